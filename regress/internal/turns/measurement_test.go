@@ -1,0 +1,145 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/cost"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+var oldCommand, newCommand = &exec.Command{Words: []string{"old"}}, &exec.Command{Words: []string{"new"}}
+
+// fakeExecutor returns a cost for each command, and counts how often each one was the first of a
+// batch.
+type fakeExecutor struct {
+	exec.Executor
+	cpu map[*exec.Command]time.Duration
+	err error // of the old command
+
+	mu    sync.Mutex
+	first map[*exec.Command]int
+}
+
+func (f *fakeExecutor) Floor() int64 { return 0 }
+
+func (f *fakeExecutor) RunAll(_ context.Context, b exec.Batch) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.first[b.Jobs[0].Command]++
+	for i, j := range b.Jobs {
+		b.Started(i)
+		if j.Command == oldCommand && f.err != nil {
+			b.Ended(i, nil, f.err)
+			continue
+		}
+		c := outcome.Cost{CPU: f.cpu[j.Command], Wall: f.cpu[j.Command], PeakRSS: 1 << 20}
+		b.Ended(i, exec.NewResult(outcome.Outcome{}, c, 0, nil, nil), nil)
+	}
+	return len(b.Jobs)
+}
+
+func entries(n int) (list []corpus.Entry) {
+	for i := range n {
+		list = append(list, corpus.Entry{Name: fmt.Sprintf("%d.c", i)})
+	}
+	return list
+}
+
+// measurement returns a Measurement of 20 cases that ended alike under both commands.
+func measurement(t *testing.T, e *fakeExecutor, limit string) *Measurement {
+	t.Helper()
+	l, err := cost.ParseLimit(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(Options{
+		Rival: ReferenceRival(oldCommand), Limits: []cost.Limit{l}, CostCases: 20, FirstPass: 2, Began: time.Now(),
+		Command: func(string) *exec.Command { return newCommand },
+		Sink:    Sink{Emit: func(report.Event) {}, AddCPU: func(time.Duration) {}, KeepPair: func(state.Pair) error { return nil }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start(e)
+	ended := outcome.Ending{}
+	for i, entry := range entries(20) {
+		m.AddCase(pass.Task{Index: i, Entry: &entry}, &report.Case{Verdict: outcome.Identical, Ending: &ended, GoldenEnding: &ended})
+	}
+	return m
+}
+
+// Each command goes first as often as the other. A limit that the change passes is reported.
+func TestMeasure(t *testing.T) {
+	for limit, over := range map[string]bool{"cpu>5%": true, "cpu>50%": false} {
+		e := &fakeExecutor{cpu: map[*exec.Command]time.Duration{oldCommand: 100 * time.Millisecond, newCommand: 120 * time.Millisecond}, first: map[*exec.Command]int{}}
+		m := measurement(t, e, limit)
+		c, err := m.Measure(t.Context())
+		if err != nil || c.Measured != 20 || c.CPU.Value < 1.19 || c.CPU.Value > 1.21 || (len(c.Over) == 1) != over {
+			t.Errorf("%s: %+v, %v", limit, c, err)
+		}
+		if err := m.RefuseUndecided(c); err != nil {
+			t.Errorf("%s: %v", limit, err)
+		}
+		if e.first[oldCommand] == 0 || e.first[oldCommand] != e.first[newCommand] {
+			t.Errorf("first were %v", e.first)
+		}
+	}
+}
+
+// A rival that cannot run ends the measurement. No limit is decided then.
+func TestBrokenRival(t *testing.T) {
+	m := measurement(t, &fakeExecutor{err: errors.New("no such file"), first: map[*exec.Command]int{}}, "cpu>5%")
+	c, err := m.Measure(t.Context())
+	if err != nil || !strings.Contains(c.Why, "could not run: no such file") || c.Measured != 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if m.RefuseUndecided(c) == nil {
+		t.Error("a limit counts as decided")
+	}
+}
+
+// The cases are chosen at random, and are the same each time. A case that a signal ended says
+// nothing about the cost.
+func TestChooseCases(t *testing.T) {
+	get := func(caseName string) (golden.Record, bool, error) {
+		r := golden.Record{Name: caseName}
+		if strings.HasPrefix(caseName, "1") {
+			r.Outcome.Ending = outcome.Ending{Kind: outcome.Signalled, Code: 9}
+		}
+		return r, true, nil
+	}
+	choose := func(o Options) map[int]bool {
+		o.Rival, o.Get = ReferenceRival(oldCommand), get
+		m, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := m.ChooseCases(entries(20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chosen
+	}
+	if chosen := choose(Options{CostCases: 20}); len(chosen) != 9 || chosen[1] || chosen[10] {
+		t.Errorf("%v", chosen)
+	}
+	if some := choose(Options{CostCases: 3}); len(some) != 3 || !maps.Equal(some, choose(Options{CostCases: 3})) {
+		t.Errorf("%v", some)
+	}
+	if chosen := choose(Options{CostCases: 3, FailFast: true}); chosen != nil {
+		t.Errorf("%v are chosen, though the run may end with the first of them", chosen)
+	}
+}
