@@ -16,6 +16,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/analyse"
+	"muster/regress/internal/console"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
@@ -112,7 +113,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.session.rules, Colour: newStream(&d.session.o.Report, d.session.host.Stdout).Colour}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.session.rules, Colour: console.UsesColour(&d.session.o.Report, d.session.host.Stdout)}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/host"
+	"muster/regress/internal/console"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
@@ -20,7 +21,7 @@ import (
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
 func Replay(ctx context.Context, o Options, h host.Host, path string) (sum Summary, err error) {
-	if err := errors.Join(checkReportsApart(&o.Report, ownFile{"the events", path}), checkReplaceable(&o.Report)); err != nil {
+	if err := errors.Join(console.CheckApart(&o.Report, console.File{Role: "the events", Path: path}), console.CheckReplaceable(&o.Report)); err != nil {
 		return sum, err
 	}
 	file, err := openEvents(path, h.Stdin)
@@ -28,7 +29,7 @@ func Replay(ctx context.Context, o Options, h host.Host, path string) (sum Summa
 		return sum, err
 	}
 	defer file.Close()
-	out, err := newReporters(&o.Report, h, true)
+	out, err := console.Open(&o.Report, h, true)
 	if err != nil {
 		return sum, err
 	}

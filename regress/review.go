@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/terminal"
 	"muster/regress/host"
+	"muster/regress/internal/console"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
 	screen "muster/regress/internal/review/terminal"
@@ -54,7 +55,7 @@ func Review(ctx context.Context, o Options, h host.Host, r ReviewOptions) (err e
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: usesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: console.UsesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
 	return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
+	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/fault"
@@ -109,7 +110,7 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 
 // openReporters opens what the options ask for.
 func (s *session) openReporters() error {
-	out, err := newReporters(&s.o.Report, s.host, false)
+	out, err := console.Open(&s.o.Report, s.host, false)
 	if err == nil {
 		s.reportTo(out)
 	}

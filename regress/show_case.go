@@ -10,6 +10,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
+	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
@@ -36,7 +37,7 @@ func showCase(ctx context.Context, p *past, o *Options, h host.Host, res *state.
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
 	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
-		if err := writeDifference(ctx, p, w, raw, newStream(&o.Report, h.Stdout).Colour); err != nil {
+		if err := writeDifference(ctx, p, w, raw, console.UsesColour(&o.Report, h.Stdout)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
+	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
@@ -43,7 +44,7 @@ func showCause(ctx context.Context, p *past, o *Options, h host.Host, found *cau
 	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
-	if err := writeEdits(ctx, p, w, found, index, examples(c, members), newStream(&o.Report, h.Stdout).Colour); err != nil {
+	if err := writeEdits(ctx, p, w, found, index, examples(c, members), console.UsesColour(&o.Report, h.Stdout)); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\ncases:\n")

@@ -10,6 +10,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
+	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -46,7 +47,7 @@ func showRecorded(ctx context.Context, o *Options, h host.Host, run *state.Run, 
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
-	v := analyse.View{W: w, Colour: newStream(&o.Report, h.Stdout).Colour}
+	v := analyse.View{W: w, Colour: console.UsesColour(&o.Report, h.Stdout)}
 	if err := v.WriteOutcome(content.KeptSide(&rec.Outcome, base.Content)); err != nil {
 		return err
 	}
