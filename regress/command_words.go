@@ -3,6 +3,7 @@ package regress
 import (
 	"bytes"
 	"fmt"
+	"muster/regress/internal/opt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 )
 
 // commandsIn lists the commands as a golden keeps them.
-func commandsIn(c *Command) (list []golden.Command) {
+func commandsIn(c *opt.Command) (list []golden.Command) {
 	if len(c.Words) > 0 {
 		list = append(list, golden.Command{Args: c.Words})
 	}
@@ -37,7 +38,7 @@ func sameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bo
 }
 
 // isOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
-func isOtherCorpus(m golden.Meta, o *Options) bool {
+func isOtherCorpus(m golden.Meta, o *opt.Options) bool {
 	if m.CorpusPath == "" || m.CorpusPath == o.Corpus.Path {
 		return false
 	}
@@ -48,21 +49,21 @@ func isOtherCorpus(m golden.Meta, o *Options) bool {
 
 // greenLine returns the shell line of a check that runs what an accept took its outcomes from.
 // checked are the options of the run or check that it is printed for.
-func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
-	var o Options
+func greenLine(m golden.Meta, by golden.Accept, checked *opt.Options) string {
+	var o opt.Options
 	for _, c := range by.Command {
 		if c.Glob != "" {
 			return "muster check with the [[commands]] of run " + by.Run
 		}
 		o.Command.Words = c.Args
 	}
-	plain := Options{Command: Command{Words: o.Command.Words}}
+	plain := opt.Options{Command: opt.Command{Words: o.Command.Words}}
 	completeAsRecorded(&plain, m)
 	args := []string{"muster", "check"}
 	if isOtherCorpus(m, checked) {
 		args = append(args, checked.Corpus.Path)
 	}
-	if path := checked.Store.Golden; path != GoldenDefault {
+	if path := checked.Store.Golden; path != opt.GoldenDefault {
 		args = append(args, "--golden", path)
 	}
 	for _, s := range outcomeSettings() {
@@ -77,7 +78,7 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 }
 
 // allFlags returns the settings that change outcomes or the choice of cases, by name.
-func allFlags(o *Options) map[string]string {
+func allFlags(o *opt.Options) map[string]string {
 	f := outcomeFlags(o)
 	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
 		if len(list) > 0 {
@@ -97,7 +98,7 @@ func allFlags(o *Options) map[string]string {
 }
 
 // digestPassed returns a digest of the variables that are passed on. Their values may be secrets.
-func digestPassed(c *Command) outcome.Digest {
+func digestPassed(c *opt.Command) outcome.Digest {
 	var b bytes.Buffer
 	for _, key := range c.PassEnv {
 		value, set := os.LookupEnv(key)
@@ -115,7 +116,7 @@ func machine() string {
 }
 
 // commandLine returns the command as a user would type it, or several commands with their globs.
-func commandLine(c *Command) string {
+func commandLine(c *opt.Command) string {
 	lines := []string{}
 	for _, g := range c.ByGlob {
 		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
@@ -127,7 +128,7 @@ func commandLine(c *Command) string {
 }
 
 // wordsFor returns the words of the command for a case.
-func wordsFor(c *Command, name string) []string {
+func wordsFor(c *opt.Command, name string) []string {
 	for _, g := range c.ByGlob {
 		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
 			return g.Words
@@ -137,7 +138,7 @@ func wordsFor(c *Command, name string) []string {
 }
 
 // caseEnvironment returns what --env and --pass-env add.
-func caseEnvironment(c *Command) []string {
+func caseEnvironment(c *opt.Command) []string {
 	var env []string
 	for _, key := range c.PassEnv {
 		if value, ok := os.LookupEnv(key); ok {

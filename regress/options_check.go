@@ -1,18 +1,18 @@
 package regress
 
 import (
+	"muster/regress/internal/opt"
 	"slices"
 	"strings"
 
 	"muster/regress/internal/cost"
-	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 )
 
 // completeOptions returns the options of a command, checked and complete. The given options stay
 // as they are.
-func completeOptions(o Options, command string) (Options, error) {
+func completeOptions(o opt.Options, command string) (opt.Options, error) {
 	trimOptions(&o)
 	if err := checkOptions(&o, command); err != nil {
 		return o, err
@@ -22,7 +22,7 @@ func completeOptions(o Options, command string) (Options, error) {
 }
 
 // trimOptions replaces lists by lists without empty strings.
-func trimOptions(o *Options) {
+func trimOptions(o *opt.Options) {
 	r := &o.Remote
 	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
@@ -30,9 +30,8 @@ func trimOptions(o *Options) {
 	o.Judge.Ignore = setOf(o.Judge.Ignore)
 }
 
-// checkOptions refuses options that a command cannot use. It reads no file but reports that the
-// command would replace.
-func checkOptions(o *Options, command string) error {
+// checkOptions refuses options that a command cannot use.
+func checkOptions(o *opt.Options, command string) error {
 	if err := checkAllow(o); err != nil {
 		return err
 	}
@@ -58,18 +57,12 @@ func checkOptions(o *Options, command string) error {
 	if err := checkRemote(&o.Remote); err != nil {
 		return err
 	}
-	if o.Limits.Jobs > local.LanesMax {
-		return fault.Inputf("--jobs %d: at most %d are possible", o.Limits.Jobs, local.LanesMax)
-	}
 	for _, kv := range o.Command.Env {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			return fault.Inputf("--env %q: the form is K=V", kv)
 		}
 	}
-	if err := checkDistinct(o); err != nil {
-		return err
-	}
-	return checkReplaceable(&o.Report)
+	return nil
 }
 
 // withoutEmpty leaves out empty strings. Users give a single one to override a recorded list with
@@ -92,7 +85,7 @@ func setOf(list []string) []string {
 func Allowable() []string { return []string{"flaky", "new", "missing"} }
 
 // checkAllow refuses names of verdicts that cannot be allowed.
-func checkAllow(o *Options) error {
+func checkAllow(o *opt.Options) error {
 	for _, a := range o.Judge.Allow {
 		if !slices.Contains(Allowable(), a) {
 			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
@@ -103,7 +96,7 @@ func checkAllow(o *Options) error {
 
 // parseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
 // $LIMIT perhaps, expects that something is limited.
-func parseCostLimits(j *CompareOptions) (list []cost.Limit, err error) {
+func parseCostLimits(j *opt.CompareOptions) (list []cost.Limit, err error) {
 	for _, texts := range j.FailOn {
 		for text := range strings.SplitSeq(texts, ",") {
 			l, err := cost.ParseLimit(text)
@@ -117,7 +110,7 @@ func parseCostLimits(j *CompareOptions) (list []cost.Limit, err error) {
 }
 
 // checkBounds refuses limits under which no case could run.
-func checkBounds(l *Limits) error {
+func checkBounds(l *opt.Limits) error {
 	switch {
 	case l.Timeout < 0:
 		return fault.Inputf("--timeout %v: it must be positive, as in 10s or 2m", l.Timeout)
@@ -130,14 +123,14 @@ func checkBounds(l *Limits) error {
 }
 
 // completeLimits sets the defaults of limits that were neither given nor recorded.
-func completeLimits(l *Limits) {
+func completeLimits(l *opt.Limits) {
 	if l.Timeout == 0 {
-		l.Timeout = TimeoutDefault
+		l.Timeout = opt.TimeoutDefault
 	}
 	if l.Memory <= 0 {
-		l.Memory = NoLimit
+		l.Memory = opt.NoLimit
 	}
 	if l.OutputMax == 0 {
-		l.OutputMax = OutputMaxDefault
+		l.OutputMax = opt.OutputMaxDefault
 	}
 }

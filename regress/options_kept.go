@@ -2,6 +2,7 @@ package regress
 
 import (
 	"encoding/json"
+	"muster/regress/internal/opt"
 	"reflect"
 
 	"muster/regress/internal/fault"
@@ -13,7 +14,7 @@ import (
 // encodeOptions returns the options as they are kept with a run. Arguments, names and
 // paths are bytes and JSON is not: every string stands there in its printed
 // form.
-func encodeOptions(o *Options) (json.RawMessage, error) {
+func encodeOptions(o *opt.Options) (json.RawMessage, error) {
 	kept := *o
 	err := eachString(reflect.ValueOf(&kept).Elem(), func(s string) (string, error) { return name.Print(s), nil })
 	if err != nil {
@@ -23,7 +24,7 @@ func encodeOptions(o *Options) (json.RawMessage, error) {
 }
 
 // optionsOf returns the options that a run had.
-func optionsOf(r *state.Run) (o Options, err error) {
+func optionsOf(r *state.Run) (o opt.Options, err error) {
 	if err = json.Unmarshal(r.Options, &o); err == nil {
 		err = eachString(reflect.ValueOf(&o).Elem(), name.Parse)
 	}
@@ -36,7 +37,7 @@ func optionsOf(r *state.Run) (o Options, err error) {
 // overrideKept replaces options of a past run by those of the command that reads or repeats the
 // run: the fields with a tag "-", which are not kept, the present name of the state folder, and the
 // given options of an engine. The result resumes nothing.
-func overrideKept(o, command *Options) {
+func overrideKept(o, command *opt.Options) {
 	o.Report, o.Helper = command.Report, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Store.State, o.Store.Resume = command.Store.State, false
@@ -102,7 +103,7 @@ type keptEngine struct {
 	Executed int `json:"executed"`
 }
 
-func keptOf(s Summary) kept {
+func keptOf(s report.Summary) kept {
 	k := kept{
 		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded, Failing: s.Endings.Failing(),
 		ToolChanged: s.ToolChanged, Sources: s.Sources, Settings: s.Settings, Selection: s.Selection, NotSampled: s.NotSampled,

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"muster/regress/internal/opt"
 	"slices"
 
 	"muster/regress/host"
@@ -11,7 +12,7 @@ import (
 
 // completeFromGolden fills in what was not given from the golden, if there is
 // one, and one is named.
-func completeFromGolden(ctx context.Context, o *Options, h host.Host) error {
+func completeFromGolden(ctx context.Context, o *opt.Options, h host.Host) error {
 	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o, h))
 	if err != nil || base == nil {
 		return err
@@ -23,7 +24,7 @@ func completeFromGolden(ctx context.Context, o *Options, h host.Host) error {
 // completeAsRecorded fills in what was not given from the golden: a plain `muster check`
 // does again what was recorded. How the command is started goes with the
 // command: another one may not want a shell.
-func completeAsRecorded(o *Options, m golden.Meta) {
+func completeAsRecorded(o *opt.Options, m golden.Meta) {
 	if o.Corpus.Path == "" && m.CorpusPath != "-" {
 		o.Corpus.Path = m.CorpusPath
 	}
@@ -40,7 +41,7 @@ func completeAsRecorded(o *Options, m golden.Meta) {
 		if c.Glob == "" {
 			o.Command.Words = slices.Clone(c.Args)
 		} else {
-			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
+			o.Command.ByGlob = append(o.Command.ByGlob, opt.GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"cmp"
+	"muster/regress/internal/opt"
 	"path"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
-func checkRemote(r *Remote) error {
+func checkRemote(r *opt.Remote) error {
 	if r.URL == "" && len(r.FlagsGiven) > 0 {
 		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
 	}
@@ -69,10 +70,10 @@ func headerText(text string) bool {
 }
 
 // countRemoteJobs returns the number of cases that an engine executes at once for this run.
-func countRemoteJobs(r *Remote) int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
+func countRemoteJobs(r *opt.Remote) int { return cmp.Or(r.Jobs, opt.RemoteJobsDefault) }
 
 // newEndpoint returns where the engine is, who asks, and what goes there.
-func newEndpoint(o *Options) crew.Endpoint {
+func newEndpoint(o *opt.Options) crew.Endpoint {
 	r := &o.Remote
 	return crew.Endpoint{
 		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
@@ -83,7 +84,7 @@ func newEndpoint(o *Options) crew.Endpoint {
 }
 
 // overrideRemote returns the options of a past run, replaced by those that are given now.
-func overrideRemote(r, past Remote) Remote {
+func overrideRemote(r, past opt.Remote) opt.Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
 	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
@@ -111,7 +112,7 @@ func overrideRemote(r, past Remote) Remote {
 
 // listRemoteArgs returns the flags with which a case runs on the same engine with the same inputs.
 // It leaves out secrets.
-func listRemoteArgs(r *Remote) (args []string) {
+func listRemoteArgs(r *opt.Remote) (args []string) {
 	if r.URL == "" {
 		return nil
 	}

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"fmt"
+	"muster/regress/internal/opt"
 	"strconv"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 type setting struct {
 	flag  string
 	scope scope
-	field func(*Options) any // a pointer to it
+	field func(*opt.Options) any // a pointer to it
 }
 
 // scope is what a setting is a setting of.
@@ -31,20 +32,20 @@ const (
 // outcomeSettings are all of them, in the order in which people are told of them.
 func outcomeSettings() []setting {
 	return []setting{
-		{"headers", ofCase, func(o *Options) any { return &o.Corpus.Headers }},
-		{"context", ofCase, func(o *Options) any { return &o.Corpus.Context }},
-		{"env", ofCase, func(o *Options) any { return &o.Command.Env }},
-		{"pass-env", ofCase, func(o *Options) any { return &o.Command.PassEnv }},
-		{"normalize", ofVerdict, func(o *Options) any { return &o.Judge.Normalize }},
-		{"ignore", ofVerdict, func(o *Options) any { return &o.Judge.Ignore }},
-		{"shell", ofCommand, func(o *Options) any { return &o.Command.Shell }},
-		{"stdin", ofCommand, func(o *Options) any { return &o.Command.Stdin }},
-		{"no-network", ofCase, func(o *Options) any { return &o.Command.NoNetwork }},
-		{"tool-file", ofIdentity, func(o *Options) any { return &o.Command.ToolFiles }},
-		{"no-tool-file", ofIdentity, func(o *Options) any { return &o.Command.NoToolFiles }},
-		{"timeout", ofCase, func(o *Options) any { return &o.Limits.Timeout }},
-		{"memory", ofCase, func(o *Options) any { return &o.Limits.Memory }},
-		{"output-max", ofCase, func(o *Options) any { return &o.Limits.OutputMax }},
+		{"headers", ofCase, func(o *opt.Options) any { return &o.Corpus.Headers }},
+		{"context", ofCase, func(o *opt.Options) any { return &o.Corpus.Context }},
+		{"env", ofCase, func(o *opt.Options) any { return &o.Command.Env }},
+		{"pass-env", ofCase, func(o *opt.Options) any { return &o.Command.PassEnv }},
+		{"normalize", ofVerdict, func(o *opt.Options) any { return &o.Judge.Normalize }},
+		{"ignore", ofVerdict, func(o *opt.Options) any { return &o.Judge.Ignore }},
+		{"shell", ofCommand, func(o *opt.Options) any { return &o.Command.Shell }},
+		{"stdin", ofCommand, func(o *opt.Options) any { return &o.Command.Stdin }},
+		{"no-network", ofCase, func(o *opt.Options) any { return &o.Command.NoNetwork }},
+		{"tool-file", ofIdentity, func(o *opt.Options) any { return &o.Command.ToolFiles }},
+		{"no-tool-file", ofIdentity, func(o *opt.Options) any { return &o.Command.NoToolFiles }},
+		{"timeout", ofCase, func(o *opt.Options) any { return &o.Limits.Timeout }},
+		{"memory", ofCase, func(o *opt.Options) any { return &o.Limits.Memory }},
+		{"output-max", ofCase, func(o *opt.Options) any { return &o.Limits.OutputMax }},
 	}
 }
 
@@ -52,7 +53,7 @@ func outcomeSettings() []setting {
 func (s setting) name() string { return "--" + s.flag }
 
 // text is the value as it is kept; "" when nothing was given.
-func (s setting) text(o *Options) string {
+func (s setting) text(o *opt.Options) string {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		if len(*v) > 0 {
@@ -75,14 +76,14 @@ func (s setting) text(o *Options) string {
 }
 
 // given reports whether a list has a value that is not a kept one: it may be empty.
-func (s setting) given(o *Options) bool {
+func (s setting) given(o *opt.Options) bool {
 	list, is := s.field(o).(*[]string)
 	return is && *list != nil
 }
 
 // complete reads a kept value, where nothing was given. What was recorded without has
 // the default.
-func (s setting) complete(o *Options, text string) {
+func (s setting) complete(o *opt.Options, text string) {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		if *v == nil {
@@ -102,7 +103,7 @@ func (s setting) complete(o *Options, text string) {
 }
 
 // args is the value as the command line takes it.
-func (s setting) args(o *Options) (args []string) {
+func (s setting) args(o *opt.Options) (args []string) {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		for _, one := range *v {
@@ -137,7 +138,7 @@ func unquoted(list string) (values []string) {
 }
 
 // outcomeFlags returns the values of the settings by name. They are part of a golden's export.
-func outcomeFlags(o *Options) map[string]string {
+func outcomeFlags(o *opt.Options) map[string]string {
 	flags := map[string]string{}
 	for _, s := range outcomeSettings() {
 		if text := s.text(o); text != "" {
@@ -166,7 +167,7 @@ func (s setting) worded(text string) string {
 	if text == "" {
 		return "no " + s.name()
 	}
-	var o Options
+	var o opt.Options
 	s.complete(&o, text)
 	return name.QuoteAll(s.args(&o))
 }

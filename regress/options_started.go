@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"muster/regress/internal/opt"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // startsAsRecorded reports whether the recorded flag, --shell or --stdin, also holds for a
 // given command. It does for the same tool with other arguments.
-func startsAsRecorded(c *Command, flag string, m golden.Meta) bool {
+func startsAsRecorded(c *opt.Command, flag string, m golden.Meta) bool {
 	recorded := mainCommand(m)
 	if len(c.Words) == 0 || len(c.ByGlob) > 0 || len(recorded) == 0 {
 		return false

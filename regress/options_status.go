@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"muster/regress/internal/opt"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -10,7 +11,7 @@ import (
 
 // exitStatus returns the exit status of a run with this summary. broke is the class of the error
 // that ended the run early.
-func exitStatus(o *Options, s Summary, broke fault.Class) int {
+func exitStatus(o *opt.Options, s Summary, broke fault.Class) int {
 	if broke != fault.None {
 		return broke.Status()
 	}
@@ -41,7 +42,7 @@ func exitStatus(o *Options, s Summary, broke fault.Class) int {
 }
 
 // parseAllowed returns the verdicts that --allow names.
-func parseAllowed(o *Options) []outcome.Verdict {
+func parseAllowed(o *opt.Options) []outcome.Verdict {
 	var list []outcome.Verdict
 	for _, v := range outcome.Verdicts() {
 		if slices.Contains(o.Judge.Allow, v.String()) {

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"muster/regress/internal/opt"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -9,30 +10,30 @@ import (
 	"muster/regress/internal/plan"
 )
 
-func planSelection(s *Selection) plan.Selection {
+func planSelection(s *opt.Selection) plan.Selection {
 	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
 }
 
-func planRecorded(r RecordedSelection) plan.Selection { return plan.Selection(r) }
+func planRecorded(r opt.RecordedSelection) plan.Selection { return plan.Selection(r) }
 
 // quoteRecorded returns the selection as flags; "" when it is everything.
-func quoteRecorded(r RecordedSelection) string { return name.QuoteAll(planRecorded(r).Flags()) }
+func quoteRecorded(r opt.RecordedSelection) string { return name.QuoteAll(planRecorded(r).Flags()) }
 
 // keptSelection returns the part of the selection that a golden keeps.
-func keptSelection(s *Selection) golden.Selection {
+func keptSelection(s *opt.Selection) golden.Selection {
 	return golden.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
 }
 
 // completeSelection takes over the selection that the golden keeps, unless AllCases lifts it.
-func completeSelection(s *Selection, m golden.Meta) {
-	s.Recorded = RecordedSelection{}
+func completeSelection(s *opt.Selection, m golden.Meta) {
+	s.Recorded = opt.RecordedSelection{}
 	if !s.AllCases {
-		s.Recorded = RecordedSelection{Globs: m.Selection.Globs, Filters: m.Selection.Filters, Partition: m.Selection.Partition, Sample: m.Selection.Sample}
+		s.Recorded = opt.RecordedSelection{Globs: m.Selection.Globs, Filters: m.Selection.Filters, Partition: m.Selection.Partition, Sample: m.Selection.Sample}
 	}
 }
 
 // planBaseline returns the golden's names and selection. For nil it returns the zero Baseline.
-func planBaseline(s *Selection, base *golden.Store) (b plan.Baseline, err error) {
+func planBaseline(s *opt.Selection, base *golden.Store) (b plan.Baseline, err error) {
 	if base == nil {
 		return b, nil
 	}

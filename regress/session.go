@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
@@ -55,6 +56,9 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
+	if err := checkSurroundings(o); err != nil {
+		return nil, err
+	}
 	s = &session{o: o, host: h, name: name, began: began, state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
 	s.reportTo(report.Tee{})
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
@@ -69,6 +73,17 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, fault.Inputf("%w", err)
 	}
 	return s, nil
+}
+
+// checkSurroundings refuses options that this machine, or a file on it, cannot serve.
+func checkSurroundings(o *Options) error {
+	if err := crew.CheckJobs(o.Limits.Jobs); err != nil {
+		return err
+	}
+	if err := checkDistinct(o); err != nil {
+		return err
+	}
+	return checkReplaceable(&o.Report)
 }
 
 // open checks the options and opens the corpus. On an error nothing stays open.
