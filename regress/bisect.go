@@ -128,7 +128,7 @@ type probed struct {
 
 // prepare finds the executables, and what each source is compared with.
 func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
-	if err := d.session.exec.Connect(ctx, d.session.crewOptions()); err != nil {
+	if err := d.session.exec.Connect(ctx, crewOptions(d.session)); err != nil {
 		return err
 	}
 	for _, v := range d.how.Versions {
@@ -193,7 +193,8 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	setup := d.session.setup(max(1, min(d.session.exec.Crew.Width().Goroutines, len(cells))))
+	setup := newSetup(d.session)
+	setup.Lanes = max(1, min(d.session.exec.Crew.Width().Goroutines, len(cells)))
 	setup.Later = d.versions
 	if err := d.session.exec.Start(ctx, setup); err != nil {
 		return err

@@ -56,13 +56,13 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 
 // identify finds what runs the cases: the engine if one is to, the commands and their files.
 func identify(ctx context.Context, s *session) error {
-	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
+	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return err
 	}
-	if err := s.resolve(); err != nil {
+	if err := resolveCommands(s); err != nil {
 		return err
 	}
-	return s.identifyTool()
+	return identifyTool(s)
 }
 
 // reportChanges puts into the summary what changed since the golden was recorded: the tool, and

@@ -46,7 +46,7 @@ type recorded struct {
 }
 
 func newChecking(s *session, base verdict.Baseline) *checking {
-	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases())}
+	return &checking{session: s, base: base, setup: newSetup(s)}
 }
 
 // run makes both passes and sums up.
@@ -124,7 +124,7 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 	if !s.exec.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
 			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.exec.Commands.For,
-			Sample: s.newSample(c.judge.Found.Meta, s.o.Judge.Retries),
+			Sample: newSample(s, c.judge.Found.Meta, s.o.Judge.Retries),
 		}
 		if err := finished.Repeat(ctx, s.in.Tasks()); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
 		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: parseAllowed(s.o), At: s.began,
 	})
-	return c.loop.TakeFinished(s.ordered(c.recorded.took), done)
+	return c.loop.TakeFinished(orderTasks(s, c.recorded.took), done)
 }
 
 // start brings up the lanes, and finds or makes the run and its stores.
@@ -201,7 +201,7 @@ func (c *checking) prepareLoop(found *keep.Store) {
 	c.loop = verdict.New(verdict.Options{
 		Judge: c.judge, Cases: s.in.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
 		FailFast: s.o.Select.FailFast, AllowNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
-		Runner: s.exec.Runner(s.events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: s.onePerLane(), Settle: c.settler.Settle,
+		Runner: s.exec.Runner(s.events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: onePerLane(s), Settle: c.settler.Settle,
 		Journal: &c.journal, Costs: c.costs, Ledger: s.ledger, Events: s.events,
 		WarnFailing: func() { warnFailing(s) }, Resumed: s.resumed,
 	})

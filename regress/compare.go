@@ -24,17 +24,17 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
-	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
+	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return sum, err
 	}
-	if err := s.resolve(); err != nil {
+	if err := resolveCommands(s); err != nil {
 		return sum, err
 	}
 	command, err := s.exec.Crew.Resolve(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
-	if err := s.identifyTool(command); err != nil {
+	if err := identifyTool(s, command); err != nil {
 		return sum, err
 	}
 	if err := s.differences.Leaks.Watch(s.exec.Crew.IsRemote()); err != nil {

@@ -35,7 +35,7 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 	if err != nil {
 		return sum, err
 	}
-	if err := s.openReporters(); err != nil {
+	if err := reportAsAsked(s); err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -44,7 +44,7 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
 	}
 	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: parseAllowed(s.o)}
-	return s.diff(ctx, old.Store, now.Store, began)
+	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
 // completeRules fills in how parts are compared, where it was not given, from a golden. It
@@ -62,8 +62,9 @@ func completeRules(o *Options, old, now golden.Meta) (other []setting) {
 	return other
 }
 
-func (s *session) diff(ctx context.Context, old, now *golden.Store, began report.Started) (Summary, error) {
-	names := s.union(old, now)
+// diffGoldens reports every selected case of two goldens, and the causes of all differences.
+func diffGoldens(ctx context.Context, s *session, old, now *golden.Store, began report.Started) (Summary, error) {
+	names := selectNames(s.chooser, old, now)
 	if len(names) == 0 {
 		return s.ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
@@ -73,7 +74,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		if err := ctx.Err(); err != nil {
 			return s.ledger.Summary, err
 		}
-		word, err := s.diffOne(old, now, caseName)
+		word, err := diffCase(s, old, now, caseName)
 		if err != nil {
 			return s.ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
@@ -92,8 +93,8 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 	return s.ledger.Summary, err
 }
 
-// union returns the selected names of both, sorted.
-func (s *session) union(old, now *golden.Store) []string {
+// selectNames returns the selected names of both, sorted.
+func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
 	var names []string
 	a, b := slices.Sorted(old.Names()), slices.Sorted(now.Names())
 	for len(a) > 0 || len(b) > 0 {
@@ -108,14 +109,15 @@ func (s *session) union(old, now *golden.Store) []string {
 		}
 		names = append(names, next)
 	}
-	chosen := s.chooser.Choose(names, plan.Baseline{}).Run
+	chosen := chooser.Choose(names, plan.Baseline{}).Run
 	for i, at := range chosen {
 		names[i] = names[at]
 	}
 	return names[:len(chosen)]
 }
 
-func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.Case, err error) {
+// diffCase compares the outcomes of a case in two goldens.
+func diffCase(s *session, old, now *golden.Store, caseName string) (word report.Case, err error) {
 	a, inOld, err := old.Get(caseName)
 	if err != nil {
 		return word, err

@@ -51,7 +51,7 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	if s.unlock, err = s.state.Lock(); err != nil {
 		return sum, err
 	}
-	if err := s.openReporters(); err != nil {
+	if err := reportAsAsked(s); err != nil {
 		return sum, err
 	}
 	base, err := first.run.OpenBase(ctx)

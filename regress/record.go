@@ -77,13 +77,13 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
-	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
+	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return sum, err
 	}
-	if err := s.resolve(); err != nil {
+	if err := resolveCommands(s); err != nil {
 		return sum, err
 	}
-	if err := s.identifyTool(); err != nil {
+	if err := identifyTool(s); err != nil {
 		return sum, err
 	}
 	r := &recording{session: s, into: into, onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
@@ -149,7 +149,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	id["--repeat"] = fmt.Sprint(r.session.o.Judge.Repeat)
 	id["--golden"] = r.session.o.Store.Golden
 	r.into.Identify(id)
-	if err := r.session.exec.Start(ctx, r.session.setup(r.session.lanesForCases())); err != nil {
+	if err := r.session.exec.Start(ctx, newSetup(r.session)); err != nil {
 		return err
 	}
 	maps.Copy(id, r.session.exec.Crew.Identity())
@@ -261,7 +261,7 @@ func (r *recording) passes(ctx context.Context) error {
 // toRun lists the cases that have had fewer runs than number.
 func (r *recording) toRun(number int) ([]pass.Task, error) {
 	var tasks []pass.Task
-	for _, t := range r.session.ordered(r.took) {
+	for _, t := range orderTasks(r.session, r.took) {
 		switch runs := r.had[t.Index].runs; {
 		case r.failed[t.Index] != nil || r.done[t.Index]:
 		case runs >= r.session.o.Judge.Repeat: // before an interruption
@@ -294,7 +294,7 @@ type recordRan struct {
 func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
 	return pass.Batched[recordRan]{
-		Goroutines: r.session.exec.Crew.Width().Goroutines, Alone: r.session.onePerLane(), Due: r.due, RunTasks: r.session.exec.Runner(r.session.events.Emit).RunTasks(number),
+		Goroutines: r.session.exec.Crew.Width().Goroutines, Alone: onePerLane(r.session), Due: r.due, RunTasks: r.session.exec.Runner(r.session.events.Emit).RunTasks(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
 		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, number, res, err)

@@ -24,7 +24,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 	if !r.session.resumed || !left || r.session.exec.Crew.IsRemote() {
 		return nil
 	}
-	again := r.session.newSample(r.writer.Meta(), RetriesDefault)
+	again := newSample(r.session, r.writer.Meta(), RetriesDefault)
 	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {

@@ -69,10 +69,10 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 
 // newTrial makes ready what tests the sources.
 func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
+	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return nil, err
 	}
-	if err := s.resolve(); err != nil {
+	if err := resolveCommands(s); err != nil {
 		return nil, err
 	}
 	t = &trial{exec: s.exec, rules: s.rules, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
@@ -178,7 +178,8 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 
 // startBoth starts a crew that runs the reference, too.
 func (d *reducing) startBoth(ctx context.Context) error {
-	setup := d.session.setup(d.lanes())
+	setup := newSetup(d.session)
+	setup.Lanes = d.lanes()
 	setup.Commands = append(setup.Commands, d.reference)
 	return d.session.exec.Start(ctx, setup)
 }

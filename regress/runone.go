@@ -37,10 +37,10 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 	if err != nil {
 		return err
 	}
-	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
+	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return err
 	}
-	if err := s.resolve(); err != nil {
+	if err := resolveCommands(s); err != nil {
 		return err
 	}
 	run := runHere
@@ -55,12 +55,12 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
-	return s.tellKept(keep, line, r)
+	return printKept(h.Stdout, keep, line, costOf(r, s.exec.Executor.Floor()), r.Outcome.Ending)
 }
 
 // runHere runs a case in the folder keep. The returned line runs the case again by hand.
 func runHere(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
-	r, err = s.runUndecorated(ctx, t, keep)
+	r, err = runUndecorated(ctx, s, t, keep)
 	return r, byHand(s.exec.Commands.For(t.Entry.Name), t.Entry.Name), err
 }
 
@@ -70,10 +70,10 @@ func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *
 	if err := makeKept(keep); err != nil {
 		return nil, "", err
 	}
-	if r, err = s.runUndecorated(ctx, t, keep); err != nil {
+	if r, err = runUndecorated(ctx, s, t, keep); err != nil {
 		return nil, "", err
 	}
-	if err := s.layOut(keep, *t.Entry, r); err != nil {
+	if err := layOut(keep, s.in.Corpus, *t.Entry, r); err != nil {
 		r.Release()
 		return nil, "", err
 	}
@@ -81,8 +81,8 @@ func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *
 }
 
 // runUndecorated runs a case. No part of its result is ignored: people look at all of them.
-func (s *session) runUndecorated(ctx context.Context, t pass.Task, keep string) (*exec.Result, error) {
-	setup := s.setup(s.lanesForCases())
+func runUndecorated(ctx context.Context, s *session, t pass.Task, keep string) (*exec.Result, error) {
+	setup := newSetup(s)
 	setup.Keep = keep
 	if err := s.exec.StartPlain(ctx, setup); err != nil {
 		return nil, err
@@ -122,27 +122,28 @@ func byHand(c *exec.Command, caseName string) string {
 	return line
 }
 
-// tellKept tells of a run, and the line by which it is run again by hand; "" = it is not,
-// for an engine's command is a path of its workers.
-func (s *session) tellKept(keep, line string, r *exec.Result) error {
+// printKept prints how a run ended, what it cost, and where its files are. line runs it again by
+// hand. It is empty for a run on an engine: the command is a path of the workers.
+func printKept(w io.Writer, keep, line, cost string, ended outcome.Ending) error {
 	work := filepath.Join(keep, "work")
-	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", r.Outcome.Ending, s.figures(r),
+	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", ended, cost,
 		work, filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"))
 	if line != "" {
 		text += fmt.Sprintf("by hand      cd %s && %s\n", name.Quote(work), line)
 	}
-	_, err := io.WriteString(s.host.Stdout, text)
+	_, err := io.WriteString(w, text)
 	return err
 }
 
-// figures says in a line what a run took.
-func (s *session) figures(r *exec.Result) string {
+// costOf describes the cost of a run in a line. floor is the least peak memory that can be
+// measured, in KiB.
+func costOf(r *exec.Result, floor int64) string {
 	if r.Engine != nil {
 		return report.EngineWords(r.Engine)
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
-	if r.Cost.PeakRSS <= s.exec.Executor.Floor() {
-		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.exec.Executor.Floor())
+	if r.Cost.PeakRSS <= floor {
+		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", floor)
 	}
 	return fmt.Sprintf("CPU %v, wall %v, peak memory %s", r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak)
 }

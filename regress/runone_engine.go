@@ -31,16 +31,16 @@ func makeKept(keep string) error {
 	return os.Mkdir(filepath.Join(keep, "work"), 0o755)
 }
 
-// layOut makes the work folder as an engine says that the case left it. What it says may
-// lead nowhere else.
-func (s *session) layOut(keep string, source corpus.Entry, r *exec.Result) (err error) {
+// layOut makes the work folder as the case left it, by the report of an engine. The report cannot
+// lead out of the folder.
+func layOut(keep string, from *corpus.Corpus, source corpus.Entry, r *exec.Result) (err error) {
 	root, err := os.OpenRoot(filepath.Join(keep, "work"))
 	if err != nil {
 		return fault.Environmentf("--keep: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, e := range slices.Concat(s.in.Corpus.Given(), []corpus.Entry{source}) {
-		if err := lay(root, e.Name, e.Exec, e.Target, func() (io.ReadCloser, error) { return s.in.Corpus.Open(e) }); err != nil {
+	for _, e := range slices.Concat(from.Given(), []corpus.Entry{source}) {
+		if err := lay(root, e.Name, e.Exec, e.Target, func() (io.ReadCloser, error) { return from.Open(e) }); err != nil {
 			return err
 		}
 	}

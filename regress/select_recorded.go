@@ -45,7 +45,7 @@ func planBaseline(s *opt.Selection, base *golden.Store) (b plan.Baseline, err er
 }
 
 // noteRecordedSelection reports that the golden narrows what runs.
-func (s *session) noteRecordedSelection() {
+func noteRecordedSelection(s *session) {
 	s.ledger.Summary.Selection = quoteRecorded(s.o.Select.Recorded)
 	if s.ledger.Summary.Selection != "" {
 		s.events.Note("selection of the golden: " + s.ledger.Summary.Selection)

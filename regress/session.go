@@ -1,18 +1,12 @@
 package regress
 
 import (
-	"context"
 	"errors"
 	"time"
 
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
-	"muster/regress/internal/console"
 	"muster/regress/internal/content"
-	"muster/regress/internal/corpus"
-	"muster/regress/internal/crew"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
@@ -20,9 +14,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// session is one command over a corpus, from its opening to its summary. The
-// goroutine that opened it owns it, and lends it to whoever takes a result in a
-// pass; what runs cases uses what does not change, and emits events.
+// session is one command over a corpus, from its opening to its summary. One goroutine at a time
+// uses it. Goroutines that run cases may read the fields that do not change, and emit events.
 type session struct {
 	o       *Options
 	host    host.Host
@@ -48,108 +41,10 @@ type session struct {
 	differences *analyse.Collector
 }
 
-// newSession checks the options. Nothing is open yet.
-func newSession(o *Options, h host.Host, name string) (s *session, err error) {
-	began := time.Now()
-	own, err := completeOptions(*o, name)
-	if err != nil {
-		return nil, err
-	}
-	o = &own
-	if err := checkSurroundings(o); err != nil {
-		return nil, err
-	}
-	s = &session{o: o, host: h, name: name, began: began, state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
-	s.reportTo(report.Tee{})
-	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
-		return nil, fault.Inputf("%w", err)
-	}
-	s.comparer, s.differences = content.NewComparer(s.rules), analyse.NewCollector(s.rules)
-	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
-		return nil, err
-	}
-	s.exec = run.NewExecution(s.crewOptions(), s.ignored)
-	if s.chooser, err = planSelection(&o.Select).Compile(); err != nil {
-		return nil, fault.Inputf("%w", err)
-	}
-	return s, nil
-}
-
-// checkSurroundings refuses options that this machine, or a file on it, cannot serve.
-func checkSurroundings(o *Options) error {
-	if err := crew.CheckJobs(o.Limits.Jobs); err != nil {
-		return err
-	}
-	if err := checkDistinct(o); err != nil {
-		return err
-	}
-	return checkReplaceable(&o.Report)
-}
-
-// open checks the options and opens the corpus. On an error nothing stays open.
-func open(ctx context.Context, o *Options, h host.Host, name string) (*session, error) {
-	return openAgainst(ctx, o, h, name, nil)
-}
-
-// openAgainst is open for a command that chooses its cases by a golden, unless that is nil.
-func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base *golden.Store) (_ *session, err error) {
-	s, err := newSession(o, h, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if name == report.RecordCommand || name == report.CheckCommand || name == report.CompareCommand {
-		if s.unlock, err = s.state.Lock(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.openReporters(); err != nil {
-		return nil, err
-	}
-	s.noteRecordedSelection()
-	c, err := s.openCorpus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.in = run.NewInputs(c, s.o.Corpus.Path)
-	s.warnOfReports()
-	if err := s.resumeOnly(); err != nil {
-		return nil, err
-	}
-	return s, s.choose(base)
-}
-
-// openReporters opens what the options ask for.
-func (s *session) openReporters() error {
-	out, err := console.Open(&s.o.Report, s.host, false)
-	if err == nil {
-		s.reportTo(out)
-	}
-	return err
-}
-
 // reportTo makes the session report to r. Call it before the first event.
 func (s *session) reportTo(r report.Reporter) {
 	s.events = run.NewEvents(r)
 	s.ledger = run.NewLedger(s.events)
-}
-
-func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
-	o := s.o
-	if o.Corpus.Path == "" {
-		return nil, fault.Inputf("no corpus: name an archive, a folder or - for a tar on standard input, here or as corpus in muster.toml")
-	}
-	return corpus.Open(ctx, corpus.Options{
-		Path: o.Corpus.Path, Stdin: s.host.Stdin,
-		Spool:   state.Open(o.Store.State).Cache(),
-		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
-		Exclude: listOwnFiles(o),
-		Note:    s.events.Note, Warn: s.events.Warn,
-	})
 }
 
 // close releases everything, however far the session got.

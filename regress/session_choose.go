@@ -6,9 +6,9 @@ import (
 	"muster/regress/internal/run"
 )
 
-// choose selects the cases. If the golden is not nil, choose also lists its selected cases that
-// the corpus lacks. Only a check may select none: the cases that it lacks count, too.
-func (s *session) choose(base *golden.Store) error {
+// chooseCases selects the cases. If the golden is not nil, it also lists the golden's selected
+// cases that the corpus lacks. Only a check may select none: the cases that it lacks count, too.
+func chooseCases(s *session, base *golden.Store) error {
 	recorded, err := planBaseline(&s.o.Select, base)
 	if err != nil {
 		return err

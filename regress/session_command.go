@@ -2,9 +2,9 @@ package regress
 
 import "muster/regress/internal/crew"
 
-// resolve finds the executables, and a command for every case. It comes after connect, which
-// says whether they are to be here.
-func (s *session) resolve() error {
+// resolveCommands finds the executables, and a command for every case. Call it after Connect: an
+// engine has its own executables.
+func resolveCommands(s *session) error {
 	c := &s.o.Command
 	byGlob := make([]crew.CommandLine, len(c.ByGlob))
 	for i, g := range c.ByGlob {

@@ -5,7 +5,8 @@ import (
 	"muster/regress/internal/golden"
 )
 
-func (s *session) crewOptions() crew.Options {
+// crewOptions returns the options of the crew.
+func crewOptions(s *session) crew.Options {
 	o := s.o
 	return crew.Options{
 		Command: s.name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
@@ -14,17 +15,15 @@ func (s *session) crewOptions() crew.Options {
 	}
 }
 
-// lanesForCases returns the number of lanes that the selected cases can use.
-func (s *session) lanesForCases() int { return max(1, min(s.o.Limits.Jobs, len(s.in.Cases))) }
-
-// setup returns what the session's crew runs. lanes counts on this machine only.
-func (s *session) setup(lanes int) crew.Setup {
+// newSetup returns what the executor runs: the selected cases, on as many lanes of this machine as
+// they can use.
+func newSetup(s *session) crew.Setup {
 	o := s.o
 	return crew.Setup{
 		Corpus: s.in.Corpus, Commands: s.exec.Commands.All(), Env: caseEnvironment(&o.Command),
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
-		Lanes: lanes, Exclude: listOwnFiles(o), Cache: s.state.Cache(),
+		Lanes: max(1, min(o.Limits.Jobs, len(s.in.Cases))), Exclude: listOwnFiles(o), Cache: s.state.Cache(),
 	}
 }
 

@@ -6,9 +6,18 @@ import (
 	"muster/regress/internal/console"
 )
 
+// reportAsAsked makes a session report as its options say.
+func reportAsAsked(s *session) error {
+	out, err := console.Open(&s.o.Report, s.host, false)
+	if err == nil {
+		s.reportTo(out)
+	}
+	return err
+}
+
 // warnOfReports warns of reports among the cases of a folder corpus. This run leaves them out. A
 // run that does not name them takes them for cases.
-func (s *session) warnOfReports() {
+func warnOfReports(s *session) {
 	root := s.in.Corpus.Root()
 	if root == "" {
 		return

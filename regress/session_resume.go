@@ -6,9 +6,9 @@ import (
 	"muster/regress/internal/state"
 )
 
-// resumeOnly takes over the cases that the run to be resumed was restricted to,
-// by rerun --failed: no flag says that again.
-func (s *session) resumeOnly() error {
+// resumeOnly restricts a resumed run to the cases of the interrupted run. No flag repeats the
+// restriction of rerun --failed.
+func resumeOnly(s *session) error {
 	if !s.o.Store.Resume {
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // identifyTool finds the files of the session's commands, and of further commands that run
-// beside them. Call it after resolve. On an engine only the executables that muster sends
+// beside them. Call it after resolveCommands. On an engine only the executables that muster sends
 // count.
-func (s *session) identifyTool(further ...*exec.Command) (err error) {
+func identifyTool(s *session, further ...*exec.Command) (err error) {
 	s.tool, err = run.IdentifyTool(tool.Options{
 		Commands: slices.Concat(s.exec.Commands.All(), further), Env: caseEnvironment(&s.o.Command),
 		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles, Alone: s.exec.Crew.IsRemote(),
