@@ -10,6 +10,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
@@ -40,8 +41,8 @@ func (c commandMove) texts() (list []string) {
 // warnOverruled returns a warning if today's settings name another command than the one that the
 // golden took over from a run. A plain check would run the former. Otherwise it returns "".
 func warnOverruled(today, ran *Options, c commandMove) string {
-	set := commandsIn(&today.Command)
-	if c.moved == "" || len(set) == 0 || golden.SameCommands(set, commandsIn(&ran.Command)) {
+	set := job.Commands(&today.Command)
+	if c.moved == "" || len(set) == 0 || golden.SameCommands(set, job.Commands(&ran.Command)) {
 		return ""
 	}
 	return "the settings file or MUSTER_COMMAND names another command, which a plain check runs: change it there"
@@ -53,7 +54,7 @@ func warnOverruled(today, ran *Options, c commandMove) string {
 //
 // made is the meta of the outcomes that the run kept. The last accept in m is that of the run.
 func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
-	isOther := !sameStart(m.Command, made.Command, m.Flags, made.Flags)
+	isOther := !job.SameStart(m.Command, made.Command, m.Flags, made.Flags)
 	if !isOther && slices.Equal(m.Tool, made.Tool) {
 		return move, nil
 	}
@@ -65,7 +66,7 @@ func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[strin
 	}
 	if why != "" {
 		if isOther {
-			move.stays = "the golden keeps its command, " + why + "; to run the accepted one: " + greenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options)
+			move.stays = "the golden keeps its command, " + why + "; to run the accepted one: " + job.GreenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options)
 		}
 		return move, nil
 	}
@@ -81,15 +82,15 @@ func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[strin
 // describeMove describes what the golden takes over, with each setting that it did not have before.
 func describeMove(p *past, m, made golden.Meta) string {
 	var settings []string
-	for _, s := range outcomeSettings() {
-		if was, is := m.Flags[s.name()], made.Flags[s.name()]; s.scope != ofIdentity && was != is {
-			settings = append(settings, s.worded(is)+" instead of "+s.worded(was))
+	for _, s := range job.OutcomeSettings() {
+		if was, is := m.Flags[s.Name()], made.Flags[s.Name()]; s.Scope != job.OfIdentity && was != is {
+			settings = append(settings, s.Worded(is)+" instead of "+s.Worded(was))
 		}
 	}
 	with := strings.Join(settings, ", ")
 	switch {
 	case !golden.SameCommands(m.Command, made.Command):
-		text := "the command of run " + p.run.ID + ": " + commandLine(&p.options.Command)
+		text := "the command of run " + p.run.ID + ": " + job.CommandLine(&p.options.Command)
 		if with != "" {
 			text += "; " + with
 		}
@@ -117,7 +118,7 @@ func explainStay(p *past, m, made golden.Meta, names iter.Seq[string]) (why stri
 		return "as " + readable.Cases(sum.NotRun) + " did not run", nil
 	case len(s.Globs)+len(s.Filters)+len(s.Only) > 0 || s.Partition != "" || s.Sample > 0:
 		return "as the run had a selection", nil
-	case isOtherCorpus(m, &p.options):
+	case job.IsOtherCorpus(m, &p.options):
 		return "as the run had another corpus", nil
 	case m.OnEngine() || made.OnEngine():
 		return "as an engine made outcomes", nil

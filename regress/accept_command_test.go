@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 )
 
 // A golden of an older muster keeps no settings of its accepts: none are known to differ.
@@ -14,11 +15,11 @@ func TestGreenLineWithoutSettings(t *testing.T) {
 	}
 	by := golden.Accept{Run: "r", Command: []golden.Command{{Args: []string{"./new", "{in}"}}}}
 	o := Options{Corpus: Corpus{Path: "src"}, Store: Store{Golden: GoldenDefault}}
-	if got, want := greenLine(m, by, &o), "muster check -- ./new '{in}'"; got != want {
+	if got, want := job.GreenLine(m, by, &o), "muster check -- ./new '{in}'"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	by.Flags = map[string]string{"--timeout": "7s", "--env": `["A=1"]`, "--memory": "4096"}
-	if got, want := greenLine(m, by, &o), "muster check --timeout 7s -- ./new '{in}'"; got != want {
+	if got, want := job.GreenLine(m, by, &o), "muster check --timeout 7s -- ./new '{in}'"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

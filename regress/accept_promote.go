@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/state"
@@ -94,8 +95,8 @@ func (p *promotion) putOutcome(tx *golden.Tx, r *state.Result) error {
 // sign returns the note of an accept of the run.
 func sign(p *past, reason string) golden.Accept {
 	return golden.Accept{
-		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: commandsIn(&p.options.Command),
-		Machine: machine(), MusterVersion: p.options.Version, Flags: outcomeFlags(&p.options),
+		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: job.Commands(&p.options.Command),
+		Machine: golden.Machine(), MusterVersion: p.options.Version, Flags: job.OutcomeFlags(&p.options),
 	}
 }
 

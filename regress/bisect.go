@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
@@ -61,7 +62,7 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 	for i, a := range goals {
 		names[i] = a.name
 	}
-	s, err := openAgain(ctx, p, &o, h, bisectCommand, names)
+	s, err := openAgain(ctx, p, &o, h, job.BisectCommand, names)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
 )
@@ -249,7 +250,7 @@ func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 		return err
 	}
 	return report.EncodeLine(w, jsonBisect{
-		Type: "summary", Command: bisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.versions),
+		Type: "summary", Command: job.BisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.versions),
 		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
 		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
 	})

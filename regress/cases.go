@@ -7,6 +7,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
 )
@@ -30,10 +31,10 @@ func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []
 	if base != nil {
 		defer func() { err = errors.Join(err, base.Close()) }()
 		recorded = base.Store
-		completeAsRecorded(&o, recorded.Meta())
-		completeSelection(&o.Select, recorded.Meta())
+		job.TakeRecorded(&o, recorded.Meta())
+		job.TakeSelection(&o.Select, recorded.Meta())
 	}
-	s, err := openAgainst(ctx, &o, h, casesCommand, recorded)
+	s, err := openAgainst(ctx, &o, h, job.CasesCommand, recorded)
 	if err != nil {
 		return nil, err
 	}

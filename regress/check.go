@@ -7,6 +7,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
@@ -22,8 +23,8 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 		return sum, placeOptions(&o, h).ExplainUnfinished(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	completeAsRecorded(&o, base.Meta())
-	completeSelection(&o.Select, base.Meta())
+	job.TakeRecorded(&o, base.Meta())
+	job.TakeSelection(&o.Select, base.Meta())
 	s, err := openAgainst(ctx, &o, h, report.CheckCommand, base.Store)
 	if err != nil {
 		return sum, err
@@ -70,11 +71,11 @@ func identify(ctx context.Context, s *session) error {
 func reportChanges(s *session, recorded golden.Meta) {
 	sum := &s.ledger.Summary
 	sum.ToolChanged = s.tool.ChangedSince(recorded.Tool)
-	sum.Settings = flagsDiffer(recorded, allFlags(s.o), "this check")
+	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(s.o), "this check")
 	for _, text := range sum.Settings {
 		s.events.Warn(text)
 	}
-	if ignore := "--ignore"; allFlags(s.o)[ignore] != recorded.Flags[ignore] {
+	if ignore := "--ignore"; job.IdentityFlags(s.o)[ignore] != recorded.Flags[ignore] {
 		s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
@@ -15,7 +16,7 @@ import (
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
 func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
-	limits, err := parseCostLimits(&s.o.Judge)
+	limits, err := job.ParseCostLimits(&s.o.Judge)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func reportCost(ctx context.Context, s *session, costs *turns.Measurement) error
 	}
 	sum.Over = measured.Over
 	s.events.Emit(measured)
-	if exitStatus(s.o, *sum, fault.None) != fault.StatusClean {
+	if job.ExitStatus(s.o, *sum, fault.None) != fault.StatusClean {
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)

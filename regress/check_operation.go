@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -135,8 +136,8 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 		return known
 	})
 	s.events.Emit(report.Started{
-		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
-		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: parseAllowed(s.o), At: s.began,
+		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: job.CommandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
+		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(s.o), At: s.began,
 	})
 	return c.loop.TakeFinished(orderTasks(s, c.recorded.took), done)
 }

@@ -9,6 +9,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
@@ -111,13 +112,13 @@ func acceptedElsewhere(o *Options, recorded golden.Meta) map[int]string {
 		if !a.At.After(moved) {
 			continue
 		}
-		was, ran := recorded.Flags, outcomeFlags(o)
+		was, ran := recorded.Flags, job.OutcomeFlags(o)
 		if len(a.Flags) == 0 {
 			was, ran = nil, nil // a golden of an older muster does not keep them
 		}
-		isRecorded := sameStart(a.Command, recorded.Command, a.Flags, was)
-		if !isRecorded && !sameStart(a.Command, commandsIn(&o.Command), a.Flags, ran) {
-			lines[i+1] = greenLine(recorded, a, o)
+		isRecorded := job.SameStart(a.Command, recorded.Command, a.Flags, was)
+		if !isRecorded && !job.SameStart(a.Command, job.Commands(&o.Command), a.Flags, ran) {
+			lines[i+1] = job.GreenLine(recorded, a, o)
 		}
 	}
 	return lines

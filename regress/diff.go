@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/place"
@@ -31,7 +32,7 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	other := completeRules(&o, old.Meta(), now.Meta())
-	s, err := newSession(&o, h, diffCommand)
+	s, err := newSession(&o, h, job.DiffCommand)
 	if err != nil {
 		return sum, err
 	}
@@ -40,22 +41,22 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, rule := range other {
-		was, is := old.Meta().Flags[rule.name()], now.Meta().Flags[rule.name()]
-		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
+		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
+		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), nowPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: parseAllowed(s.o)}
+	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: job.ParseAllowed(s.o)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
 // completeRules fills in how parts are compared, where it was not given, from a golden. It
 // returns the settings that the other golden has otherwise.
-func completeRules(o *Options, old, now golden.Meta) (other []setting) {
-	for _, s := range outcomeSettings() {
-		if s.scope != ofVerdict || s.given(o) {
+func completeRules(o *Options, old, now golden.Meta) (other []job.Setting) {
+	for _, s := range job.OutcomeSettings() {
+		if s.Scope != job.OfVerdict || s.IsGiven(o) {
 			continue
 		}
-		s.complete(o, old.Flags[s.name()])
-		if old.Flags[s.name()] != now.Flags[s.name()] {
+		s.Complete(o, old.Flags[s.Name()])
+		if old.Flags[s.Name()] != now.Flags[s.Name()] {
 			other = append(other, s)
 		}
 	}

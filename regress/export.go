@@ -36,7 +36,7 @@ func Import(ctx context.Context, o Options, h host.Host, dir string) error {
 		defer unlock()
 	}
 	err = plainfiles.Import(ctx, dir, into.Path(), golden.Meta{
-		Machine: machine(), MusterVersion: o.Version, Created: time.Now(), Repeat: 1,
+		Machine: golden.Machine(), MusterVersion: o.Version, Created: time.Now(), Repeat: 1,
 	})
 	if err != nil {
 		return err

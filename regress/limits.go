@@ -1,6 +1,8 @@
 package regress
 
-import "muster/regress/internal/crew"
+import (
+	"muster/regress/internal/crew"
+)
 
 // CheckLimits returns an error when so few open files or processes or so little memory are
 // allowed that what this package does may end in a crash of the Go runtime, or in an

@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
@@ -42,7 +43,7 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	first := parts[0]
 	merged := first.options
 	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
-	overrideKept(&merged, &o)
+	job.OverrideKept(&merged, &o)
 	s, err := newSession(&merged, h, report.CheckCommand)
 	if err != nil {
 		return sum, err
@@ -145,8 +146,8 @@ func (m *merging) merge(ctx context.Context) (err error) {
 		return err
 	}
 	m.session.events.Emit(report.Started{
-		Command: m.session.name, Run: m.session.run.ID, Corpus: m.session.o.Corpus.Path, Tool: commandLine(&m.session.o.Command), Against: m.session.o.Store.Golden,
-		Cases: len(m.names), Jobs: m.session.o.Limits.Jobs, Allowed: parseAllowed(m.session.o), At: m.session.began,
+		Command: m.session.name, Run: m.session.run.ID, Corpus: m.session.o.Corpus.Path, Tool: job.CommandLine(&m.session.o.Command), Against: m.session.o.Store.Golden,
+		Cases: len(m.names), Jobs: m.session.o.Limits.Jobs, Allowed: job.ParseAllowed(m.session.o), At: m.session.began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.session.groups(func(name string) (was, is content.Side, err error) {
@@ -166,7 +167,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run.State
-	options, err := encodeOptions(m.session.o)
+	options, err := job.Encode(m.session.o)
 	if err != nil {
 		options = first.Options // these could be encoded before
 	}

@@ -9,6 +9,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
@@ -37,7 +38,7 @@ func requireWhole(parts []*past, base *golden.Store) error {
 		}
 		have[k], of = true, n
 	}
-	absent, err := absentOf(have, of, planSelection(&parts[0].options.Select), base)
+	absent, err := absentOf(have, of, job.PlanSelection(&parts[0].options.Select), base)
 	if err == nil && len(absent) > 0 {
 		are := "are"
 		if len(have) == 1 {

@@ -2,11 +2,10 @@ package regress
 
 import (
 	"context"
-	"muster/regress/internal/opt"
-	"slices"
 
 	"muster/regress/host"
-	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
@@ -17,31 +16,6 @@ func completeFromGolden(ctx context.Context, o *opt.Options, h host.Host) error 
 	if err != nil || base == nil {
 		return err
 	}
-	completeAsRecorded(o, base.Meta())
+	job.TakeRecorded(o, base.Meta())
 	return base.Close()
-}
-
-// completeAsRecorded fills in what was not given from the golden: a plain `muster check`
-// does again what was recorded. How the command is started goes with the
-// command: another one may not want a shell.
-func completeAsRecorded(o *opt.Options, m golden.Meta) {
-	if o.Corpus.Path == "" && m.CorpusPath != "-" {
-		o.Corpus.Path = m.CorpusPath
-	}
-	otherCommand := len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0
-	for _, setting := range outcomeSettings() {
-		if setting.scope != ofCommand || !otherCommand || startsAsRecorded(&o.Command, setting.name(), m) {
-			setting.complete(o, m.Flags[setting.name()])
-		}
-	}
-	if otherCommand {
-		return
-	}
-	for _, c := range m.Command {
-		if c.Glob == "" {
-			o.Command.Words = slices.Clone(c.Args)
-		} else {
-			o.Command.ByGlob = append(o.Command.ByGlob, opt.GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
-		}
-	}
 }

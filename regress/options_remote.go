@@ -1,147 +1,18 @@
 package regress
 
 import (
-	"cmp"
-	"muster/regress/internal/opt"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
-
 	"muster/regress/internal/crew"
-	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/glob"
-	"muster/regress/internal/name"
+	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
 )
-
-// remoteJobsMax bounds what one run asks of an engine at once.
-const remoteJobsMax = 10_000
-
-func checkRemote(r *opt.Remote) error {
-	if r.URL == "" && len(r.FlagsGiven) > 0 {
-		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
-	}
-	for _, kv := range r.Platform {
-		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-			return fault.Inputf("--platform %q: the form is K=V", kv)
-		}
-	}
-	for _, kv := range r.Headers {
-		if err := checkHeader(kv); err != nil {
-			return err
-		}
-	}
-	for _, pattern := range r.Outputs {
-		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
-			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
-		}
-		if _, err := glob.Compile(exec.Fill(pattern, "x")); err != nil {
-			return fault.Inputf("--remote-output %s: %w", name.Print(pattern), err)
-		}
-	}
-	if r.Jobs > remoteJobsMax {
-		return fault.Inputf("--remote-jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
-	}
-	if r.Wait < 0 {
-		return fault.Inputf("--remote-wait %v: it cannot be negative", r.Wait)
-	}
-	if r.Priority != int(int32(r.Priority)) {
-		return fault.Inputf("--remote-priority %d: engines take 32 bits", r.Priority)
-	}
-	return nil
-}
-
-// checkHeader refuses what gRPC would. Nothing of it is shown that may be secret: who writes
-// it as for curl, "name: value", has the value before the first '='.
-func checkHeader(kv string) error {
-	key, value, ok := strings.Cut(kv, "=")
-	switch {
-	case !ok || key == "" || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
-		return fault.Inputf("--remote-header: the form is K=V, where K has letters, digits, '-', '_' and '.' alone; what was given is not shown, for it may be secret")
-	case !strings.HasSuffix(strings.ToLower(key), "-bin") && !headerText(value):
-		return fault.Inputf("--remote-header %s: its value is not printable ASCII", key)
-	}
-	return nil
-}
-
-func headerText(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// countRemoteJobs returns the number of cases that an engine executes at once for this run.
-func countRemoteJobs(r *opt.Remote) int { return cmp.Or(r.Jobs, opt.RemoteJobsDefault) }
 
 // newEndpoint returns where the engine is, who asks, and what goes there.
 func newEndpoint(o *opt.Options) crew.Endpoint {
 	r := &o.Remote
 	return crew.Endpoint{
 		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
-		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: r.Priority, Jobs: countRemoteJobs(r),
+		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: r.Priority, Jobs: job.CountRemoteJobs(r),
 		Wait: r.Wait, Timeout: o.Limits.Timeout, Fallback: r.Fallback,
 		Inputs: r.Inputs, Bundle: r.Bundle, Outputs: r.Outputs, Platform: r.Platform, Preflight: r.Preflight,
 	}
-}
-
-// overrideRemote returns the options of a past run, replaced by those that are given now.
-func overrideRemote(r, past opt.Remote) opt.Remote {
-	now := past
-	// These are never kept: a fallback would run elsewhere without being asked to.
-	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
-	now.NoEngine, now.FlagsGiven, now.Fallback, now.NoBundle = r.NoEngine, r.FlagsGiven, r.Fallback, r.NoBundle
-	for _, field := range []struct{ is, to *string }{
-		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
-	} {
-		*field.to = cmp.Or(*field.is, *field.to)
-	}
-	for _, field := range []struct{ is, to *[]string }{
-		{&r.Inputs, &now.Inputs}, {&r.Outputs, &now.Outputs}, {&r.Platform, &now.Platform}, {&r.Preflight, &now.Preflight},
-	} {
-		if *field.is != nil {
-			*field.to = *field.is
-		}
-	}
-	if r.NoEngine {
-		now.URL = ""
-	}
-	now.Bundle = r.Bundle || past.Bundle && !r.NoBundle
-	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
-	now.Wait = cmp.Or(r.Wait, past.Wait)
-	return now
-}
-
-// listRemoteArgs returns the flags with which a case runs on the same engine with the same inputs.
-// It leaves out secrets.
-func listRemoteArgs(r *opt.Remote) (args []string) {
-	if r.URL == "" {
-		return nil
-	}
-	for _, one := range []struct{ flag, value string }{
-		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", name.QuoteAll(r.Preflight)},
-		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", unlessZero(r.Priority)},
-	} {
-		if one.value != "" {
-			args = append(args, one.flag, one.value)
-		}
-	}
-	for _, many := range []struct {
-		flag   string
-		values []string
-	}{{"--remote-input", r.Inputs}, {"--remote-output", r.Outputs}, {"--platform", r.Platform}} {
-		for _, value := range many.values {
-			args = append(args, many.flag, value)
-		}
-	}
-	if r.Bundle {
-		args = append(args, "--remote-bundle")
-	}
-	return args
-}
-
-// unlessZero is a number as a flag's value, or "" for 0.
-func unlessZero(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/regress/host"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 )
 
@@ -13,22 +14,22 @@ import (
 // from it.
 func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep string, words []string, configured bool) string {
 	without := completeRun(ctx, o, h, words)
-	args := []string{"muster", runCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
+	args := []string{"muster", job.RunCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
 	}
 	if without.Store.Golden != GoldenDefault {
 		args = append(args, "--golden", without.Store.Golden)
 	}
-	for _, setting := range outcomeSettings() {
-		if setting.scope != ofVerdict && setting.scope != ofIdentity && setting.text(o) != setting.text(&without) {
-			args = append(args, setting.args(o)...)
+	for _, setting := range job.OutcomeSettings() {
+		if setting.Scope != job.OfVerdict && setting.Scope != job.OfIdentity && setting.Text(o) != setting.Text(&without) {
+			args = append(args, setting.Args(o)...)
 		}
 	}
 	if o.Limits.Grace != GraceDefault {
 		args = append(args, "--grace", o.Limits.Grace.String())
 	}
-	args = append(args, listRemoteArgs(&o.Remote)...)
+	args = append(args, job.ListRemoteArgs(&o.Remote)...)
 	return name.QuoteAll(append(append(args, "--"), words...))
 }
 
@@ -46,6 +47,6 @@ func completeRun(ctx context.Context, o *Options, h host.Host, words []string) O
 			break
 		}
 	}
-	completeLimits(&t.Limits)
+	job.CompleteLimits(&t.Limits)
 	return t
 }

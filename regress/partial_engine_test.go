@@ -43,7 +43,10 @@ func onPartialEngine(t *testing.T, url string) Options {
 	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	o := sound()
+	o := Options{
+		Limits: Limits{Jobs: 2, Timeout: TimeoutDefault, Grace: GraceDefault, OutputMax: OutputMaxDefault},
+		Judge:  CompareOptions{Repeat: 2, Retries: 2},
+	}
 	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
 	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
 	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}

@@ -2,12 +2,10 @@ package regress
 
 import (
 	"cmp"
-	"encoding/json"
-	"reflect"
 
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
+	"muster/regress/internal/job"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
@@ -33,23 +31,21 @@ func openPastFor(o *Options, h host.Host, id, goldenName string) (*past, error) 
 }
 
 func newPast(run *state.Run, o *Options, h host.Host, goldenName string) (*past, error) {
-	options, err := optionsOf(run)
+	options, err := job.Decode(run)
 	if err != nil {
 		return nil, err
 	}
-	overrideKept(&options, o)
+	job.OverrideKept(&options, o)
 	options.Store.Golden = cmp.Or(goldenName, options.Store.Golden)
 	r, err := pastrun.Open(run, pastrun.Options{Folder: options.Store.State, Golden: options.Store.Golden, Places: placeOptions(&options, h)})
 	return &past{r, options, h}, err
 }
 
 // summaryOf returns the summary that is kept with the run.
-func summaryOf(p *past) (k kept, err error) {
-	if err = json.Unmarshal(p.run.State.Summary, &k); err == nil {
-		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
-	}
+func summaryOf(p *past) (state.Summary, error) {
+	k, err := state.Decode[state.Summary](p.run.State.Summary)
 	if err != nil {
-		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.State.File("run.json"), p.run.ID, err)
+		return k, fault.Inputf("%s, the summary of run %s, is damaged: %w: check again", p.run.State.File("run.json"), p.run.ID, err)
 	}
 	return k, nil
 }

@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
@@ -173,7 +174,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.Complete()
 	r.session.events.Emit(report.Started{
-		Command: r.session.name, Run: r.session.run.ID, Corpus: r.session.o.Corpus.Path, Tool: commandLine(&r.session.o.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
+		Command: r.session.name, Run: r.session.run.ID, Corpus: r.session.o.Corpus.Path, Tool: job.CommandLine(&r.session.o.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
 		Resumed: len(r.session.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.session.began,
 	})
 	return nil
@@ -224,7 +225,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 			return err
 		}
 	}
-	m.Selection = keptSelection(&r.session.o.Select)
+	m.Selection = job.KeptSelection(&r.session.o.Select)
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}

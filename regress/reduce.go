@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
@@ -55,7 +56,7 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 	if err != nil {
 		return err
 	}
-	s, err := openAgain(ctx, p, &o, h, reduceCommand, []string{goal.name})
+	s, err := openAgain(ctx, p, &o, h, job.ReduceCommand, []string{goal.name})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
@@ -155,13 +156,13 @@ func (d *reducing) byOneLine() (string, error) {
 		args = append(args, "--config", "")
 	}
 	var usual Options
-	completeLimits(&usual.Limits)
-	for _, setting := range outcomeSettings() {
-		if setting.scope != ofIdentity && setting.text(&o) != setting.text(&usual) {
-			args = append(args, setting.args(&o)...)
+	job.CompleteLimits(&usual.Limits)
+	for _, setting := range job.OutcomeSettings() {
+		if setting.Scope != job.OfIdentity && setting.Text(&o) != setting.Text(&usual) {
+			args = append(args, setting.Args(&o)...)
 		}
 	}
-	args = append(args, listRemoteArgs(&d.session.o.Remote)...)
+	args = append(args, job.ListRemoteArgs(&d.session.o.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 

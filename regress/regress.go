@@ -17,6 +17,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	_ "muster/regress/lane" // takes over a process that was started as a lane helper
@@ -78,3 +79,6 @@ func ClassOf(err error) Class { return fault.ClassOf(err) }
 // A Func is a command whose report ends with a summary: Record, Check or Compare, or a call
 // of Rerun, Diff or Replay with all but the options and the host given.
 type Func func(context.Context, Options, host.Host) (Summary, error)
+
+// Allowable lists the verdicts that CompareOptions.Allow may have.
+func Allowable() []string { return job.Allowable() }

@@ -7,6 +7,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -18,11 +19,11 @@ func Rerun(ctx context.Context, o Options, h host.Host, failed bool) (Summary, e
 	if err != nil {
 		return Summary{}, err
 	}
-	again, err := optionsOf(last)
+	again, err := job.Decode(last)
 	if err != nil {
 		return Summary{}, err
 	}
-	overrideKept(&again, &o)
+	job.OverrideKept(&again, &o)
 	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {
 		if err := selectFailed(&again, last); err != nil {

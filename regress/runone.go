@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
@@ -28,7 +29,7 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 		return err
 	}
 	o.Limits.Jobs = 1
-	s, err := open(ctx, &o, h, runCommand)
+	s, err := open(ctx, &o, h, job.RunCommand)
 	if err != nil {
 		return err
 	}

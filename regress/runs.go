@@ -2,7 +2,6 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -43,40 +42,42 @@ func printRun(w io.Writer, format Format, r *state.Run) error {
 	return err
 }
 
-// keptIn returns how a run ended.
-func keptIn(r *state.Run) (sum kept, err error) {
-	if r.Summary != nil {
-		if err := json.Unmarshal(r.Summary, &sum); err != nil {
-			return sum, fault.Inputf("%s, how run %s ended, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
-		}
+// keptIn returns the summary of a run; the zero Summary if the run has not ended.
+func keptIn(r *state.Run) (state.Summary, error) {
+	if r.Summary == nil {
+		return state.Summary{}, nil
+	}
+	sum, err := state.Decode[state.Summary](r.Summary)
+	if err != nil {
+		return sum, fault.Inputf("%s, the summary of run %s, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
 	}
 	return sum, nil
 }
 
 // runLine is a past run for scripts. They rely on the keys and their order.
 type runLine struct {
-	Type         string      `json:"type"`
-	Run          string      `json:"run"`
-	Command      string      `json:"command"`
-	Started      time.Time   `json:"started"`
-	Finished     bool        `json:"finished"`
-	Interrupted  bool        `json:"interrupted"`
-	Cases        int         `json:"cases"`
-	NotIdentical int         `json:"not_identical"`
-	Recorded     int         `json:"recorded"`
-	Failing      int         `json:"failing"`
-	Engine       *keptEngine `json:"engine,omitempty"`
+	Type         string               `json:"type"`
+	Run          string               `json:"run"`
+	Command      string               `json:"command"`
+	Started      time.Time            `json:"started"`
+	Finished     bool                 `json:"finished"`
+	Interrupted  bool                 `json:"interrupted"`
+	Cases        int                  `json:"cases"`
+	NotIdentical int                  `json:"not_identical"`
+	Recorded     int                  `json:"recorded"`
+	Failing      int                  `json:"failing"`
+	Engine       *state.SummaryEngine `json:"engine,omitempty"`
 }
 
 // engineText describes the runs on an engine, "" if there were none.
-func engineText(e *keptEngine) string {
+func engineText(e *state.SummaryEngine) string {
 	if e == nil {
 		return ""
 	}
 	return fmt.Sprintf(", on an engine, %s of %s cached", readable.Number(e.Cached), readable.Count(e.Cached+e.Executed, "run"))
 }
 
-func runText(r *state.Run, sum kept) string {
+func runText(r *state.Run, sum state.Summary) string {
 	switch {
 	case !r.Finished && r.Summary == nil:
 		return "unfinished"
@@ -90,7 +91,7 @@ func runText(r *state.Run, sum kept) string {
 	return fmt.Sprintf("%s, %s not identical", readable.Cases(sum.Cases), readable.Number(sum.NotIdentical))
 }
 
-func recordText(sum kept) string {
+func recordText(sum state.Summary) string {
 	switch {
 	case sum.Recorded == 0:
 		return "none of " + readable.Cases(sum.Cases) + " recorded, every case fails"

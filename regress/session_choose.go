@@ -2,6 +2,7 @@ package regress
 
 import (
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 )
@@ -15,7 +16,7 @@ func chooseCases(s *session, base *golden.Store) error {
 	}
 	err = s.in.Choose(run.Selection{
 		Chooser: s.chooser, Baseline: recorded, Only: s.o.Select.Only,
-		Given: planSelection(&s.o.Select), Recorded: planRecorded(s.o.Select.Recorded),
+		Given: job.PlanSelection(&s.o.Select), Recorded: job.PlanRecorded(s.o.Select.Recorded),
 	})
 	s.ledger.Summary.NotSampled = s.in.NotSampled
 	if err == nil && len(s.in.Cases) == 0 && s.name != report.CheckCommand {

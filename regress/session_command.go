@@ -1,6 +1,8 @@
 package regress
 
-import "muster/regress/internal/crew"
+import (
+	"muster/regress/internal/crew"
+)
 
 // resolveCommands finds the executables, and a command for every case. Call it after Connect: an
 // engine has its own executables.

@@ -3,6 +3,7 @@ package regress
 import (
 	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 )
 
 // crewOptions returns the options of the crew.
@@ -20,7 +21,7 @@ func crewOptions(s *session) crew.Options {
 func newSetup(s *session) crew.Setup {
 	o := s.o
 	return crew.Setup{
-		Corpus: s.in.Corpus, Commands: s.exec.Commands.All(), Env: caseEnvironment(&o.Command),
+		Corpus: s.in.Corpus, Commands: s.exec.Commands.All(), Env: job.Environment(&o.Command),
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: max(1, min(o.Limits.Jobs, len(s.in.Cases))), Exclude: listOwnFiles(o), Cache: s.state.Cache(),

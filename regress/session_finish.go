@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/report"
+	"muster/regress/internal/state"
 )
 
 // finish fills in the figures of the summary, tells the reporters, and keeps
@@ -29,7 +31,7 @@ func (s *session) finish(err error) error {
 	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
-	sum.ExitStatus = exitStatus(s.o, *sum, broke)
+	sum.ExitStatus = job.ExitStatus(s.o, *sum, broke)
 	if broke == fault.None && sum.NotRun == 0 {
 		s.ledger.NoteUnused(len(s.in.Cases))
 	}
@@ -46,7 +48,7 @@ func (s *session) finish(err error) error {
 
 // keep writes down what the run came to.
 func (s *session) keep() (err error) {
-	if s.run.Summary, err = keptOf(s.ledger.Summary).encode(); err != nil {
+	if s.run.Summary, err = state.Encode(state.SummaryOf(s.ledger.Summary)); err != nil {
 		return err
 	}
 	if err := s.run.SaveResults(s.ledger.Results()); err != nil {

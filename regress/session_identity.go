@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 )
 
 // identity says what must be the same to go on with an interrupted run, in
@@ -17,9 +18,9 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	s.in.Identify(id)
 	s.exec.Commands.Identify(id)
 	s.tool.Identify(id)
-	maps.Copy(id, allFlags(s.o))
+	maps.Copy(id, job.IdentityFlags(s.o))
 	if len(s.o.Command.PassEnv) > 0 {
-		id["what --pass-env passes"] = digestPassed(&s.o.Command).String()
+		id["what --pass-env passes"] = job.DigestPassed(&s.o.Command).String()
 	}
 	return id, nil
 }
@@ -30,8 +31,8 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		return golden.Meta{}, err
 	}
 	m := golden.Meta{
-		Corpus: s.in.Digests.Whole, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
-		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: outcomeFlags(s.o),
+		Corpus: s.in.Digests.Whole, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: golden.Machine(), MusterVersion: s.o.Version,
+		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: job.OutcomeFlags(s.o),
 	}
 	m.Preflight = s.exec.Crew.Preflight()
 	if s.run != nil {

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
@@ -21,7 +22,7 @@ import (
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 	began := time.Now()
-	own, err := completeOptions(*o, name)
+	own, err := job.Complete(*o, name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	s.exec = run.NewExecution(crewOptions(s), s.ignored)
-	if s.chooser, err = planSelection(&o.Select).Compile(); err != nil {
+	if s.chooser, err = job.PlanSelection(&o.Select).Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
 	return s, nil

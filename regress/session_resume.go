@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"muster/regress/internal/job"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
@@ -16,7 +17,7 @@ func resumeOnly(s *session) error {
 	if err != nil || last == nil {
 		return err
 	}
-	o, err := optionsOf(last)
+	o, err := job.Decode(last)
 	if err == nil {
 		s.o.Select.Only = o.Select.Only
 	}
@@ -26,7 +27,7 @@ func resumeOnly(s *session) error {
 // startRun makes the folder of this run, or takes over that of the interrupted one that --resume
 // asks for.
 func (s *session) startRun(id map[string]string, base outcome.Digest) error {
-	options, err := encodeOptions(s.o)
+	options, err := job.Encode(s.o)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 
 // wordsOf returns the main command of an earlier run, or nil if it is unknown.
 func wordsOf(r *state.Run) []string {
-	o, err := optionsOf(r)
+	o, err := job.Decode(r)
 	if err != nil {
 		return nil
 	}

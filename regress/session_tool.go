@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/job"
 	"muster/regress/internal/run"
 	"muster/regress/internal/tool"
 )
@@ -13,7 +14,7 @@ import (
 // count.
 func identifyTool(s *session, further ...*exec.Command) (err error) {
 	s.tool, err = run.IdentifyTool(tool.Options{
-		Commands: slices.Concat(s.exec.Commands.All(), further), Env: caseEnvironment(&s.o.Command),
+		Commands: slices.Concat(s.exec.Commands.All(), further), Env: job.Environment(&s.o.Command),
 		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles, Alone: s.exec.Crew.IsRemote(),
 	}, s.state.Cache())
 	return err

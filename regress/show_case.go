@@ -14,6 +14,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -110,7 +111,7 @@ func editsOf(p *past, caseName string) []cause.PartEdits {
 
 // writeReproduction writes the shell lines that run a case by hand.
 func writeReproduction(ctx context.Context, p *past, w io.Writer, raw string, configured bool) {
-	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept", wordsFor(&p.options.Command, raw), configured))
+	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept", job.WordsFor(&p.options.Command, raw), configured))
 	if p.run.Command == report.CompareCommand {
 		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept-reference", p.options.Command.Reference, configured))
 	}

@@ -14,6 +14,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
@@ -65,7 +66,7 @@ func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, erro
 		return nil, err
 	}
 	if sum.Recorded == 0 {
-		line := reproduceCase(ctx, &p.options, p.host, raw, "kept", wordsFor(&p.options.Command, raw), p.options.Configured)
+		line := reproduceCase(ctx, &p.options, p.host, raw, "kept", job.WordsFor(&p.options.Command, raw), p.options.Configured)
 		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
 	}
 	path := p.options.Store.Golden

@@ -2,8 +2,11 @@ package crew
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"muster/regress/internal/fault"
 )
 
 // A case that may run for hours is waited for as long, and for its worker besides.
@@ -22,5 +25,14 @@ func TestSendsFile(t *testing.T) {
 		if e.sendsFile(file) != want {
 			t.Errorf("%s travels: %t", file, !want)
 		}
+	}
+}
+
+func TestCheckJobs(t *testing.T) {
+	if err := CheckJobs(2); err != nil {
+		t.Error(err)
+	}
+	if err := CheckJobs(1000); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), "--jobs 1000: ") {
+		t.Error(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -239,4 +241,13 @@ func texts[T, S ~string](from []S) []T {
 		to[i] = T(s)
 	}
 	return to
+}
+
+// Machine describes this machine, for Meta and Accept.
+func Machine() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }

@@ -3,7 +3,9 @@
 // It must not check, complete or read options: package job does. It imports nothing of muster.
 package opt
 
-import "time"
+import (
+	"time"
+)
 
 // Options says what runs, on which cases, and how outcomes are compared and reported.
 type Options struct {
@@ -14,12 +16,12 @@ type Options struct {
 	Judge   CompareOptions
 	Store   Store
 	Remote  Remote
-	Report  Report   `json:"-"`
-	Helper  []string `json:"-"` // command that starts this program; lane.Argument is appended
-	Version string   `json:"-"` // version of this program, which the golden keeps
+	Report  Report
+	Helper  []string // command that starts this program; lane.Argument is appended
+	Version string   // version of this program, which the golden keeps
 	// Configured reports that a settings file or MUSTER_ variables would change what a case
 	// sees. A shell line that reproduces a case then excludes them.
-	Configured bool `json:"-"`
+	Configured bool
 }
 
 // Corpus names the source of the cases.
@@ -106,18 +108,18 @@ type Store struct {
 // Remote describes the Remote Execution engine that runs the cases.
 type Remote struct {
 	URL        string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = this machine runs the cases
-	NoEngine   bool     `json:"-"` // this machine runs the cases of a rerun, although an engine ran them before
+	NoEngine   bool     // this machine runs the cases of a rerun, although an engine ran them before
 	Instance   string   // name of an instance of the engine
-	FlagsGiven []string `json:"-"` // flags of an engine that the user gave: an error if no engine runs the cases
-	Headers    []string `json:"-"` // K=V, sent with every request; may be secret
+	FlagsGiven []string // flags of an engine that the user gave: an error if no engine runs the cases
+	Headers    []string // K=V, sent with every request; may be secret
 	Inputs     []string // files and folders that travel with the cases
 	Bundle     bool     // the command travels with its shared libraries
-	NoBundle   bool     `json:"-"` // the command of a rerun does not travel, although it did before
+	NoBundle   bool     // the command of a rerun does not travel, although it did before
 	Outputs    []string // globs with tokens, for engines that return no whole folder
 	Jobs       int      // cases at once; 0 = RemoteJobsDefault
 	Platform   []string // K=V that a worker must have
 	Preflight  []string // command that shows that the tool runs there; nil = COMMAND --version
-	Fallback   bool     `json:"-"` // this machine runs the cases if the engine cannot be reached at the start
+	Fallback   bool     // this machine runs the cases if the engine cannot be reached at the start
 	Priority   int      // of the cases; 0 = the engine's usual one
 	// Wait bounds how long an engine may be away or busy; 0 = 30 s, and 1 s until it has
 	// answered once.
@@ -127,8 +129,8 @@ type Remote struct {
 	CA, Cert, Key string
 	// Token authorises this client at the engine. Only PlainToken lets it travel unencrypted to
 	// another machine.
-	Token      string `json:"-"`
-	PlainToken bool   `json:"-"`
+	Token      string
+	PlainToken bool
 }
 
 // Report describes the reports of a run.

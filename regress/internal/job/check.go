@@ -1,28 +1,28 @@
-package regress
+package job
 
 import (
-	"muster/regress/internal/opt"
 	"slices"
 	"strings"
 
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 )
 
-// completeOptions returns the options of a command, checked and complete. The given options stay
+// Complete returns the options of a command, checked and complete. The given options stay
 // as they are.
-func completeOptions(o opt.Options, command string) (opt.Options, error) {
-	trimOptions(&o)
-	if err := checkOptions(&o, command); err != nil {
+func Complete(o opt.Options, command string) (opt.Options, error) {
+	trim(&o)
+	if err := check(&o, command); err != nil {
 		return o, err
 	}
-	completeLimits(&o.Limits)
+	CompleteLimits(&o.Limits)
 	return o, nil
 }
 
-// trimOptions replaces lists by lists without empty strings.
-func trimOptions(o *opt.Options) {
+// trim replaces lists by lists without empty strings.
+func trim(o *opt.Options) {
 	r := &o.Remote
 	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
@@ -30,18 +30,18 @@ func trimOptions(o *opt.Options) {
 	o.Judge.Ignore = setOf(o.Judge.Ignore)
 }
 
-// checkOptions refuses options that a command cannot use.
-func checkOptions(o *opt.Options, command string) error {
+// check refuses options that a command cannot use.
+func check(o *opt.Options, command string) error {
 	if err := checkAllow(o); err != nil {
 		return err
 	}
-	if _, err := parseCostLimits(&o.Judge); err != nil {
+	if _, err := ParseCostLimits(&o.Judge); err != nil {
 		return err
 	}
 	if command == report.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
-	if command != casesCommand && command != diffCommand {
+	if command != CasesCommand && command != DiffCommand {
 		if err := checkBounds(&o.Limits); err != nil {
 			return err
 		}
@@ -94,9 +94,9 @@ func checkAllow(o *opt.Options) error {
 	return nil
 }
 
-// parseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
+// ParseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
 // $LIMIT perhaps, expects that something is limited.
-func parseCostLimits(j *opt.CompareOptions) (list []cost.Limit, err error) {
+func ParseCostLimits(j *opt.CompareOptions) (list []cost.Limit, err error) {
 	for _, texts := range j.FailOn {
 		for text := range strings.SplitSeq(texts, ",") {
 			l, err := cost.ParseLimit(text)
@@ -122,8 +122,8 @@ func checkBounds(l *opt.Limits) error {
 	return nil
 }
 
-// completeLimits sets the defaults of limits that were neither given nor recorded.
-func completeLimits(l *opt.Limits) {
+// CompleteLimits sets the defaults of limits that were neither given nor recorded.
+func CompleteLimits(l *opt.Limits) {
 	if l.Timeout == 0 {
 		l.Timeout = opt.TimeoutDefault
 	}

@@ -1,17 +1,17 @@
-package regress
+package job
 
 import (
-	"muster/regress/internal/opt"
 	"slices"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
-// exitStatus returns the exit status of a run with this summary. broke is the class of the error
+// ExitStatus returns the exit status of a run with this summary. broke is the class of the error
 // that ended the run early.
-func exitStatus(o *opt.Options, s Summary, broke fault.Class) int {
+func ExitStatus(o *opt.Options, s report.Summary, broke fault.Class) int {
 	if broke != fault.None {
 		return broke.Status()
 	}
@@ -41,8 +41,8 @@ func exitStatus(o *opt.Options, s Summary, broke fault.Class) int {
 	return fault.StatusClean
 }
 
-// parseAllowed returns the verdicts that --allow names.
-func parseAllowed(o *opt.Options) []outcome.Verdict {
+// ParseAllowed returns the verdicts that --allow names.
+func ParseAllowed(o *opt.Options) []outcome.Verdict {
 	var list []outcome.Verdict
 	for _, v := range outcome.Verdicts() {
 		if slices.Contains(o.Judge.Allow, v.String()) {

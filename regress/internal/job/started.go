@@ -1,13 +1,13 @@
-package regress
+package job
 
 import (
-	"muster/regress/internal/opt"
 	"slices"
 	"strings"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 )
 
 // startsAsRecorded reports whether the recorded flag, --shell or --stdin, also holds for a

@@ -1,0 +1,93 @@
+package job
+
+import (
+	"reflect"
+	"testing"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/opt"
+	"muster/regress/internal/run"
+)
+
+// Whatever changes outcomes, or the choice of cases, is named when it is not as
+// it was; what does neither is not.
+func TestFlags(t *testing.T) {
+	base := sound()
+	for flag, change := range map[string]func(*opt.Options){
+		"--headers":      func(o *opt.Options) { o.Corpus.Headers = []string{"*.h"} },
+		"--context":      func(o *opt.Options) { o.Corpus.Context = []string{"**"} },
+		"--env":          func(o *opt.Options) { o.Command.Env = []string{"A=1"} },
+		"--pass-env":     func(o *opt.Options) { o.Command.PassEnv = []string{"A"} },
+		"--shell":        func(o *opt.Options) { o.Command.Shell = true },
+		"--stdin":        func(o *opt.Options) { o.Command.Stdin = true },
+		"--cases":        func(o *opt.Options) { o.Select.Globs = []string{"*"} },
+		"--filter":       func(o *opt.Options) { o.Select.Filters = []string{"x"} },
+		"--partition":    func(o *opt.Options) { o.Select.Partition = "hash:1/2" },
+		"--sample":       func(o *opt.Options) { o.Select.Sample = 3 },
+		"--all-cases":    func(o *opt.Options) { o.Select.AllCases = true },
+		"--timeout":      func(o *opt.Options) { o.Limits.Timeout *= 2 },
+		"--memory":       func(o *opt.Options) { o.Limits.Memory = 1 << 30 },
+		"--output-max":   func(o *opt.Options) { o.Limits.OutputMax = 1 },
+		"--tool-file":    func(o *opt.Options) { o.Command.ToolFiles = []string{"*.py"} },
+		"--no-tool-file": func(o *opt.Options) { o.Command.NoToolFiles = []string{"log"} },
+		"--normalize":    func(o *opt.Options) { o.Judge.Normalize = []string{"s/a/b/"} },
+		"": func(o *opt.Options) {
+			o.Limits.Jobs, o.Report.Quiet, o.Select.FailedFirst, o.Judge.Allow = 9, true, true, []string{"new"}
+		},
+	} {
+		o := base
+		change(&o)
+		if got := run.FirstDifference(IdentityFlags(&base), IdentityFlags(&o)); got != flag {
+			t.Errorf("the change of %q is told as of %q", flag, got)
+		}
+		if got := run.FirstDifference(IdentityFlags(&o), IdentityFlags(&base)); got != flag {
+			t.Errorf("the change back of %q is told as of %q", flag, got)
+		}
+	}
+}
+
+// A golden gives back what it was recorded with, byte for byte, unless the
+// caller says otherwise.
+func TestAsRecorded(t *testing.T) {
+	was := sound()
+	was.Corpus = opt.Corpus{Path: "src", Headers: []string{"*.h", `a "quoted" b`}, Context: []string{"\xff"}}
+	was.Command = opt.Command{Words: []string{"cc", "{in}"}, Shell: true, Env: []string{"A=1 2"}, PassEnv: []string{"B"}}
+	was.Judge.Normalize = []string{`s/\d+ "x"/N/`}
+	m := golden.Meta{Flags: IdentityFlags(&was), Command: []golden.Command{{Args: was.Command.Words}, {Glob: "*.s", Args: []string{"as"}}}}
+	m.CorpusPath = was.Corpus.Path
+
+	now := sound()
+	TakeRecorded(&now, m)
+	was.Command.ByGlob = []opt.GlobCommand{{Glob: "*.s", Words: []string{"as"}}}
+	if !reflect.DeepEqual(now, was) {
+		t.Errorf("nothing given:\n%+v, want\n%+v", now, was)
+	}
+
+	now = sound()
+	now.Corpus = opt.Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
+	now.Command = opt.Command{Words: []string{"tcc"}, Env: []string{"A=2"}}
+	TakeRecorded(&now, m)
+	want := sound()
+	want.Corpus = opt.Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
+	want.Command = opt.Command{Words: []string{"tcc"}, Env: []string{"A=2"}, PassEnv: []string{"B"}}
+	want.Judge.Normalize = was.Judge.Normalize
+	if !reflect.DeepEqual(now, want) {
+		t.Errorf("much given:\n%+v, want\n%+v", now, want)
+	}
+
+	m.CorpusPath = "-"
+	now = sound()
+	if TakeRecorded(&now, m); now.Corpus.Path != "" {
+		t.Errorf("standard input is read again as %q", now.Corpus.Path)
+	}
+}
+
+func TestUnquoted(t *testing.T) {
+	for list, want := range map[string][]string{
+		"": nil, "[]": nil, `["a"]`: {"a"}, `["a b" "\"" "\xff" ""]`: {"a b", `"`, "\xff", ""}, "damaged": nil, `["open`: nil,
+	} {
+		if got := unquote(list); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", list, got, want)
+		}
+	}
+}
