@@ -164,7 +164,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if err != nil {
 		return err
 	}
-	told, err := analyse.Explain(d.session.rules, d.index, a.name, t.Entry.Size, was, is)
+	told, err := analyse.Explain(d.session.job.Rules, d.index, a.name, t.Entry.Size, was, is)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.Outcome
-	p.was.Ignore(d.session.ignored.Match)
+	p.was.Ignore(d.session.job.Ignored.Match)
 	for range a.causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}
@@ -217,7 +217,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 		return d.machine(ctx, c, err)
 	}
 	defer r.Release()
-	told, err := analyse.Explain(d.session.rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.session.job.Rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return d.failed
 	}
 	write := d.text
-	if d.session.o.Report.Format == JSON {
+	if d.session.job.Report.Format == JSON {
 		write = d.json
 	}
 	w := &strings.Builder{}

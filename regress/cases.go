@@ -28,13 +28,18 @@ func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []
 		return nil, err
 	}
 	var recorded *golden.Store
+	var meta *golden.Meta
 	if base != nil {
 		defer func() { err = errors.Join(err, base.Close()) }()
 		recorded = base.Store
-		job.TakeRecorded(&o, recorded.Meta())
-		job.TakeSelection(&o.Select, recorded.Meta())
+		m := recorded.Meta()
+		meta = &m
 	}
-	s, err := openAgainst(ctx, &o, h, job.CasesCommand, recorded)
+	j, err := job.Resolve(o, meta, job.CasesCommand)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, j, h, recorded)
 	if err != nil {
 		return nil, err
 	}

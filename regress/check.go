@@ -23,14 +23,17 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 		return sum, placeOptions(&o, h).ExplainUnfinished(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	job.TakeRecorded(&o, base.Meta())
-	job.TakeSelection(&o.Select, base.Meta())
-	s, err := openAgainst(ctx, &o, h, report.CheckCommand, base.Store)
+	meta := base.Meta()
+	j, err := job.Resolve(o, &meta, report.CheckCommand)
+	if err != nil {
+		return sum, err
+	}
+	s, err := open(ctx, j, h, base.Store)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := refuseOtherCorpus(s.in, base.Store, s.o); err != nil {
+	if err := refuseOtherCorpus(s.in, base.Store, &s.job.Options); err != nil {
 		return sum, err
 	}
 	if err := identify(ctx, s); err != nil {
@@ -49,7 +52,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	if len(s.in.Cases) == 0 && len(s.in.Lacking) == 0 {
 		return sum, s.in.NoneSelected()
 	}
-	if s.ledger.Summary.Sources, err = compareSources(ctx, s.in, base.Store, s.o); err != nil {
+	if s.ledger.Summary.Sources, err = compareSources(ctx, s.in, base.Store, &s.job.Options); err != nil {
 		return sum, err
 	}
 	return c.run(ctx)
@@ -71,11 +74,11 @@ func identify(ctx context.Context, s *session) error {
 func reportChanges(s *session, recorded golden.Meta) {
 	sum := &s.ledger.Summary
 	sum.ToolChanged = s.tool.ChangedSince(recorded.Tool)
-	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(s.o), "this check")
+	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(&s.job.Options), "this check")
 	for _, text := range sum.Settings {
 		s.events.Warn(text)
 	}
-	if ignore := "--ignore"; job.IdentityFlags(s.o)[ignore] != recorded.Flags[ignore] {
-		s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
+	if ignore := "--ignore"; job.IdentityFlags(&s.job.Options)[ignore] != recorded.Flags[ignore] {
+		s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
 	}
 }

@@ -16,17 +16,17 @@ import (
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
 func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
-	limits, err := job.ParseCostLimits(&s.o.Judge)
+	limits, err := job.ParseCostLimits(&s.job.Judge)
 	if err != nil {
 		return nil, err
 	}
 	o := turns.Options{
-		Limits: limits, CostCases: s.o.Judge.CostCases, FailFast: s.o.Select.FailFast > 0, Lanes: s.o.Limits.Jobs,
-		FirstPass: 2 + s.o.Judge.Retries, Began: s.began, Get: base.Get, Command: s.exec.Commands.For,
+		Limits: limits, CostCases: s.job.Judge.CostCases, FailFast: s.job.Select.FailFast > 0, Lanes: s.job.Limits.Jobs,
+		FirstPass: 2 + s.job.Judge.Retries, Began: s.began, Get: base.Get, Command: s.exec.Commands.For,
 		Sink: turns.Sink{Emit: s.events.Emit, AddCPU: func(used time.Duration) { s.ledger.Summary.CPU += used }, KeepPair: keepPair},
 	}
 	if s.exec.Crew.IsRemote() {
-		if err := refuseLimitsOnEngine(&s.o.Judge); err != nil {
+		if err := refuseLimitsOnEngine(&s.job.Judge); err != nil {
 			return nil, err
 		}
 		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so the cost of a change is not measured there"}
@@ -57,7 +57,7 @@ func refuseLimitsOnEngine(j *CompareOptions) error {
 // the machine failed for one of them, reportCost does nothing.
 func reportCost(ctx context.Context, s *session, costs *turns.Measurement) error {
 	sum := &s.ledger.Summary
-	if s.o.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
+	if s.job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
 		return nil
 	}
 	measured, err := costs.Measure(ctx)
@@ -66,7 +66,7 @@ func reportCost(ctx context.Context, s *session, costs *turns.Measurement) error
 	}
 	sum.Over = measured.Over
 	s.events.Emit(measured)
-	if job.ExitStatus(s.o, *sum, fault.None) != fault.StatusClean {
+	if job.ExitStatus(&s.job.Options, *sum, fault.None) != fault.StatusClean {
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)

@@ -125,7 +125,7 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 	if !s.exec.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
 			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.exec.Commands.For,
-			Sample: newSample(s, c.judge.Found.Meta, s.o.Judge.Retries),
+			Sample: newSample(s, c.judge.Found.Meta, s.job.Judge.Retries),
 		}
 		if err := finished.Repeat(ctx, s.in.Tasks()); err != nil {
 			return nil, err
@@ -136,8 +136,8 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 		return known
 	})
 	s.events.Emit(report.Started{
-		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: job.CommandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
-		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(s.o), At: s.began,
+		Command: s.job.Name, Run: s.run.ID, Corpus: s.job.Corpus.Path, Tool: job.CommandLine(&s.job.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
+		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&s.job.Options), At: s.began,
 	})
 	return c.loop.TakeFinished(orderTasks(s, c.recorded.took), done)
 }
@@ -183,7 +183,7 @@ func (c *checking) identity(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	id["--golden"] = c.session.o.Store.Golden // accept writes to it
+	id["--golden"] = c.session.job.Store.Golden // accept writes to it
 	if c.reference != nil {
 		crew.IdentifyCommand("the reference", c.reference.Command, id)
 	} else {
@@ -197,11 +197,11 @@ func (c *checking) prepareLoop(found *keep.Store) {
 	s, width := c.session, c.session.exec.Crew.Width()
 	c.judge = &verdict.Judge{
 		Baseline: c.base, Reference: c.reference, Masks: c.recorded.masks, Found: found,
-		Rules: s.rules, Ignored: s.ignored, Comparer: s.comparer, Differences: s.differences,
+		Rules: s.job.Rules, Ignored: s.job.Ignored, Comparer: s.comparer, Differences: s.differences,
 	}
 	c.loop = verdict.New(verdict.Options{
 		Judge: c.judge, Cases: s.in.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
-		FailFast: s.o.Select.FailFast, AllowNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
+		FailFast: s.job.Select.FailFast, AllowNew: slices.Contains(s.job.Judge.Allow, outcome.New.String()),
 		Runner: s.exec.Runner(s.events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: onePerLane(s), Settle: c.settler.Settle,
 		Journal: &c.journal, Costs: c.costs, Ledger: s.ledger, Events: s.events,
 		WarnFailing: func() { warnFailing(s) }, Resumed: s.resumed,
@@ -210,15 +210,15 @@ func (c *checking) prepareLoop(found *keep.Store) {
 
 // numbers returns how often cases run.
 func (c *checking) numbers() verdict.RunNumbers {
-	return verdict.RunNumbers{Retries: c.session.o.Judge.Retries, Identical: c.session.o.Judge.Runs}
+	return verdict.RunNumbers{Retries: c.session.job.Judge.Retries, Identical: c.session.job.Judge.Runs}
 }
 
 // against names what the candidate is compared with.
 func (c *checking) against() string {
 	if c.reference != nil {
-		return name.QuoteAll(c.session.o.Command.Reference)
+		return name.QuoteAll(c.session.job.Command.Reference)
 	}
-	return c.session.o.Store.Golden
+	return c.session.job.Store.Golden
 }
 
 // end sums up, whatever happened before.

@@ -18,7 +18,7 @@ import (
 
 // warnFailing warns that the first cases that ran all fail.
 func warnFailing(s *session) {
-	s.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.name))
+	s.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.job.Name))
 	warnMistakes(s, (*exec.Command).Hints)
 }
 
@@ -74,7 +74,7 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 // the one that ran, and which check would run it.
 func warnAcceptedElsewhere(s *session, base verdict.Baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
-	elsewhere := acceptedElsewhere(s.o, recorded)
+	elsewhere := acceptedElsewhere(&s.job.Options, recorded)
 	if len(elsewhere) == 0 {
 		return nil
 	}

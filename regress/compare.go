@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
@@ -18,12 +19,16 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
 		return sum, fault.Inputf("compare needs two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
-	s, err := open(ctx, &o, h, report.CompareCommand)
+	j, err := job.Resolve(o, nil, report.CompareCommand)
+	if err != nil {
+		return sum, err
+	}
+	s, err := open(ctx, j, h, nil)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
+	s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
 	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return sum, err
 	}

@@ -32,7 +32,11 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	other := completeRules(&o, old.Meta(), now.Meta())
-	s, err := newSession(&o, h, job.DiffCommand)
+	j, err := job.Resolve(o, nil, job.DiffCommand)
+	if err != nil {
+		return sum, err
+	}
+	s, err := newSession(j, h)
 	if err != nil {
 		return sum, err
 	}
@@ -44,7 +48,7 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
 		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), nowPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: job.ParseAllowed(s.o)}
+	began := report.Started{Command: s.job.Name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: job.ParseAllowed(&s.job.Options)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
@@ -65,7 +69,7 @@ func completeRules(o *Options, old, now golden.Meta) (other []job.Setting) {
 
 // diffGoldens reports every selected case of two goldens, and the causes of all differences.
 func diffGoldens(ctx context.Context, s *session, old, now *golden.Store, began report.Started) (Summary, error) {
-	names := selectNames(s.chooser, old, now)
+	names := selectNames(s.job.Chooser, old, now)
 	if len(names) == 0 {
 		return s.ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
@@ -86,8 +90,8 @@ func diffGoldens(ctx context.Context, s *session, old, now *golden.Store, began 
 	err := s.finish(s.groups(func(name string) (was, is content.Side, err error) {
 		was, is, err = analyse.StoredSides(old, now, name)
 		if err == nil {
-			was.Outcome.Ignore(s.ignored.Match)
-			is.Outcome.Ignore(s.ignored.Match)
+			was.Outcome.Ignore(s.job.Ignored.Match)
+			is.Outcome.Ignore(s.job.Ignored.Match)
 		}
 		return was, is, err
 	}))
@@ -133,11 +137,11 @@ func diffCase(s *session, old, now *golden.Store, caseName string) (word report.
 	case !inNow:
 		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
-	a.Outcome.Ignore(s.ignored.Match)
-	b.Outcome.Ignore(s.ignored.Match)
+	a.Outcome.Ignore(s.job.Ignored.Match)
+	b.Outcome.Ignore(s.job.Ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
 	was, is := content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}
-	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.rules, was.Open, is.Open))
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
@@ -161,6 +165,6 @@ func diffCase(s *session, old, now *golden.Store, caseName string) (word report.
 	if err := s.differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(s.rules, was, is, c)
+	word.Differences, word.More, err = analyse.Differences(s.job.Rules, was, is, c)
 	return word, err
 }

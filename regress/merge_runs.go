@@ -44,7 +44,11 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	merged := first.options
 	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	job.OverrideKept(&merged, &o)
-	s, err := newSession(&merged, h, report.CheckCommand)
+	j, err := job.Resolve(merged, nil, report.CheckCommand)
+	if err != nil {
+		return sum, err
+	}
+	s, err := newSession(j, h)
 	if err != nil {
 		return sum, err
 	}
@@ -146,8 +150,8 @@ func (m *merging) merge(ctx context.Context) (err error) {
 		return err
 	}
 	m.session.events.Emit(report.Started{
-		Command: m.session.name, Run: m.session.run.ID, Corpus: m.session.o.Corpus.Path, Tool: job.CommandLine(&m.session.o.Command), Against: m.session.o.Store.Golden,
-		Cases: len(m.names), Jobs: m.session.o.Limits.Jobs, Allowed: job.ParseAllowed(m.session.o), At: m.session.began,
+		Command: m.session.job.Name, Run: m.session.run.ID, Corpus: m.session.job.Corpus.Path, Tool: job.CommandLine(&m.session.job.Command), Against: m.session.job.Store.Golden,
+		Cases: len(m.names), Jobs: m.session.job.Limits.Jobs, Allowed: job.ParseAllowed(&m.session.job.Options), At: m.session.began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.session.groups(func(name string) (was, is content.Side, err error) {
@@ -167,11 +171,11 @@ func (m *merging) merge(ctx context.Context) (err error) {
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run.State
-	options, err := job.Encode(m.session.o)
+	options, err := job.Encode(&m.session.job.Options)
 	if err != nil {
 		options = first.Options // these could be encoded before
 	}
-	return state.Info{Command: m.session.name, Started: m.session.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
+	return state.Info{Command: m.session.job.Name, Started: m.session.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
 }
 
 // collect gathers the cases of all parts. It refuses cases on which two parts disagree.
@@ -327,14 +331,14 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
 	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(m.found[c.part].Content))
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.session.rules, was.Open, is.Open))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.session.job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
 	if err := m.session.differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(m.session.rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(m.session.job.Rules, was, is, cmp)
 	return word, err
 }
 

@@ -4,18 +4,17 @@ import (
 	"context"
 
 	"muster/regress/host"
-	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/place"
 )
 
-// completeFromGolden fills in what was not given from the golden, if there is
-// one, and one is named.
-func completeFromGolden(ctx context.Context, o *opt.Options, h host.Host) error {
+// recordedIn returns what the golden tells about its record; nil if there is no golden, or none is
+// named.
+func recordedIn(ctx context.Context, o *Options, h host.Host) (*golden.Meta, error) {
 	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o, h))
 	if err != nil || base == nil {
-		return err
+		return nil, err
 	}
-	job.TakeRecorded(o, base.Meta())
-	return base.Close()
+	m := base.Meta()
+	return &m, base.Close()
 }

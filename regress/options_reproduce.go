@@ -37,7 +37,10 @@ func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep strin
 // golden. If the golden has a list that o lacks, they are empty, and the line names no golden.
 func completeRun(ctx context.Context, o *Options, h host.Host, words []string) Options {
 	t := Options{Command: Command{Words: words}, Store: o.Store}
-	err := completeFromGolden(ctx, &t, h)
+	recorded, err := recordedIn(ctx, &t, h)
+	if recorded != nil {
+		job.TakeRecorded(&t, *recorded)
+	}
 	for _, lists := range [][2][]string{
 		{t.Corpus.Headers, o.Corpus.Headers}, {t.Corpus.Context, o.Corpus.Context},
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},

@@ -8,6 +8,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/run"
 )
@@ -42,7 +43,11 @@ func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a 
 func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command string, only []string) (*session, error) {
 	again := p.options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
-	s, err := open(ctx, &again, h, command)
+	j, err := job.Resolve(again, nil, command)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, j, h, nil)
 	if fault.ClassOf(err) == fault.Empty {
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
 	}

@@ -72,12 +72,16 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 		return sum, err
 	}
 	defer into.Close()
-	s, err := open(ctx, &o, h, report.RecordCommand)
+	j, err := job.Resolve(o, nil, report.RecordCommand)
+	if err != nil {
+		return sum, err
+	}
+	s, err := open(ctx, j, h, nil)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
+	s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
 	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
 		return sum, err
 	}
@@ -121,7 +125,7 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.session.o.Store.Golden, readable.Cases(lost))
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.session.job.Store.Golden, readable.Cases(lost))
 	}
 	return nil
 }
@@ -147,8 +151,8 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	id["--repeat"] = fmt.Sprint(r.session.o.Judge.Repeat)
-	id["--golden"] = r.session.o.Store.Golden
+	id["--repeat"] = fmt.Sprint(r.session.job.Judge.Repeat)
+	id["--golden"] = r.session.job.Store.Golden
 	r.into.Identify(id)
 	if err := r.session.exec.Start(ctx, newSetup(r.session)); err != nil {
 		return err
@@ -174,7 +178,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.Complete()
 	r.session.events.Emit(report.Started{
-		Command: r.session.name, Run: r.session.run.ID, Corpus: r.session.o.Corpus.Path, Tool: job.CommandLine(&r.session.o.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
+		Command: r.session.job.Name, Run: r.session.run.ID, Corpus: r.session.job.Corpus.Path, Tool: job.CommandLine(&r.session.job.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
 		Resumed: len(r.session.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.session.began,
 	})
 	return nil
@@ -220,12 +224,12 @@ func (r *recording) openWriter(ctx context.Context) error {
 			if err := w.Abort(true); err != nil {
 				return err
 			}
-			r.session.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.session.o.Store.Golden))
+			r.session.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.session.job.Store.Golden))
 		case !errors.Is(err, os.ErrNotExist):
 			return err
 		}
 	}
-	m.Selection = job.KeptSelection(&r.session.o.Select)
+	m.Selection = job.KeptSelection(&r.session.job.Select)
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}
@@ -238,7 +242,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 // passes runs every case until it has its number of runs. The passes are apart
 // in time, so that what depends on the clock shows.
 func (r *recording) passes(ctx context.Context) error {
-	for pass := 1; pass <= r.session.o.Judge.Repeat; pass++ {
+	for pass := 1; pass <= r.session.job.Judge.Repeat; pass++ {
 		if pass == 2 {
 			if ends, err := r.failsSoFar(); err != nil || ends {
 				return err
@@ -265,7 +269,7 @@ func (r *recording) toRun(number int) ([]pass.Task, error) {
 	for _, t := range orderTasks(r.session, r.took) {
 		switch runs := r.had[t.Index].runs; {
 		case r.failed[t.Index] != nil || r.done[t.Index]:
-		case runs >= r.session.o.Judge.Repeat: // before an interruption
+		case runs >= r.session.job.Judge.Repeat: // before an interruption
 			rec, _, err := r.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
@@ -360,7 +364,7 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	r.lanes[t.Index] = got.lane
 	r.took[t.Index] = got.cost.Wall
 	r.had[t.Index] = got.had
-	if got.record.Runs >= r.session.o.Judge.Repeat {
+	if got.record.Runs >= r.session.job.Judge.Repeat {
 		r.conclude(t, got.record)
 	}
 	return nil
@@ -399,7 +403,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 	}
 	if err == nil && len(r.failed) > 0 {
 		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
-		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.session.o.Store.Golden, first)
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.session.job.Store.Golden, first)
 	}
 	if err == nil {
 		r.warnVarying()
@@ -423,7 +427,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 	err = r.session.finish(err)
 	if r.session.ledger.Summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.session.ledger.Summary.Recorded), readable.Cases(len(r.session.in.Cases)), r.session.o.Store.Golden, r.session.goesOn())
+			readable.Number(r.session.ledger.Summary.Recorded), readable.Cases(len(r.session.in.Cases)), r.session.job.Store.Golden, r.session.goesOn())
 	}
 	return err
 }

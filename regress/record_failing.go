@@ -26,7 +26,7 @@ const (
 
 // refused reports whether the record writes no golden because every case fails.
 func (r *recording) refused() bool {
-	return len(r.failing) == len(r.session.in.Cases) && !r.session.o.Judge.AllowFailures
+	return len(r.failing) == len(r.session.in.Cases) && !r.session.job.Judge.AllowFailures
 }
 
 // noteFirstRun warns once the first cases that ran have all failed, so that nobody waits for the
@@ -34,7 +34,7 @@ func (r *recording) refused() bool {
 func (r *recording) noteFirstRun(rec *golden.Record) error {
 	r.ran++
 	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
-	if r.ran != pass.FailingFirst || len(r.session.in.Cases) == pass.FailingFirst || r.hasPassed || r.session.resumed || r.session.o.Judge.AllowFailures {
+	if r.ran != pass.FailingFirst || len(r.session.in.Cases) == pass.FailingFirst || r.hasPassed || r.session.resumed || r.session.job.Judge.AllowFailures {
 		return nil
 	}
 	line, err := errorLine(r.writer, &rec.Outcome)
@@ -49,7 +49,7 @@ func (r *recording) noteFirstRun(rec *golden.Record) error {
 // failsSoFar reports whether the record is refused after the first run of each case: every case
 // fails. It concludes them, for further runs change nothing.
 func (r *recording) failsSoFar() (bool, error) {
-	if r.session.o.Judge.AllowFailures {
+	if r.session.job.Judge.AllowFailures {
 		return false, nil
 	}
 	records := make([]golden.Record, len(r.session.in.Cases))
@@ -82,7 +82,7 @@ func (r *recording) nameFailing() error {
 		}
 		r.session.ledger.Summary.Failing = append(r.session.ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
 	}
-	if 2*len(r.failing) > len(r.session.in.Cases) && !r.session.o.Judge.AllowFailures {
+	if 2*len(r.failing) > len(r.session.in.Cases) && !r.session.job.Judge.AllowFailures {
 		r.warnFailing(r.session.ledger.Summary.Failing[0])
 	}
 	return nil
@@ -91,7 +91,7 @@ func (r *recording) nameFailing() error {
 func (r *recording) warnFailing(first report.Failure) {
 	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), readable.Cases(len(r.session.in.Cases)), first)
 	if r.refused() {
-		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.session.o.Store.Golden, first)
+		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.session.job.Store.Golden, first)
 	}
 	r.session.events.Warn(text)
 	for _, hint := range r.session.exec.Commands.For(first.Name).Hints() {

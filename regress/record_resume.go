@@ -16,7 +16,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 	left := false
 	for _, t := range r.session.in.Tasks() {
 		runs := r.had[t.Index].runs
-		left = left || runs < r.session.o.Judge.Repeat
+		left = left || runs < r.session.job.Judge.Repeat
 		if runs > 0 {
 			finished = append(finished, t)
 		}

@@ -26,11 +26,11 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
 			continue
 		}
-		old, err := content.Shown(r.session.rules, keep.ContentsIn(r.writer), was)
+		old, err := content.Shown(r.session.job.Rules, keep.ContentsIn(r.writer), was)
 		if err != nil {
 			return "", err
 		}
-		text, err := content.Shown(r.session.rules, now.Open, &is)
+		text, err := content.Shown(r.session.job.Rules, now.Open, &is)
 		if err != nil {
 			return "", err
 		}

@@ -76,7 +76,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 	if err := resolveCommands(s); err != nil {
 		return nil, err
 	}
-	t = &trial{exec: s.exec, rules: s.rules, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
+	t = &trial{exec: s.exec, rules: s.job.Rules, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.exec.Commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 	if d.own, err = d.session.in.Read(*d.task.Entry); err != nil {
 		return err
 	}
-	if err := d.startBoth(ctx); err != nil {
+	if err := d.startBoth(ctx, d.session.job.Limits.Timeout); err != nil {
 		return err
 	}
 	var slowest time.Duration
@@ -177,9 +177,10 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 	return d.hurry(ctx, slowest)
 }
 
-// startBoth starts a crew that runs the reference, too.
-func (d *reducing) startBoth(ctx context.Context) error {
+// startBoth starts a crew that runs the reference, too, and ends a run after timeout.
+func (d *reducing) startBoth(ctx context.Context, timeout time.Duration) error {
 	setup := newSetup(d.session)
+	setup.Timeout = timeout
 	setup.Lanes = d.lanes()
 	setup.Commands = append(setup.Commands, d.reference)
 	return d.session.exec.Start(ctx, setup)
@@ -201,15 +202,14 @@ func patience(limit, slowest time.Duration) time.Duration {
 // hurry starts the crew anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
-	limit := patience(d.session.o.Limits.Timeout, slowest)
-	if limit == d.session.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
+	limit := patience(d.session.job.Limits.Timeout, slowest)
+	if limit == d.session.job.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
 		return nil
 	}
 	if err := d.session.exec.Stop(); err != nil {
 		return err
 	}
-	d.session.o.Limits.Timeout = limit
-	return d.startBoth(ctx)
+	return d.startBoth(ctx, limit)
 }
 
 // notShown says that the case's own source does not, or not always, show the cause.

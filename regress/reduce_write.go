@@ -114,7 +114,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.session.rules, Colour: console.UsesColour(&d.session.o.Report, d.session.host.Stdout)}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.session.job.Rules, Colour: console.UsesColour(&d.session.job.Report, d.session.host.Stdout)}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }
@@ -152,7 +152,7 @@ func (d *reducing) byOneLine() (string, error) {
 	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
-	if d.session.o.Configured {
+	if d.session.job.Configured {
 		args = append(args, "--config", "")
 	}
 	var usual Options
@@ -162,7 +162,7 @@ func (d *reducing) byOneLine() (string, error) {
 			args = append(args, setting.Args(&o)...)
 		}
 	}
-	args = append(args, job.ListRemoteArgs(&d.session.o.Remote)...)
+	args = append(args, job.ListRemoteArgs(&d.session.job.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -25,11 +26,19 @@ import (
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
 func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) (err error) {
-	if err := completeFromGolden(ctx, &o, h); err != nil {
+	recorded, err := recordedIn(ctx, &o, h)
+	if err != nil {
 		return err
 	}
+	if recorded != nil {
+		recorded.Selection = golden.Selection{} // the case may be outside of it
+	}
 	o.Limits.Jobs = 1
-	s, err := open(ctx, &o, h, job.RunCommand)
+	j, err := job.Resolve(o, recorded, job.RunCommand)
+	if err != nil {
+		return err
+	}
+	s, err := open(ctx, j, h, nil)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func planBaseline(s *opt.Selection, base *golden.Store) (b plan.Baseline, err er
 
 // noteRecordedSelection reports that the golden narrows what runs.
 func noteRecordedSelection(s *session) {
-	s.ledger.Summary.Selection = job.QuoteRecorded(s.o.Select.Recorded)
+	s.ledger.Summary.Selection = job.QuoteRecorded(s.job.Select.Recorded)
 	if s.ledger.Summary.Selection != "" {
 		s.events.Note("selection of the golden: " + s.ledger.Summary.Selection)
 	}

@@ -7,8 +7,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
-	"muster/regress/internal/normalize"
-	"muster/regress/internal/plan"
+	"muster/regress/internal/job"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
@@ -17,13 +16,9 @@ import (
 // session is one command over a corpus, from its opening to its summary. One goroutine at a time
 // uses it. Goroutines that run cases may read the fields that do not change, and emit events.
 type session struct {
-	o       *Options
+	job     job.Job
 	host    host.Host
-	name    string // of the command
 	began   time.Time
-	rules   normalize.Rules
-	ignored content.Ignoring
-	chooser *plan.Chooser
 	state   *state.State
 	unlock  func()
 	run     *state.Run

@@ -8,9 +8,9 @@ import (
 
 // crewOptions returns the options of the crew.
 func crewOptions(s *session) crew.Options {
-	o := s.o
+	o := &s.job.Options
 	return crew.Options{
-		Command: s.name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
+		Command: s.job.Name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
 		Helper: o.Helper, StartExecutor: s.host.Executor, Engine: newEndpoint(o),
 		Note: s.events.Note, Warn: s.events.Warn, Emit: s.events.Emit,
 	}
@@ -19,7 +19,7 @@ func crewOptions(s *session) crew.Options {
 // newSetup returns what the executor runs: the selected cases, on as many lanes of this machine as
 // they can use.
 func newSetup(s *session) crew.Setup {
-	o := s.o
+	o := &s.job.Options
 	return crew.Setup{
 		Corpus: s.in.Corpus, Commands: s.exec.Commands.All(), Env: job.Environment(&o.Command),
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,

@@ -18,7 +18,7 @@ func (s *session) finish(err error) error {
 		err = e
 	}
 	sum := &s.ledger.Summary
-	sum.Command, sum.Cases = s.name, len(s.in.Cases)+s.ledger.Absent
+	sum.Command, sum.Cases = s.job.Name, len(s.in.Cases)+s.ledger.Absent
 	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
 	if s.run != nil {
 		sum.Run, sum.Mixed = s.run.ID, s.tool.MarkMixed(s.run.Identity)
@@ -31,7 +31,7 @@ func (s *session) finish(err error) error {
 	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
-	sum.ExitStatus = job.ExitStatus(s.o, *sum, broke)
+	sum.ExitStatus = job.ExitStatus(&s.job.Options, *sum, broke)
 	if broke == fault.None && sum.NotRun == 0 {
 		s.ledger.NoteUnused(len(s.in.Cases))
 	}

@@ -9,7 +9,7 @@ import (
 func (s *session) groups(sides analyse.SidesOf) error {
 	found := s.differences.Causes()
 	s.ledger.Summary.Groups = len(found.Causes)
-	err := analyse.EmitGroups(found, s.rules, sides, func(g report.Group) { s.events.Emit(g) })
+	err := analyse.EmitGroups(found, s.job.Rules, sides, func(g report.Group) { s.events.Emit(g) })
 	if err != nil || s.run == nil {
 		return err
 	}

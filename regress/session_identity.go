@@ -18,9 +18,9 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	s.in.Identify(id)
 	s.exec.Commands.Identify(id)
 	s.tool.Identify(id)
-	maps.Copy(id, job.IdentityFlags(s.o))
-	if len(s.o.Command.PassEnv) > 0 {
-		id["what --pass-env passes"] = job.DigestPassed(&s.o.Command).String()
+	maps.Copy(id, job.IdentityFlags(&s.job.Options))
+	if len(s.job.Command.PassEnv) > 0 {
+		id["what --pass-env passes"] = job.DigestPassed(&s.job.Command).String()
 	}
 	return id, nil
 }
@@ -31,8 +31,8 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		return golden.Meta{}, err
 	}
 	m := golden.Meta{
-		Corpus: s.in.Digests.Whole, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: golden.Machine(), MusterVersion: s.o.Version,
-		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: job.OutcomeFlags(s.o),
+		Corpus: s.in.Digests.Whole, CorpusPath: s.job.Corpus.Path, Env: s.job.Command.Env, Machine: golden.Machine(), MusterVersion: s.job.Version,
+		Created: s.began, Repeat: s.job.Judge.Repeat, Flags: job.OutcomeFlags(&s.job.Options),
 	}
 	m.Preflight = s.exec.Crew.Preflight()
 	if s.run != nil {

@@ -13,36 +13,22 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/normalize"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
-// newSession checks the options. Nothing is open yet.
-func newSession(o *Options, h host.Host, name string) (s *session, err error) {
-	began := time.Now()
-	own, err := job.Complete(*o, name)
-	if err != nil {
+// newSession returns a session of which nothing is open.
+func newSession(j job.Job, h host.Host) (*session, error) {
+	if err := checkSurroundings(&j.Options); err != nil {
 		return nil, err
 	}
-	o = &own
-	if err := checkSurroundings(o); err != nil {
-		return nil, err
+	s := &session{
+		job: j, host: h, began: time.Now(), state: state.Open(j.Store.State), in: &run.Inputs{}, tool: &run.Tool{},
+		comparer: content.NewComparer(j.Rules), differences: analyse.NewCollector(j.Rules),
 	}
-	s = &session{o: o, host: h, name: name, began: began, state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
 	s.reportTo(report.Tee{})
-	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
-		return nil, fault.Inputf("%w", err)
-	}
-	s.comparer, s.differences = content.NewComparer(s.rules), analyse.NewCollector(s.rules)
-	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
-		return nil, err
-	}
-	s.exec = run.NewExecution(crewOptions(s), s.ignored)
-	if s.chooser, err = job.PlanSelection(&o.Select).Compile(); err != nil {
-		return nil, fault.Inputf("%w", err)
-	}
+	s.exec = run.NewExecution(crewOptions(s), j.Ignored)
 	return s, nil
 }
 
@@ -57,14 +43,10 @@ func checkSurroundings(o *Options) error {
 	return checkReplaceable(&o.Report)
 }
 
-// open checks the options and opens the corpus. On an error nothing stays open.
-func open(ctx context.Context, o *Options, h host.Host, name string) (*session, error) {
-	return openAgainst(ctx, o, h, name, nil)
-}
-
-// openAgainst is open for a command that chooses its cases by a golden, unless that is nil.
-func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base *golden.Store) (_ *session, err error) {
-	s, err := newSession(o, h, name)
+// open opens the corpus and the reports of a job, and selects its cases, by the golden base unless
+// that is nil. On an error nothing stays open.
+func open(ctx context.Context, j job.Job, h host.Host, base *golden.Store) (_ *session, err error) {
+	s, err := newSession(j, h)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +55,7 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if name == report.RecordCommand || name == report.CheckCommand || name == report.CompareCommand {
+	if j.Name == report.RecordCommand || j.Name == report.CheckCommand || j.Name == report.CompareCommand {
 		if s.unlock, err = s.state.Lock(); err != nil {
 			return nil, err
 		}
@@ -86,7 +68,7 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 	if err != nil {
 		return nil, err
 	}
-	s.in = run.NewInputs(c, s.o.Corpus.Path)
+	s.in = run.NewInputs(c, s.job.Corpus.Path)
 	warnOfReports(s)
 	if err := resumeOnly(s); err != nil {
 		return nil, err
@@ -96,7 +78,7 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 
 // openCorpus opens the corpus that the options name.
 func openCorpus(ctx context.Context, s *session) (*corpus.Corpus, error) {
-	o := s.o
+	o := &s.job.Options
 	if o.Corpus.Path == "" {
 		return nil, fault.Inputf("no corpus: name an archive, a folder or - for a tar on standard input, here or as corpus in muster.toml")
 	}

@@ -9,7 +9,7 @@ import (
 // orderTasks returns the tasks of a session in the order in which they run.
 func orderTasks(s *session, took pass.Durations) []pass.Task {
 	var failed map[string]bool
-	if s.o.Select.FailedFirst {
+	if s.job.Select.FailedFirst {
 		var err error
 		if failed, err = run.LastNotIdentical(s.state, s.run); err != nil {
 			s.events.Warn("--failed-first: " + wording.Of(err))

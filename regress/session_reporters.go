@@ -8,7 +8,7 @@ import (
 
 // reportAsAsked makes a session report as its options say.
 func reportAsAsked(s *session) error {
-	out, err := console.Open(&s.o.Report, s.host, false)
+	out, err := console.Open(&s.job.Report, s.host, false)
 	if err == nil {
 		s.reportTo(out)
 	}
@@ -22,12 +22,12 @@ func warnOfReports(s *session) {
 	if root == "" {
 		return
 	}
-	for _, path := range console.Paths(&s.o.Report) {
+	for _, path := range console.Paths(&s.job.Report) {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			continue
 		}
-		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.chooser.Wants(name) {
+		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.job.Chooser.Wants(name) {
 			s.events.Warn(path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
 		}
 	}

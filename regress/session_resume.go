@@ -10,16 +10,16 @@ import (
 // resumeOnly restricts a resumed run to the cases of the interrupted run. No flag repeats the
 // restriction of rerun --failed.
 func resumeOnly(s *session) error {
-	if !s.o.Store.Resume {
+	if !s.job.Store.Resume {
 		return nil
 	}
-	last, err := s.state.Unfinished(s.name)
+	last, err := s.state.Unfinished(s.job.Name)
 	if err != nil || last == nil {
 		return err
 	}
 	o, err := job.Decode(last)
 	if err == nil {
-		s.o.Select.Only = o.Select.Only
+		s.job = s.job.Only(o.Select.Only)
 	}
 	return err
 }
@@ -27,13 +27,13 @@ func resumeOnly(s *session) error {
 // startRun makes the folder of this run, or takes over that of the interrupted one that --resume
 // asks for.
 func (s *session) startRun(id map[string]string, base outcome.Digest) error {
-	options, err := job.Encode(s.o)
+	options, err := job.Encode(&s.job.Options)
 	if err != nil {
 		return err
 	}
 	s.run, s.resumed, err = run.Begin(run.Start{
-		State: s.state, Resume: s.o.Store.Resume, Note: s.events.Note, WordsOf: wordsOf,
-		Info: state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String(), Options: options},
+		State: s.state, Resume: s.job.Store.Resume, Note: s.events.Note, WordsOf: wordsOf,
+		Info: state.Info{Command: s.job.Name, Started: s.began, Identity: id, Golden: base.String(), Options: options},
 	})
 	return err
 }

@@ -14,8 +14,8 @@ import (
 // count.
 func identifyTool(s *session, further ...*exec.Command) (err error) {
 	s.tool, err = run.IdentifyTool(tool.Options{
-		Commands: slices.Concat(s.exec.Commands.All(), further), Env: job.Environment(&s.o.Command),
-		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles, Alone: s.exec.Crew.IsRemote(),
+		Commands: slices.Concat(s.exec.Commands.All(), further), Env: job.Environment(&s.job.Command),
+		Add: s.job.Command.ToolFiles, Leave: s.job.Command.NoToolFiles, Alone: s.exec.Crew.IsRemote(),
 	}, s.state.Cache())
 	return err
 }

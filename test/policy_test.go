@@ -37,7 +37,7 @@ var rooms = []room{
 	// regress carries the lane helper: it takes over in the init of its package.
 	{"regress", "regress/internal/... regress/host regress/lane internal/readable internal/terminal internal/wording", plain},
 	{"regress/internal/opt", "", stdlib},
-	{"regress/internal/job", "regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/plan regress/internal/report regress/internal/state", plain},
+	{"regress/internal/job", "regress/internal/content regress/internal/normalize regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/plan regress/internal/report regress/internal/state", plain},
 	{"regress/internal/console", "internal/terminal regress/host regress/internal/fault regress/internal/opt regress/internal/report", plain},
 	{"regress/host", "files regress/internal/exec", plain},
 	{"regress/lane", "", stdlib},

@@ -10,17 +10,6 @@ import (
 	"muster/regress/internal/report"
 )
 
-// Complete returns the options of a command, checked and complete. The given options stay
-// as they are.
-func Complete(o opt.Options, command string) (opt.Options, error) {
-	trim(&o)
-	if err := check(&o, command); err != nil {
-		return o, err
-	}
-	CompleteLimits(&o.Limits)
-	return o, nil
-}
-
 // trim replaces lists by lists without empty strings.
 func trim(o *opt.Options) {
 	r := &o.Remote

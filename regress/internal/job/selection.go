@@ -21,8 +21,8 @@ func KeptSelection(s *opt.Selection) golden.Selection {
 	return golden.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
 }
 
-// TakeSelection takes over the selection that the golden keeps, unless AllCases lifts it.
-func TakeSelection(s *opt.Selection, m golden.Meta) {
+// takeSelection takes over the selection that the golden keeps, unless AllCases lifts it.
+func takeSelection(s *opt.Selection, m golden.Meta) {
 	s.Recorded = opt.RecordedSelection{}
 	if !s.AllCases {
 		s.Recorded = opt.RecordedSelection{Globs: m.Selection.Globs, Filters: m.Selection.Filters, Partition: m.Selection.Partition, Sample: m.Selection.Sample}
