@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"muster/regress/goldens"
 	"os"
 	"slices"
 
@@ -47,7 +48,7 @@ type commands struct {
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
-	r := &round{T: t, modelPlace: p, commands: commands{Record, Check, Accept, MergeRuns, GoldenMerge}, tally: sums, golden: map[string]*truth{}}
+	r := &round{T: t, modelPlace: p, commands: commands{Record, Check, Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}

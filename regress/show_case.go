@@ -13,13 +13,13 @@ import (
 	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/goldens"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
+	"muster/regress/internal/wholegolden"
 )
 
 // showCase prints the whole difference of a case.
@@ -81,7 +81,7 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	if old.Origin > 0 {
-		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(goldens.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
+		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(wholegolden.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
 	}
 	rules, err := normalize.Parse(p.options.Judge.Normalize)
 	if err != nil {

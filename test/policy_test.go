@@ -32,13 +32,14 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress regress/host lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
+	{"cmd/muster", "regress regress/goldens regress/host lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
 	{"regress", "regress/internal/... regress/host regress/lane internal/readable internal/terminal internal/wording", plain},
 	{"regress/internal/opt", "", stdlib},
 	{"regress/internal/job", "regress/internal/content regress/internal/normalize regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/plan regress/internal/report regress/internal/state", plain},
 	{"regress/internal/console", "internal/terminal regress/host regress/internal/fault regress/internal/opt regress/internal/report", plain},
+	{"regress/goldens", "internal/readable internal/wording regress/host regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/name regress/internal/opt regress/internal/place regress/internal/plainfiles regress/internal/report regress/internal/state regress/internal/wholegolden", plain},
 	{"regress/host", "files regress/internal/exec", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "internal/nearest regress/internal/fault internal/readable", pure},
@@ -66,7 +67,7 @@ var rooms = []room{
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
-	{"regress/internal/goldens", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault internal/readable", plain},
+	{"regress/internal/wholegolden", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault internal/readable", plain},
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},

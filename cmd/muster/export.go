@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) export() *cobra.Command {
@@ -16,7 +17,7 @@ exports are. DIR must be new or empty.`,
 		Example: "  muster export golden-files\n  diff -r before-files golden-files",
 		Args:    oneArg("a folder"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return regress.Export(c.Context(), *o, newHost(p), args[0])
+		return goldens.Export(c.Context(), *o, newHost(p), args[0])
 	})
 }
 
@@ -28,6 +29,6 @@ func (p *program) importing() *cobra.Command {
 		Example: "  muster import golden-files --golden copy.golden",
 		Args:    oneArg("a folder"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return regress.Import(c.Context(), *o, newHost(p), args[0])
+		return goldens.Import(c.Context(), *o, newHost(p), args[0])
 	})
 }

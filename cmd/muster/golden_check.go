@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenCheck() *cobra.Command {
@@ -18,6 +19,6 @@ they need.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenCheck(c.Context(), *o, newHost(p))
+		return goldens.Check(c.Context(), *o, newHost(p))
 	})
 }

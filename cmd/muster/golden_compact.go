@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenCompact() *cobra.Command {
@@ -16,6 +17,6 @@ beside the golden and renames it, so the disk needs room for both.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenCompact(c.Context(), *o, newHost(p))
+		return goldens.Compact(c.Context(), *o, newHost(p))
 	})
 }

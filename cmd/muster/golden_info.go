@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenInfo() *cobra.Command {
@@ -18,6 +19,6 @@ and of its contents.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenInfo(c.Context(), *o, newHost(p))
+		return goldens.Info(c.Context(), *o, newHost(p))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenMerge() *cobra.Command {
@@ -30,7 +31,7 @@ error names each conflict.`,
 		if into == "" {
 			return usagef("golden merge needs a file to write to: add --into FILE")
 		}
-		return regress.GoldenMerge(c.Context(), *o, newHost(p), into, args)
+		return goldens.Merge(c.Context(), *o, newHost(p), into, args)
 	})
 	c.Flags().StringVarP(&into, "into", "o", "", "write the golden to `FILE`")
 	return c

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenRepair() *cobra.Command {
@@ -25,7 +26,7 @@ on a page that cannot be read. In a golden of format 1 it cannot check names and
 			return usagef("golden repair drops damaged cases: confirm that with --drop, or look first with muster golden check")
 		}
 		takeGolden(o, args)
-		return regress.GoldenRepair(c.Context(), *o, newHost(p))
+		return goldens.Repair(c.Context(), *o, newHost(p))
 	})
 	c.Flags().BoolVar(&drop, "drop", false, "drop the damaged cases")
 	return c

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) goldenText() *cobra.Command {
@@ -20,6 +21,6 @@ With the two lines below, git diff shows which cases of a golden changed.`,
 		Args: atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenText(c.Context(), *o, newHost(p))
+		return goldens.Text(c.Context(), *o, newHost(p))
 	})
 }

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 // usageTemplate is cobra's without what is not used here, and with the topics as
 // they are asked for.

@@ -2,7 +2,9 @@
 
 package main_test
 
-import "github.com/rogpeppe/go-internal/testscript"
+import (
+	"github.com/rogpeppe/go-internal/testscript"
+)
 
 type sittingsKey struct{}
 

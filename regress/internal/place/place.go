@@ -22,6 +22,11 @@ type Options struct {
 	Client files.ClientOptions
 }
 
+// NewOptions returns options with the state folder at a path.
+func NewOptions(folder string, client files.ClientOptions) Options {
+	return Options{State: state.Open(folder), Client: client}
+}
+
 // A Place is where a golden is, or will be. Close it after the goldens that it opened.
 type Place interface {
 	// Open opens the golden for reading. The error is os.ErrNotExist if no golden is there.

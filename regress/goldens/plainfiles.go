@@ -1,4 +1,4 @@
-package regress
+package goldens
 
 import (
 	"context"
@@ -7,23 +7,24 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plainfiles"
 	"muster/regress/internal/state"
 )
 
 // Export writes a golden as plain files into dir, which must be new or empty.
-func Export(ctx context.Context, o Options, h host.Host, dir string) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
+func Export(ctx context.Context, o opt.Options, h host.Host, dir string) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	return errors.Join(plainfiles.Export(ctx, base.Store, dir), base.Close())
 }
 
-// Import makes a golden of what Export wrote. It knows no costs.
-func Import(ctx context.Context, o Options, h host.Host, dir string) error {
-	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o, h))
+// Import makes a golden of a folder that Export wrote. The golden has no costs.
+func Import(ctx context.Context, o opt.Options, h host.Host, dir string) error {
+	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return err
 	}

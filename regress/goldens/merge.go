@@ -1,4 +1,4 @@
-package regress
+package goldens
 
 import (
 	"context"
@@ -7,31 +7,32 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/host"
-	"muster/regress/internal/goldens"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
+	"muster/regress/internal/wholegolden"
 )
 
-// GoldenMerge writes the goldens of partitions as one, at into.
-func GoldenMerge(ctx context.Context, o Options, h host.Host, into string, names []string) (err error) {
+// Merge writes the goldens of partitions as one, at into.
+func Merge(ctx context.Context, o opt.Options, h host.Host, into string, names []string) (err error) {
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}
 	var opened []*place.Golden
-	var shards []goldens.Shard
+	var shards []wholegolden.Shard
 	defer func() {
 		for _, g := range opened {
 			err = errors.Join(err, g.Close())
 		}
 	}()
 	for _, n := range names {
-		base, err := place.Open(ctx, n, placeOptions(&o, h))
+		base, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
 		if err != nil {
 			return place.ExplainMissing(n, err)
 		}
 		opened = append(opened, base)
-		shards = append(shards, goldens.Shard{Name: n, Store: base.Store})
+		shards = append(shards, wholegolden.Shard{Name: n, Store: base.Store})
 	}
-	done, err := goldens.Merge(ctx, into, shards)
+	done, err := wholegolden.Merge(ctx, into, shards)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package regress
+package goldens
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"muster/internal/readable"
 	"muster/regress/host"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
-// GoldenCompact returns the golden's unused space to the file system, and prints both sizes.
-func GoldenCompact(ctx context.Context, o Options, h host.Host) error {
+// Compact returns the golden's unused space to the file system, and prints both sizes.
+func Compact(ctx context.Context, o opt.Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
 		return err
 	}

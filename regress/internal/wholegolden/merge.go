@@ -1,4 +1,4 @@
-package goldens
+package wholegolden
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package regress
+package goldens
 
 import (
 	"context"
@@ -11,19 +11,20 @@ import (
 	"muster/internal/wording"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/goldens"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
+	"muster/regress/internal/wholegolden"
 )
 
-// GoldenCheck reads the whole golden. It prints each damage with the cases that it affects.
+// Check reads the whole golden. It prints each damage with the cases that it affects.
 // Damage is an error of class Input.
-func GoldenCheck(ctx context.Context, o Options, h host.Host) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
+func Check(ctx context.Context, o opt.Options, h host.Host) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	found, err := goldens.Check(ctx, base.Store)
+	found, err := wholegolden.Check(ctx, base.Store)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func GoldenCheck(ctx context.Context, o Options, h host.Host) (err error) {
 	return fault.Inputf("golden %s is damaged: restore it, record again, or keep what is whole with muster golden repair --drop", o.Store.Golden)
 }
 
-func printChecked(w io.Writer, called string, found *goldens.CheckResult) error {
+func printChecked(w io.Writer, called string, found *wholegolden.CheckResult) error {
 	var b strings.Builder
 	for _, d := range found.Damaged {
 		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(d.Reason)))
@@ -58,7 +59,7 @@ func printChecked(w io.Writer, called string, found *goldens.CheckResult) error 
 }
 
 // damagedCases counts the cases that damage affects.
-func damagedCases(found *goldens.CheckResult) int {
+func damagedCases(found *wholegolden.CheckResult) int {
 	cases := map[string]bool{}
 	for _, d := range found.Damaged {
 		for _, at := range d.Cases {

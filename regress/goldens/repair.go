@@ -1,4 +1,4 @@
-package regress
+package goldens
 
 import (
 	"context"
@@ -14,12 +14,13 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
-// GoldenRepair replaces a damaged golden by one of its whole cases. It prints the cases that
+// Repair replaces a damaged golden by one of its whole cases. It prints the cases that
 // it dropped.
-func GoldenRepair(ctx context.Context, o Options, h host.Host) error {
+func Repair(ctx context.Context, o opt.Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
 		return err
 	}
