@@ -22,6 +22,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
+	"muster/regress/internal/run"
 )
 
 // Version is one of the commands to search.
@@ -66,11 +67,11 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := warnIfCorpusChanged(ctx, p, s); err != nil {
 		return err
 	}
-	d := &bisecting{session: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
+	d := &bisecting{run: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
 	if d.base, err = p.run.OpenBase(ctx); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (l
 
 // bisecting is a search under way.
 type bisecting struct {
-	session  *session
+	run      *run.Run
 	past     *past
 	found    *cause.Found
 	index    *cause.Index // of the causes
@@ -129,12 +130,12 @@ type probed struct {
 
 // prepare finds the executables, and what each source is compared with.
 func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
-	if err := d.session.exec.Connect(ctx, crewOptions(d.session)); err != nil {
+	if err := d.run.Connect(ctx); err != nil {
 		return err
 	}
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
-		c, err := d.session.exec.Crew.Resolve(v.Words)
+		c, err := d.run.Execution.Crew.Resolve(v.Words)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
 		}
@@ -155,7 +156,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 // probe makes a source ready: what it is compared with must be what it was when the run
 // found its causes.
 func (d *bisecting) probe(a goal, found *golden.Store) error {
-	t, err := d.session.in.Find(name.Print(a.name))
+	t, err := d.run.Inputs.Find(name.Print(a.name))
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if err != nil {
 		return err
 	}
-	told, err := analyse.Explain(d.session.job.Rules, d.index, a.name, t.Entry.Size, was, is)
+	told, err := analyse.Explain(d.run.Job.Rules, d.index, a.name, t.Entry.Size, was, is)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.Outcome
-	p.was.Ignore(d.session.job.Ignored.Match)
+	p.was.Ignore(d.run.Job.Ignored.Match)
 	for range a.causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}
@@ -194,14 +195,14 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	setup := newSetup(d.session)
-	setup.Lanes = max(1, min(d.session.exec.Crew.Width().Goroutines, len(cells)))
+	setup := d.run.Setup()
+	setup.Lanes = max(1, min(d.run.Width().Goroutines, len(cells)))
 	setup.Later = d.versions
-	if err := d.session.exec.Start(ctx, setup); err != nil {
+	if err := d.run.Execution.Start(ctx, setup); err != nil {
 		return err
 	}
-	d.session.exec.Executor = newSettler(d.session, d.base.Store).Decorate(d.session.exec.Executor)
-	return pass.EndError(ctx, pass.ForEach(ctx, d.session.exec.Crew.Width().Goroutines, cells, func(ctx context.Context, c cell) error {
+	d.run.Execution.Executor = run.NewSettler(d.run, d.base.Store).Decorate(d.run.Execution.Executor)
+	return pass.EndError(ctx, pass.ForEach(ctx, d.run.Width().Goroutines, cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}
@@ -212,12 +213,12 @@ func (d *bisecting) runAll(ctx context.Context) error {
 
 func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.session.exec.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
+	r, err := d.run.Execution.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.machine(ctx, c, err)
 	}
 	defer r.Release()
-	told, err := analyse.Explain(d.session.job.Rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.run.Job.Rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}
@@ -257,7 +258,7 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 		return err
 	}
 	p := &d.sources[c.source]
-	d.session.events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
+	d.run.Events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range p.causes {

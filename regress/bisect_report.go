@@ -24,7 +24,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return d.failed
 	}
 	write := d.text
-	if d.session.job.Report.Format == JSON {
+	if d.run.Job.Report.Format == JSON {
 		write = d.json
 	}
 	w := &strings.Builder{}
@@ -32,7 +32,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return err
 	}
 	d.how.Status("")
-	if _, err := io.WriteString(d.session.host.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.run.Host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
+	"muster/regress/internal/run"
 )
 
 // CaseList says which names Cases returns, and how.
@@ -39,12 +40,12 @@ func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, j, h, recorded)
+	s, err := run.Open(ctx, j, h, recorded)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	for _, e := range s.in.Cases {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, e := range s.Inputs.Cases {
 		if list.Failing {
 			rec, _, err := recorded.Get(e.Name) // of a new case the zero Record, which succeeds
 			if err != nil {

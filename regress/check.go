@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
 )
@@ -28,57 +29,57 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	if err != nil {
 		return sum, err
 	}
-	s, err := open(ctx, j, h, base.Store)
+	s, err := run.Open(ctx, j, h, base.Store)
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if err := refuseOtherCorpus(s.in, base.Store, &s.job.Options); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := refuseOtherCorpus(s.Inputs, base.Store, &s.Job.Options); err != nil {
 		return sum, err
 	}
 	if err := identify(ctx, s); err != nil {
 		return sum, err
 	}
 	reportChanges(s, base.Meta())
-	if err := s.differences.Leaks.Watch(s.exec.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
+	if err := s.Differences.Leaks.Watch(s.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, verdict.GoldenBaseline{Store: base.Store})
-	c.setup.Left, c.settler = crew.FilesLeft(base.Get), newSettler(s, base.Store)
-	c.recorded = recorded{base.Meta(), base.Digest(), s.in.Durations(base.Wall), base.Flaky}
+	c.setup.Left, c.settler = crew.FilesLeft(base.Get), run.NewSettler(s, base.Store)
+	c.recorded = recorded{base.Meta(), base.Digest(), s.Inputs.Durations(base.Wall), base.Flaky}
 	if c.costs, err = newMeasurement(s, c.base, func() turns.Rival { return findRecordedRival(s, base.Meta()) }, c.journal.AddPair); err != nil {
 		return sum, err
 	}
-	if len(s.in.Cases) == 0 && len(s.in.Lacking) == 0 {
-		return sum, s.in.NoneSelected()
+	if len(s.Inputs.Cases) == 0 && len(s.Inputs.Lacking) == 0 {
+		return sum, s.Inputs.NoneSelected()
 	}
-	if s.ledger.Summary.Sources, err = compareSources(ctx, s.in, base.Store, &s.job.Options); err != nil {
+	if s.Ledger.Summary.Sources, err = compareSources(ctx, s.Inputs, base.Store, &s.Job.Options); err != nil {
 		return sum, err
 	}
-	return c.run(ctx)
+	return c.execute(ctx)
 }
 
 // identify finds what runs the cases: the engine if one is to, the commands and their files.
-func identify(ctx context.Context, s *session) error {
-	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
+func identify(ctx context.Context, s *run.Run) error {
+	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	if err := resolveCommands(s); err != nil {
+	if err := s.ResolveCommands(); err != nil {
 		return err
 	}
-	return identifyTool(s)
+	return s.IdentifyTool()
 }
 
 // reportChanges puts into the summary what changed since the golden was recorded: the tool, and
 // settings.
-func reportChanges(s *session, recorded golden.Meta) {
-	sum := &s.ledger.Summary
-	sum.ToolChanged = s.tool.ChangedSince(recorded.Tool)
-	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(&s.job.Options), "this check")
+func reportChanges(s *run.Run, recorded golden.Meta) {
+	sum := &s.Ledger.Summary
+	sum.ToolChanged = s.Tool.ChangedSince(recorded.Tool)
+	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(&s.Job.Options), "this check")
 	for _, text := range sum.Settings {
-		s.events.Warn(text)
+		s.Events.Warn(text)
 	}
-	if ignore := "--ignore"; job.IdentityFlags(&s.job.Options)[ignore] != recorded.Flags[ignore] {
-		s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
+	if ignore := "--ignore"; job.IdentityFlags(&s.Job.Options)[ignore] != recorded.Flags[ignore] {
+		s.Ledger.WatchIgnored(s.Job.Judge.Ignore, s.Job.Ignored)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
@@ -15,18 +16,18 @@ import (
 
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
-func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
-	limits, err := job.ParseCostLimits(&s.job.Judge)
+func newMeasurement(s *run.Run, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
+	limits, err := job.ParseCostLimits(&s.Job.Judge)
 	if err != nil {
 		return nil, err
 	}
 	o := turns.Options{
-		Limits: limits, CostCases: s.job.Judge.CostCases, FailFast: s.job.Select.FailFast > 0, Lanes: s.job.Limits.Jobs,
-		FirstPass: 2 + s.job.Judge.Retries, Began: s.began, Get: base.Get, Command: s.exec.Commands.For,
-		Sink: turns.Sink{Emit: s.events.Emit, AddCPU: func(used time.Duration) { s.ledger.Summary.CPU += used }, KeepPair: keepPair},
+		Limits: limits, CostCases: s.Job.Judge.CostCases, FailFast: s.Job.Select.FailFast > 0, Lanes: s.Job.Limits.Jobs,
+		FirstPass: 2 + s.Job.Judge.Retries, Began: s.Began, Get: base.Get, Command: s.Execution.Commands.For,
+		Sink: turns.Sink{Emit: s.Events.Emit, AddCPU: func(used time.Duration) { s.Ledger.Summary.CPU += used }, KeepPair: keepPair},
 	}
-	if s.exec.Crew.IsRemote() {
-		if err := refuseLimitsOnEngine(&s.job.Judge); err != nil {
+	if s.Execution.Crew.IsRemote() {
+		if err := refuseLimitsOnEngine(&s.Job.Judge); err != nil {
 			return nil, err
 		}
 		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so the cost of a change is not measured there"}
@@ -37,10 +38,10 @@ func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Ri
 }
 
 // findRecordedRival finds the command with which a check compares the cost of its own.
-func findRecordedRival(s *session, recorded golden.Meta) turns.Rival {
-	now := turns.Candidate{Tool: s.tool.Files()}
-	if len(s.exec.Commands.ByGlob) == 0 {
-		now.Command = s.exec.Commands.Main
+func findRecordedRival(s *run.Run, recorded golden.Meta) turns.Rival {
+	now := turns.Candidate{Tool: s.Tool.Files()}
+	if len(s.Execution.Commands.ByGlob) == 0 {
+		now.Command = s.Execution.Commands.Main
 	}
 	return turns.CostRival(recorded, now)
 }
@@ -55,9 +56,9 @@ func refuseLimitsOnEngine(j *CompareOptions) error {
 
 // reportCost measures and reports what the change costs. Every case needs its verdict before. If
 // the machine failed for one of them, reportCost does nothing.
-func reportCost(ctx context.Context, s *session, costs *turns.Measurement) error {
-	sum := &s.ledger.Summary
-	if s.job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
+func reportCost(ctx context.Context, s *run.Run, costs *turns.Measurement) error {
+	sum := &s.Ledger.Summary
+	if s.Job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
 		return nil
 	}
 	measured, err := costs.Measure(ctx)
@@ -65,8 +66,8 @@ func reportCost(ctx context.Context, s *session, costs *turns.Measurement) error
 		return err
 	}
 	sum.Over = measured.Over
-	s.events.Emit(measured)
-	if job.ExitStatus(&s.job.Options, *sum, fault.None) != fault.StatusClean {
+	s.Events.Emit(measured)
+	if job.ExitStatus(&s.Job.Options, *sum, fault.None) != fault.StatusClean {
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)

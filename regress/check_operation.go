@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
@@ -24,7 +25,7 @@ import (
 
 // checking is a check or a compare under way, from its first run to its summary.
 type checking struct {
-	session   *session
+	run       *run.Run
 	setup     crew.Setup
 	settler   crew.Settler
 	base      verdict.Baseline
@@ -46,18 +47,18 @@ type recorded struct {
 	masks  func(caseName string) bool // reports whether parts of a case vary
 }
 
-func newChecking(s *session, base verdict.Baseline) *checking {
-	return &checking{session: s, base: base, setup: newSetup(s)}
+func newChecking(s *run.Run, base verdict.Baseline) *checking {
+	return &checking{run: s, base: base, setup: s.Setup()}
 }
 
-// run makes both passes and sums up.
-func (c *checking) run(ctx context.Context) (Summary, error) {
-	s := c.session
+// execute makes both passes and sums up.
+func (c *checking) execute(ctx context.Context) (Summary, error) {
+	s := c.run
 	pending, err := c.begin(ctx)
 	if err != nil {
-		return s.ledger.Summary, err
+		return s.Ledger.Summary, err
 	}
-	ctx, watched := s.tool.Watch(ctx, s.events.Warn)
+	ctx, watched := s.Tool.Watch(ctx, s.Events.Warn)
 	err = c.loop.RunFirst(ctx, pending)
 	if e := c.journal.CloseLines(); err == nil {
 		err = e
@@ -67,7 +68,7 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 		warnLeaks(s)
 	}
 	if err == nil {
-		err = s.groups(c.judge.Sides)
+		err = s.ReportGroups(c.judge.Sides)
 	}
 	if err == nil && c.loop.AllEnded() {
 		err = reportCost(ctx, s, c.costs)
@@ -79,7 +80,7 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 		err = e
 	}
 	err = c.end(c.endStores(watched(err)))
-	return s.ledger.Summary, err
+	return s.Ledger.Summary, err
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
@@ -99,16 +100,16 @@ func (c *checking) endStores(err error) error {
 // begin starts a new run or goes on with an interrupted one, and returns the cases that have to
 // run.
 func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
-	s := c.session
+	s := c.run
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.dropRun())
+			err = errors.Join(err, s.Drop())
 		}
 	}()
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
-	done, pairs, err := c.journal.Open(s.run)
+	done, pairs, err := c.journal.Open(s.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -121,69 +122,69 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 
 // resume takes over the cases that an interrupted run finished, and returns the others.
 func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
-	s := c.session
-	if !s.exec.Crew.IsRemote() { // there the preflight detects another tool
+	s := c.run
+	if !s.Execution.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
-			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.exec.Commands.For,
-			Sample: newSample(s, c.judge.Found.Meta, s.job.Judge.Retries),
+			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.Execution.Commands.For,
+			Sample: run.NewSample(s, c.judge.Found.Meta, s.Job.Judge.Retries),
 		}
-		if err := finished.Repeat(ctx, s.in.Tasks()); err != nil {
+		if err := finished.Repeat(ctx, s.Inputs.Tasks()); err != nil {
 			return nil, err
 		}
 	}
-	left := slices.DeleteFunc(s.in.Tasks(), func(t pass.Task) bool {
+	left := slices.DeleteFunc(s.Inputs.Tasks(), func(t pass.Task) bool {
 		_, known := done[t.Entry.Name]
 		return known
 	})
-	s.events.Emit(report.Started{
-		Command: s.job.Name, Run: s.run.ID, Corpus: s.job.Corpus.Path, Tool: job.CommandLine(&s.job.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
-		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&s.job.Options), At: s.began,
+	s.Events.Emit(report.Started{
+		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Tool: job.CommandLine(&s.Job.Command), Against: c.against(), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
+		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&s.Job.Options), At: s.Began,
 	})
-	return c.loop.TakeFinished(orderTasks(s, c.recorded.took), done)
+	return c.loop.TakeFinished(s.OrderTasks(c.recorded.took), done)
 }
 
 // start brings up the lanes, and finds or makes the run and its stores.
 func (c *checking) start(ctx context.Context) error {
-	s := c.session
+	s := c.run
 	id, err := c.identity(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.exec.Start(ctx, c.setup); err != nil {
+	if err := s.Execution.Start(ctx, c.setup); err != nil {
 		return err
 	}
-	c.costs.Start(s.exec.Executor)
-	s.exec.Executor = c.settler.Decorate(s.exec.Executor)
-	maps.Copy(id, s.exec.Crew.Identity())
-	if err := s.startRun(id, c.recorded.digest); err != nil {
+	c.costs.Start(s.Execution.Executor)
+	s.Execution.Executor = c.settler.Decorate(s.Execution.Executor)
+	maps.Copy(id, s.Execution.Crew.Identity())
+	if err := s.Begin(id, c.recorded.digest); err != nil {
 		return err
 	}
-	meta, err := s.meta(ctx)
+	meta, err := s.Meta(ctx)
 	if err != nil {
 		return err
 	}
-	noteOtherPreflight(s.events, c.recorded.meta, meta)
+	noteOtherPreflight(s.Events, c.recorded.meta, meta)
 	if c.reference != nil {
-		if c.reference.Store, err = keep.Resume(s.run.References(), meta); err != nil {
+		if c.reference.Store, err = keep.Resume(s.Folder.References(), meta); err != nil {
 			return err
 		}
 	}
-	found, err := keep.Resume(s.run.Outcomes(), meta)
+	found, err := keep.Resume(s.Folder.Outcomes(), meta)
 	if err != nil {
 		return err
 	}
-	found.Sources = s.in.Digests
+	found.Sources = s.Inputs.Digests
 	c.prepareLoop(found)
 	return nil
 }
 
 // identity returns what must be the same to resume the run.
 func (c *checking) identity(ctx context.Context) (map[string]string, error) {
-	id, err := c.session.identity(ctx)
+	id, err := c.run.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	id["--golden"] = c.session.job.Store.Golden // accept writes to it
+	id["--golden"] = c.run.Job.Store.Golden // accept writes to it
 	if c.reference != nil {
 		crew.IdentifyCommand("the reference", c.reference.Command, id)
 	} else {
@@ -194,38 +195,38 @@ func (c *checking) identity(ctx context.Context) (map[string]string, error) {
 
 // prepareLoop makes the judge and the loop. The crew runs, and the run has begun.
 func (c *checking) prepareLoop(found *keep.Store) {
-	s, width := c.session, c.session.exec.Crew.Width()
+	s, width := c.run, c.run.Width()
 	c.judge = &verdict.Judge{
 		Baseline: c.base, Reference: c.reference, Masks: c.recorded.masks, Found: found,
-		Rules: s.job.Rules, Ignored: s.job.Ignored, Comparer: s.comparer, Differences: s.differences,
+		Rules: s.Job.Rules, Ignored: s.Job.Ignored, Comparer: s.Comparer, Differences: s.Differences,
 	}
 	c.loop = verdict.New(verdict.Options{
-		Judge: c.judge, Cases: s.in.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
-		FailFast: s.job.Select.FailFast, AllowNew: slices.Contains(s.job.Judge.Allow, outcome.New.String()),
-		Runner: s.exec.Runner(s.events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: onePerLane(s), Settle: c.settler.Settle,
-		Journal: &c.journal, Costs: c.costs, Ledger: s.ledger, Events: s.events,
-		WarnFailing: func() { warnFailing(s) }, Resumed: s.resumed,
+		Judge: c.judge, Cases: s.Inputs.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
+		FailFast: s.Job.Select.FailFast, AllowNew: slices.Contains(s.Job.Judge.Allow, outcome.New.String()),
+		Runner: s.Execution.Runner(s.Events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: s.Width().Alone, Settle: c.settler.Settle,
+		Journal: &c.journal, Costs: c.costs, Ledger: s.Ledger, Events: s.Events,
+		WarnFailing: func() { warnFailing(s) }, Resumed: s.Resumed,
 	})
 }
 
 // numbers returns how often cases run.
 func (c *checking) numbers() verdict.RunNumbers {
-	return verdict.RunNumbers{Retries: c.session.job.Judge.Retries, Identical: c.session.job.Judge.Runs}
+	return verdict.RunNumbers{Retries: c.run.Job.Judge.Retries, Identical: c.run.Job.Judge.Runs}
 }
 
 // against names what the candidate is compared with.
 func (c *checking) against() string {
 	if c.reference != nil {
-		return name.QuoteAll(c.session.job.Command.Reference)
+		return name.QuoteAll(c.run.Job.Command.Reference)
 	}
-	return c.session.job.Store.Golden
+	return c.run.Job.Store.Golden
 }
 
 // end sums up, whatever happened before.
 func (c *checking) end(err error) error {
-	s := c.session
+	s := c.run
 	if err == nil {
-		err = s.in.RefuseChanged(s.events.Warn)
+		err = s.Inputs.RefuseChanged(s.Events.Warn)
 	}
 	if err == nil {
 		err = c.addMissing()
@@ -234,10 +235,10 @@ func (c *checking) end(err error) error {
 		warnCommand(s, c.loop)
 		err = warnAcceptedElsewhere(s, c.base, c.recorded.meta)
 	}
-	s.ledger.NotRun(s.in.Cases, c.loop.IsDecided)
-	err = s.finish(err)
-	if s.ledger.Summary.Interrupted {
-		return fault.Interruptedf("%s%s", describeInterrupt(&s.ledger.Summary, len(s.in.Cases)), s.goesOn())
+	s.Ledger.NotRun(s.Inputs.Cases, c.loop.IsDecided)
+	err = s.Finish(err)
+	if s.Ledger.Summary.Interrupted {
+		return fault.Interruptedf("%s%s", describeInterrupt(&s.Ledger.Summary, len(s.Inputs.Cases)), run.HintResume(&s.Ledger.Summary))
 	}
 	return err
 }
@@ -257,14 +258,14 @@ func describeInterrupt(sum *Summary, cases int) string {
 
 // addMissing gives a verdict to the cases that the corpus lacks.
 func (c *checking) addMissing() error {
-	s := c.session
-	for i, name := range s.in.Lacking {
+	s := c.run
+	for i, name := range s.Inputs.Lacking {
 		old, _, err := c.base.Get(name)
 		if err != nil {
 			return err
 		}
-		s.ledger.Verdict(report.Case{Name: name, Index: len(s.in.Cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
-		s.ledger.Absent++
+		s.Ledger.Verdict(report.Case{Name: name, Index: len(s.Inputs.Cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		s.Ledger.Absent++
 	}
 	return nil
 }

@@ -17,26 +17,26 @@ import (
 )
 
 // warnFailing warns that the first cases that ran all fail.
-func warnFailing(s *session) {
-	s.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.job.Name))
+func warnFailing(s *run.Run) {
+	s.Events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.Job.Name))
 	warnMistakes(s, (*exec.Command).Hints)
 }
 
 // warnMistakes warns of likely mistakes in the command. It does nothing if cases have different
 // commands.
-func warnMistakes(s *session, find func(*exec.Command) []string) {
-	if s.exec.Commands.Main == nil {
+func warnMistakes(s *run.Run, find func(*exec.Command) []string) {
+	if s.Execution.Commands.Main == nil {
 		return
 	}
-	for _, text := range find(s.exec.Commands.Main) {
-		s.events.Warn(text)
+	for _, text := range find(s.Execution.Commands.Main) {
+		s.Events.Warn(text)
 	}
 }
 
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
-func warnCommand(s *session, l *verdict.Loop) {
-	counts, cases := s.ledger.Summary.Verdicts, len(s.in.Cases)
+func warnCommand(s *run.Run, l *verdict.Loop) {
+	counts, cases := s.Ledger.Summary.Verdicts, len(s.Inputs.Cases)
 	differ := counts.NotIdentical()
 	switch {
 	case l.HasWarned():
@@ -46,14 +46,14 @@ func warnCommand(s *session, l *verdict.Loop) {
 		warnMistakes(s, (*exec.Command).Misspelt)
 	}
 	if 2*l.CountUnstable() > differ {
-		s.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
+		s.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
 	}
 }
 
 // warnLeaks warns if cases differ by the path of the work folder.
-func warnLeaks(s *session) {
-	if text := s.differences.Leaks.Advice(); text != "" {
-		s.events.Warn(text)
+func warnLeaks(s *run.Run) {
+	if text := s.Differences.Leaks.Advice(); text != "" {
+		s.Events.Warn(text)
 	}
 }
 
@@ -72,13 +72,13 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 
 // warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command than
 // the one that ran, and which check would run it.
-func warnAcceptedElsewhere(s *session, base verdict.Baseline, recorded golden.Meta) error {
+func warnAcceptedElsewhere(s *run.Run, base verdict.Baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
-	elsewhere := acceptedElsewhere(&s.job.Options, recorded)
+	elsewhere := acceptedElsewhere(&s.Job.Options, recorded)
 	if len(elsewhere) == 0 {
 		return nil
 	}
-	for _, r := range s.ledger.Results() {
+	for _, r := range s.Ledger.Results() {
 		if r.Verdict == outcome.Environment || !base.Has(string(r.Name)) {
 			continue
 		}
@@ -97,7 +97,7 @@ func warnAcceptedElsewhere(s *session, base verdict.Baseline, recorded golden.Me
 		if lines[line] == 1 {
 			were = "was"
 		}
-		s.events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
+		s.Events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
 	}
 	return nil
 }

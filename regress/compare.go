@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
 )
@@ -23,26 +24,26 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	if err != nil {
 		return sum, err
 	}
-	s, err := open(ctx, j, h, nil)
+	s, err := run.Open(ctx, j, h, nil)
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
-	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	s.Ledger.WatchIgnored(s.Job.Judge.Ignore, s.Job.Ignored)
+	if err := s.Connect(ctx); err != nil {
 		return sum, err
 	}
-	if err := resolveCommands(s); err != nil {
+	if err := s.ResolveCommands(); err != nil {
 		return sum, err
 	}
-	command, err := s.exec.Crew.Resolve(o.Command.Reference)
+	command, err := s.Execution.Crew.Resolve(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
-	if err := identifyTool(s, command); err != nil {
+	if err := s.IdentifyTool(command); err != nil {
 		return sum, err
 	}
-	if err := s.differences.Leaks.Watch(s.exec.Crew.IsRemote()); err != nil {
+	if err := s.Differences.Leaks.Watch(s.Execution.Crew.IsRemote()); err != nil {
 		return sum, err
 	}
 	beside := &verdict.Reference{Command: command}
@@ -52,5 +53,5 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	if c.costs, err = newMeasurement(s, beside, func() turns.Rival { return turns.ReferenceRival(command) }, c.journal.AddPair); err != nil {
 		return sum, err
 	}
-	return c.run(ctx)
+	return c.execute(ctx)
 }

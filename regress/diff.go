@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/place"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
 
 // Diff compares two goldens and reports as Check does.
@@ -36,19 +37,19 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 	if err != nil {
 		return sum, err
 	}
-	s, err := newSession(j, h)
+	s, err := run.New(j, h)
 	if err != nil {
 		return sum, err
 	}
-	if err := reportAsAsked(s); err != nil {
+	if err := run.OpenReporters(s); err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, rule := range other {
 		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
-		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), nowPath, rule.Worded(is)))
+		s.Events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), nowPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.job.Name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: job.ParseAllowed(&s.job.Options)}
+	began := report.Started{Command: s.Job.Name, Tool: nowPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
@@ -68,34 +69,34 @@ func completeRules(o *Options, old, now golden.Meta) (other []job.Setting) {
 }
 
 // diffGoldens reports every selected case of two goldens, and the causes of all differences.
-func diffGoldens(ctx context.Context, s *session, old, now *golden.Store, began report.Started) (Summary, error) {
-	names := selectNames(s.job.Chooser, old, now)
+func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began report.Started) (Summary, error) {
+	names := selectNames(s.Job.Chooser, old, now)
 	if len(names) == 0 {
-		return s.ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
+		return s.Ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
 	began.Cases = len(names)
-	s.events.Emit(began)
+	s.Events.Emit(began)
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
-			return s.ledger.Summary, err
+			return s.Ledger.Summary, err
 		}
 		word, err := diffCase(s, old, now, caseName)
 		if err != nil {
-			return s.ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
+			return s.Ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
 		word.Name, word.Index = caseName, i
-		s.ledger.Verdict(word)
+		s.Ledger.Verdict(word)
 	}
-	s.ledger.Absent = len(names)
-	err := s.finish(s.groups(func(name string) (was, is content.Side, err error) {
+	s.Ledger.Absent = len(names)
+	err := s.Finish(s.ReportGroups(func(name string) (was, is content.Side, err error) {
 		was, is, err = analyse.StoredSides(old, now, name)
 		if err == nil {
-			was.Outcome.Ignore(s.job.Ignored.Match)
-			is.Outcome.Ignore(s.job.Ignored.Match)
+			was.Outcome.Ignore(s.Job.Ignored.Match)
+			is.Outcome.Ignore(s.Job.Ignored.Match)
 		}
 		return was, is, err
 	}))
-	return s.ledger.Summary, err
+	return s.Ledger.Summary, err
 }
 
 // selectNames returns the selected names of both, sorted.
@@ -122,7 +123,7 @@ func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
 }
 
 // diffCase compares the outcomes of a case in two goldens.
-func diffCase(s *session, old, now *golden.Store, caseName string) (word report.Case, err error) {
+func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.Case, err error) {
 	a, inOld, err := old.Get(caseName)
 	if err != nil {
 		return word, err
@@ -137,11 +138,11 @@ func diffCase(s *session, old, now *golden.Store, caseName string) (word report.
 	case !inNow:
 		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
-	a.Outcome.Ignore(s.job.Ignored.Match)
-	b.Outcome.Ignore(s.job.Ignored.Match)
+	a.Outcome.Ignore(s.Job.Ignored.Match)
+	b.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
 	was, is := content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}
-	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.job.Rules, was.Open, is.Open))
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.Job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
@@ -162,9 +163,9 @@ func diffCase(s *session, old, now *golden.Store, caseName string) (word report.
 	}
 	left := content.Uncompared{Masked: slices.Concat(newly, known)}.Plus(ignored)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
-	if err := s.differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
+	if err := s.Differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(s.job.Rules, was, is, c)
+	word.Differences, word.More, err = analyse.Differences(s.Job.Rules, was, is, c)
 	return word, err
 }

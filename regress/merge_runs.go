@@ -48,15 +48,15 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	if err != nil {
 		return sum, err
 	}
-	s, err := newSession(j, h)
+	s, err := run.New(j, h)
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if s.unlock, err = s.state.Lock(); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Lock(); err != nil {
 		return sum, err
 	}
-	if err := reportAsAsked(s); err != nil {
+	if err := run.OpenReporters(s); err != nil {
 		return sum, err
 	}
 	base, err := first.run.OpenBase(ctx)
@@ -70,10 +70,10 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	if err := requireWhole(parts, base.Store); err != nil {
 		return sum, err
 	}
-	s.ledger.Summary.Merged = len(parts)
-	m := merging{session: s, parts: parts, base: base.Store}
+	s.Ledger.Summary.Merged = len(parts)
+	m := merging{run: s, parts: parts, base: base.Store}
 	err = m.merge(ctx)
-	return s.ledger.Summary, err
+	return s.Ledger.Summary, err
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
@@ -118,13 +118,13 @@ func openPart(o *Options, h host.Host, word string) (*past, error) {
 
 // merging joins runs into one.
 type merging struct {
-	session *session
-	parts   []*past
-	base    *golden.Store
-	names   []string                // of all cases, sorted
-	cases   map[string]partOutcome  // by name
-	found   map[*past]*golden.Store // the outcomes that each part kept; nil if none
-	kept    *golden.Writer
+	run   *run.Run
+	parts []*past
+	base  *golden.Store
+	names []string                // of all cases, sorted
+	cases map[string]partOutcome  // by name
+	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
+	kept  *golden.Writer
 
 	overlaps bool // parts have cases in common
 }
@@ -146,24 +146,24 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	if err := m.collect(); err != nil {
 		return err
 	}
-	if m.session.run, err = m.session.state.NewRun(m.info()); err != nil {
+	if m.run.Folder, err = m.run.State.NewRun(m.info()); err != nil {
 		return err
 	}
-	m.session.events.Emit(report.Started{
-		Command: m.session.job.Name, Run: m.session.run.ID, Corpus: m.session.job.Corpus.Path, Tool: job.CommandLine(&m.session.job.Command), Against: m.session.job.Store.Golden,
-		Cases: len(m.names), Jobs: m.session.job.Limits.Jobs, Allowed: job.ParseAllowed(&m.session.job.Options), At: m.session.began,
+	m.run.Events.Emit(report.Started{
+		Command: m.run.Job.Name, Run: m.run.Folder.ID, Corpus: m.run.Job.Corpus.Path, Tool: job.CommandLine(&m.run.Job.Command), Against: m.run.Job.Store.Golden,
+		Cases: len(m.names), Jobs: m.run.Job.Limits.Jobs, Allowed: job.ParseAllowed(&m.run.Job.Options), At: m.run.Began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
-		err = m.session.groups(func(name string) (was, is content.Side, err error) {
+		err = m.run.ReportGroups(func(name string) (was, is content.Side, err error) {
 			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
 		})
 	}
-	m.session.ledger.Absent = len(m.names)
+	m.run.Ledger.Absent = len(m.names)
 	if err == nil {
-		err = addRemarks(&m.session.ledger.Summary, m.parts, m.overlaps)
+		err = addRemarks(&m.run.Ledger.Summary, m.parts, m.overlaps)
 	}
-	if err = m.session.finish(err); err != nil {
-		return errors.Join(err, m.session.dropRun())
+	if err = m.run.Finish(err); err != nil {
+		return errors.Join(err, m.run.Drop())
 	}
 	return nil
 }
@@ -171,11 +171,11 @@ func (m *merging) merge(ctx context.Context) (err error) {
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run.State
-	options, err := job.Encode(&m.session.job.Options)
+	options, err := job.Encode(&m.run.Job.Options)
 	if err != nil {
 		options = first.Options // these could be encoded before
 	}
-	return state.Info{Command: m.session.job.Name, Started: m.session.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
+	return state.Info{Command: m.run.Job.Name, Started: m.run.Began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
 }
 
 // collect gathers the cases of all parts. It refuses cases on which two parts disagree.
@@ -261,7 +261,7 @@ func (m *merging) record(caseName string, c partOutcome) (golden.Record, bool, e
 
 // judgeAll reports every case as its part judged it, and keeps the outcomes.
 func (m *merging) judgeAll(ctx context.Context) error {
-	lines, err := m.session.run.OpenLines()
+	lines, err := m.run.Folder.OpenLines()
 	if err != nil {
 		return err
 	}
@@ -282,8 +282,8 @@ func (m *merging) judgeAll(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("%s: %w", name.Print(caseName), err), m.endKept(err))
 		}
 		word.Name, word.Index = caseName, i
-		m.session.ledger.Summary.CPU += word.Cost.CPU
-		m.session.ledger.Verdict(word)
+		m.run.Ledger.Summary.CPU += word.Cost.CPU
+		m.run.Ledger.Verdict(word)
 	}
 	return m.endKept(nil)
 }
@@ -331,21 +331,21 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
 	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(m.found[c.part].Content))
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.session.job.Rules, was.Open, is.Open))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.run.Job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
-	if err := m.session.differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
+	if err := m.run.Differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(m.session.job.Rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(m.run.Job.Rules, was, is, cmp)
 	return word, err
 }
 
 // keepOutcome puts an outcome into the store of the merged run.
 func (m *merging) keepOutcome(ctx context.Context, rec golden.Record, from *golden.Store) (err error) {
 	if m.kept == nil {
-		if m.kept, err = golden.Create(m.session.run.Outcomes(), from.Meta()); err != nil {
+		if m.kept, err = golden.Create(m.run.Folder.Outcomes(), from.Meta()); err != nil {
 			return err
 		}
 	}

@@ -40,14 +40,14 @@ func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a 
 
 // openAgain opens the corpus of the run for some of its cases, with the options of the run. The number
 // of lanes is that of o.
-func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command string, only []string) (*session, error) {
+func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command string, only []string) (*run.Run, error) {
 	again := p.options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
 	j, err := job.Resolve(again, nil, command)
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, j, h, nil)
+	s, err := run.Open(ctx, j, h, nil)
 	if fault.ClassOf(err) == fault.Empty {
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
 	}
@@ -56,14 +56,14 @@ func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command st
 
 // warnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
 // because the few sources that are used may include others.
-func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
+func warnIfCorpusChanged(ctx context.Context, p *past, s *run.Run) error {
 	was, stamp := run.CorpusIn(p.run.State.Identity)
-	if was == "" || stamp == s.in.Corpus.Stamp() {
+	if was == "" || stamp == s.Inputs.Corpus.Stamp() {
 		return nil
 	}
-	err := s.in.ReadDigests(ctx)
-	if err == nil && s.in.Digests.Whole.String() != was {
-		s.events.Warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
+	err := s.Inputs.ReadDigests(ctx)
+	if err == nil && s.Inputs.Digests.Whole.String() != was {
+		s.Events.Warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
 	}
 	return err
 }

@@ -23,11 +23,12 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
 
 // recording is a record under way.
 type recording struct {
-	session  *session
+	run      *run.Run
 	into     place.Target
 	writer   *golden.Writer
 	lanes    []int                      // of the last run of each case, by index
@@ -76,22 +77,22 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 	if err != nil {
 		return sum, err
 	}
-	s, err := open(ctx, j, h, nil)
+	s, err := run.Open(ctx, j, h, nil)
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	s.ledger.WatchIgnored(s.job.Judge.Ignore, s.job.Ignored)
-	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	s.Ledger.WatchIgnored(s.Job.Judge.Ignore, s.Job.Ignored)
+	if err := s.Connect(ctx); err != nil {
 		return sum, err
 	}
-	if err := resolveCommands(s); err != nil {
+	if err := s.ResolveCommands(); err != nil {
 		return sum, err
 	}
-	if err := identifyTool(s); err != nil {
+	if err := s.IdentifyTool(); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, into: into, onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
+	r := &recording{run: s, into: into, onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
 	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
 	}
@@ -101,74 +102,74 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
 func (r *recording) lookAtOld(ctx context.Context) error {
-	r.took = make(pass.Durations, len(r.session.in.Cases))
+	r.took = make(pass.Durations, len(r.run.Inputs.Cases))
 	old, err := r.into.Open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case fault.ClassOf(err) == fault.Input:
-		r.session.events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		r.run.Events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
 		return nil
 	case err != nil:
 		return err
 	}
 	defer old.Close()
-	r.took = r.session.in.Durations(old.Wall)
-	selected := make(map[string]bool, len(r.session.in.Cases))
-	for _, e := range r.session.in.Cases {
+	r.took = r.run.Inputs.Durations(old.Wall)
+	selected := make(map[string]bool, len(r.run.Inputs.Cases))
+	for _, e := range r.run.Inputs.Cases {
 		selected[e.Name] = true
 	}
 	lost := 0
-	for _, e := range r.session.in.Corpus.Cases() {
+	for _, e := range r.run.Inputs.Corpus.Cases() {
 		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
 			lost++
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.session.job.Store.Golden, readable.Cases(lost))
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.run.Job.Store.Golden, readable.Cases(lost))
 	}
 	return nil
 }
 
 func (r *recording) record(ctx context.Context) (Summary, error) {
 	if err := r.begin(ctx); err != nil {
-		return r.session.ledger.Summary, err
+		return r.run.Ledger.Summary, err
 	}
-	watching, watched := r.session.tool.Watch(ctx, r.session.events.Warn)
+	watching, watched := r.run.Tool.Watch(ctx, r.run.Events.Warn)
 	err := r.passes(watching)
 	err = r.end(ctx, watched(err))
-	return r.session.ledger.Summary, err
+	return r.run.Ledger.Summary, err
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
 func (r *recording) begin(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.session.dropRun())
+			err = errors.Join(err, r.run.Drop())
 		}
 	}()
-	id, err := r.session.identity(ctx)
+	id, err := r.run.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	id["--repeat"] = fmt.Sprint(r.session.job.Judge.Repeat)
-	id["--golden"] = r.session.job.Store.Golden
+	id["--repeat"] = fmt.Sprint(r.run.Job.Judge.Repeat)
+	id["--golden"] = r.run.Job.Store.Golden
 	r.into.Identify(id)
-	if err := r.session.exec.Start(ctx, newSetup(r.session)); err != nil {
+	if err := r.run.Execution.Start(ctx, r.run.Setup()); err != nil {
 		return err
 	}
-	maps.Copy(id, r.session.exec.Crew.Identity())
-	if err := r.session.startRun(id, outcome.Digest{}); err != nil {
+	maps.Copy(id, r.run.Execution.Crew.Identity())
+	if err := r.run.Begin(id, outcome.Digest{}); err != nil {
 		return err
 	}
 	if err := r.openWriter(ctx); err != nil {
 		return err
 	}
-	r.lanes = make([]int, len(r.session.in.Cases))
+	r.lanes = make([]int, len(r.run.Inputs.Cases))
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
-	r.had = make([]runsBefore, len(r.session.in.Cases))
+	r.had = make([]runsBefore, len(r.run.Inputs.Cases))
 	rest, err := r.rest()
 	if err == nil {
 		err = r.repeatFinished(ctx)
@@ -177,9 +178,9 @@ func (r *recording) begin(ctx context.Context) (err error) {
 		return errors.Join(err, r.writer.Abort(true))
 	}
 	r.due = r.took.Complete()
-	r.session.events.Emit(report.Started{
-		Command: r.session.job.Name, Run: r.session.run.ID, Corpus: r.session.job.Corpus.Path, Tool: job.CommandLine(&r.session.job.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
-		Resumed: len(r.session.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.session.began,
+	r.run.Events.Emit(report.Started{
+		Command: r.run.Job.Name, Run: r.run.Folder.ID, Corpus: r.run.Job.Corpus.Path, Tool: job.CommandLine(&r.run.Job.Command), Cases: len(r.run.Inputs.Cases), Jobs: r.run.Width().Jobs,
+		Resumed: len(r.run.Inputs.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.run.Began,
 	})
 	return nil
 }
@@ -187,8 +188,8 @@ func (r *recording) begin(ctx context.Context) (err error) {
 // rest lists the cases that the first pass runs: all, or those of which the run
 // that is resumed has nothing. Of the others it notes how many runs they had.
 func (r *recording) rest() ([]pass.Task, error) {
-	all := r.session.in.Tasks()
-	if !r.session.resumed {
+	all := r.run.Inputs.Tasks()
+	if !r.run.Resumed {
 		return all, nil
 	}
 	rest := all[:0]
@@ -207,33 +208,33 @@ func (r *recording) rest() ([]pass.Task, error) {
 // openWriter begins the new golden, or goes on with what the run that is
 // resumed has of it. The part of any other run is given up.
 func (r *recording) openWriter(ctx context.Context) error {
-	m, err := r.session.meta(ctx)
+	m, err := r.run.Meta(ctx)
 	if err != nil {
 		return err
 	}
-	if r.session.resumed {
-		if err := r.into.Reopen(r.session.run.ID); err != nil {
+	if r.run.Resumed {
+		if err := r.into.Reopen(r.run.Folder.ID); err != nil {
 			return err
 		}
 		w, err := golden.Resume(r.into.Path())
 		switch {
-		case err == nil && w.Meta().Run == r.session.run.ID:
+		case err == nil && w.Meta().Run == r.run.Folder.ID:
 			r.writer = w
 			return nil
 		case err == nil:
 			if err := w.Abort(true); err != nil {
 				return err
 			}
-			r.session.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.session.job.Store.Golden))
+			r.run.Events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.run.Job.Store.Golden))
 		case !errors.Is(err, os.ErrNotExist):
 			return err
 		}
 	}
-	m.Selection = job.KeptSelection(&r.session.job.Select)
+	m.Selection = job.KeptSelection(&r.run.Job.Select)
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}
-	if err := r.writer.PutShared(r.session.in.Digests.Shared()); err != nil {
+	if err := r.writer.PutShared(r.run.Inputs.Digests.Shared()); err != nil {
 		return errors.Join(err, r.writer.Abort(false))
 	}
 	return nil
@@ -242,7 +243,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 // passes runs every case until it has its number of runs. The passes are apart
 // in time, so that what depends on the clock shows.
 func (r *recording) passes(ctx context.Context) error {
-	for pass := 1; pass <= r.session.job.Judge.Repeat; pass++ {
+	for pass := 1; pass <= r.run.Job.Judge.Repeat; pass++ {
 		if pass == 2 {
 			if ends, err := r.failsSoFar(); err != nil || ends {
 				return err
@@ -254,7 +255,7 @@ func (r *recording) passes(ctx context.Context) error {
 		}
 		if pass > 1 {
 			r.due = r.took.Complete()
-			r.session.events.Emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
+			r.run.Events.Emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
 		}
 		if err := r.runPass(ctx, tasks, pass); err != nil {
 			return err
@@ -266,10 +267,10 @@ func (r *recording) passes(ctx context.Context) error {
 // toRun lists the cases that have had fewer runs than number.
 func (r *recording) toRun(number int) ([]pass.Task, error) {
 	var tasks []pass.Task
-	for _, t := range orderTasks(r.session, r.took) {
+	for _, t := range r.run.OrderTasks(r.took) {
 		switch runs := r.had[t.Index].runs; {
 		case r.failed[t.Index] != nil || r.done[t.Index]:
-		case runs >= r.session.job.Judge.Repeat: // before an interruption
+		case runs >= r.run.Job.Judge.Repeat: // before an interruption
 			rec, _, err := r.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
@@ -299,7 +300,7 @@ type recordRan struct {
 func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
 	return pass.Batched[recordRan]{
-		Goroutines: r.session.exec.Crew.Width().Goroutines, Alone: onePerLane(r.session), Due: r.due, RunTasks: r.session.exec.Runner(r.session.events.Emit).RunTasks(number),
+		Goroutines: r.run.Width().Goroutines, Alone: r.run.Width().Alone, Due: r.due, RunTasks: r.run.Execution.Runner(r.run.Events.Emit).RunTasks(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
 		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, number, res, err)
@@ -313,7 +314,7 @@ func (r *recording) look(ctx context.Context, t pass.Task, pass int, res *exec.R
 	}
 	defer res.Release()
 	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
-	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.session.in.Digests.Case(t.Entry.Name)}
+	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.run.Inputs.Digests.Case(t.Entry.Name)}
 	switch had := r.had[t.Index]; {
 	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)
@@ -339,7 +340,7 @@ func (r *recording) lookAgain(ctx context.Context, t pass.Task, got *recordRan, 
 		r.hasExample.Store(got.example != "")
 	}
 	got.record.Runs++
-	got.differ, err = keep.MergeRun(ctx, r.writer, &got.record, res, r.session.comparer.Same)
+	got.differ, err = keep.MergeRun(ctx, r.writer, &got.record, res, r.run.Comparer.Same)
 	return err
 }
 
@@ -348,8 +349,8 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.session.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
-	r.session.ledger.Summary.CPU += got.cost.CPU
+	r.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
+	r.run.Ledger.Summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
 		r.onEngine[t.Index] = got.onEngine
 	}
@@ -364,7 +365,7 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	r.lanes[t.Index] = got.lane
 	r.took[t.Index] = got.cost.Wall
 	r.had[t.Index] = got.had
-	if got.record.Runs >= r.session.job.Judge.Repeat {
+	if got.record.Runs >= r.run.Job.Judge.Repeat {
 		r.conclude(t, got.record)
 	}
 	return nil
@@ -374,14 +375,14 @@ func (r *recording) takeError(t pass.Task, err error) error {
 	if fault.ClassOf(err) == fault.Environment {
 		r.failed[t.Index] = err
 	}
-	return r.session.ledger.MachineFailed(t, err)
+	return r.run.Ledger.MachineFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.
 func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	r.done[t.Index] = true
-	r.session.ledger.Summary.Recorded++
-	r.session.ledger.Summary.Endings.Add(rec.Outcome.Ending)
+	r.run.Ledger.Summary.Recorded++
+	r.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
 	if !rec.Outcome.Ending.Success() {
 		r.failing = append(r.failing, t.Index)
 	}
@@ -393,17 +394,17 @@ func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}
-	r.session.ledger.Verdict(word)
+	r.run.Ledger.Verdict(word)
 }
 
 // end completes the golden, or keeps what is done for --resume.
 func (r *recording) end(ctx context.Context, err error) error {
 	if err == nil {
-		err = r.session.in.RefuseChanged(r.session.events.Warn)
+		err = r.run.Inputs.RefuseChanged(r.run.Events.Warn)
 	}
 	if err == nil && len(r.failed) > 0 {
 		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
-		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.session.job.Store.Golden, first)
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.run.Job.Store.Golden, first)
 	}
 	if err == nil {
 		r.warnVarying()
@@ -413,21 +414,21 @@ func (r *recording) end(ctx context.Context, err error) error {
 	case err != nil:
 		err = errors.Join(err, r.writer.Abort(true))
 	case r.refused():
-		r.session.ledger.Summary.Recorded = 0
+		r.run.Ledger.Summary.Recorded = 0
 		err = r.writer.Abort(false)
 	default:
 		if err = r.writer.Finish(); err == nil {
 			err = r.into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
-	r.session.ledger.NotRun(r.session.in.Cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
+	r.run.Ledger.NotRun(r.run.Inputs.Cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {
-		r.session.ledger.Summary.Recorded = r.kept()
+		r.run.Ledger.Summary.Recorded = r.kept()
 	}
-	err = r.session.finish(err)
-	if r.session.ledger.Summary.Interrupted {
+	err = r.run.Finish(err)
+	if r.run.Ledger.Summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.session.ledger.Summary.Recorded), readable.Cases(len(r.session.in.Cases)), r.session.job.Store.Golden, r.session.goesOn())
+			readable.Number(r.run.Ledger.Summary.Recorded), readable.Cases(len(r.run.Inputs.Cases)), r.run.Job.Store.Golden, run.HintResume(&r.run.Ledger.Summary))
 	}
 	return err
 }

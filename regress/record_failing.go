@@ -26,7 +26,7 @@ const (
 
 // refused reports whether the record writes no golden because every case fails.
 func (r *recording) refused() bool {
-	return len(r.failing) == len(r.session.in.Cases) && !r.session.job.Judge.AllowFailures
+	return len(r.failing) == len(r.run.Inputs.Cases) && !r.run.Job.Judge.AllowFailures
 }
 
 // noteFirstRun warns once the first cases that ran have all failed, so that nobody waits for the
@@ -34,7 +34,7 @@ func (r *recording) refused() bool {
 func (r *recording) noteFirstRun(rec *golden.Record) error {
 	r.ran++
 	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
-	if r.ran != pass.FailingFirst || len(r.session.in.Cases) == pass.FailingFirst || r.hasPassed || r.session.resumed || r.session.job.Judge.AllowFailures {
+	if r.ran != pass.FailingFirst || len(r.run.Inputs.Cases) == pass.FailingFirst || r.hasPassed || r.run.Resumed || r.run.Job.Judge.AllowFailures {
 		return nil
 	}
 	line, err := errorLine(r.writer, &rec.Outcome)
@@ -42,25 +42,25 @@ func (r *recording) noteFirstRun(rec *golden.Record) error {
 		return err
 	}
 	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
-	r.session.events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
+	r.run.Events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
 	return nil
 }
 
 // failsSoFar reports whether the record is refused after the first run of each case: every case
 // fails. It concludes them, for further runs change nothing.
 func (r *recording) failsSoFar() (bool, error) {
-	if r.session.job.Judge.AllowFailures {
+	if r.run.Job.Judge.AllowFailures {
 		return false, nil
 	}
-	records := make([]golden.Record, len(r.session.in.Cases))
-	for i, e := range r.session.in.Cases {
+	records := make([]golden.Record, len(r.run.Inputs.Cases))
+	for i, e := range r.run.Inputs.Cases {
 		rec, known, err := r.writer.Get(e.Name)
 		if err != nil || !known || rec.Outcome.Ending.Success() {
 			return false, err
 		}
 		records[i] = rec
 	}
-	for _, t := range r.session.in.Tasks() {
+	for _, t := range r.run.Inputs.Tasks() {
 		if !r.done[t.Index] {
 			r.conclude(t, records[t.Index])
 		}
@@ -72,7 +72,7 @@ func (r *recording) failsSoFar() (bool, error) {
 func (r *recording) nameFailing() error {
 	slices.Sort(r.failing)
 	for _, i := range r.failing[:min(failingNamed, len(r.failing))] {
-		rec, _, err := r.writer.Get(r.session.in.Cases[i].Name)
+		rec, _, err := r.writer.Get(r.run.Inputs.Cases[i].Name)
 		if err != nil {
 			return err
 		}
@@ -80,32 +80,32 @@ func (r *recording) nameFailing() error {
 		if err != nil {
 			return err
 		}
-		r.session.ledger.Summary.Failing = append(r.session.ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
+		r.run.Ledger.Summary.Failing = append(r.run.Ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
 	}
-	if 2*len(r.failing) > len(r.session.in.Cases) && !r.session.job.Judge.AllowFailures {
-		r.warnFailing(r.session.ledger.Summary.Failing[0])
+	if 2*len(r.failing) > len(r.run.Inputs.Cases) && !r.run.Job.Judge.AllowFailures {
+		r.warnFailing(r.run.Ledger.Summary.Failing[0])
 	}
 	return nil
 }
 
 func (r *recording) warnFailing(first report.Failure) {
-	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), readable.Cases(len(r.session.in.Cases)), first)
+	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), readable.Cases(len(r.run.Inputs.Cases)), first)
 	if r.refused() {
-		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.session.job.Store.Golden, first)
+		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.run.Job.Store.Golden, first)
 	}
-	r.session.events.Warn(text)
-	for _, hint := range r.session.exec.Commands.For(first.Name).Hints() {
-		r.session.events.Warn(hint)
+	r.run.Events.Warn(text)
+	for _, hint := range r.run.Execution.Commands.For(first.Name).Hints() {
+		r.run.Events.Warn(hint)
 	}
 	if hint := r.headerHint(first); hint != "" {
-		r.session.events.Warn(hint)
+		r.run.Events.Warn(hint)
 	}
 }
 
 // headerHint suggests --headers if the error of a case names the file of another one.
 func (r *recording) headerHint(first report.Failure) string {
 	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
-	for _, e := range r.session.in.Cases {
+	for _, e := range r.run.Inputs.Cases {
 		base := path.Base(e.Name)
 		isNumber := strings.Trim(base, "0123456789") == "" // a line, say
 		if e.Name != first.Name && !isNumber && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {

@@ -6,6 +6,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/run"
 	"muster/regress/internal/sample"
 )
 
@@ -14,24 +15,24 @@ import (
 func (r *recording) repeatFinished(ctx context.Context) error {
 	var finished []pass.Task
 	left := false
-	for _, t := range r.session.in.Tasks() {
+	for _, t := range r.run.Inputs.Tasks() {
 		runs := r.had[t.Index].runs
-		left = left || runs < r.session.job.Judge.Repeat
+		left = left || runs < r.run.Job.Judge.Repeat
 		if runs > 0 {
 			finished = append(finished, t)
 		}
 	}
-	if !r.session.resumed || !left || r.session.exec.Crew.IsRemote() {
+	if !r.run.Resumed || !left || r.run.Execution.Crew.IsRemote() {
 		return nil
 	}
-	again := newSample(r.session, r.writer.Meta(), RetriesDefault)
+	again := run.NewSample(r.run, r.writer.Meta(), RetriesDefault)
 	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {
 			return false, err
 		}
 		return again.IsMet(ctx, sample.Expectation{
-			Task: t, Command: r.session.exec.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
+			Task: t, Command: r.run.Execution.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
 			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
 		})
 	}
@@ -40,7 +41,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return again.Candidate.JoinTo(ctx, r.writer, rec, r.session.comparer.Same)
+		return again.Candidate.JoinTo(ctx, r.writer, rec, r.run.Comparer.Same)
 	}
 	if err := again.Repeat(ctx, finished, same, join); err != nil {
 		return err

@@ -26,11 +26,11 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
 			continue
 		}
-		old, err := content.Shown(r.session.job.Rules, keep.ContentsIn(r.writer), was)
+		old, err := content.Shown(r.run.Job.Rules, keep.ContentsIn(r.writer), was)
 		if err != nil {
 			return "", err
 		}
-		text, err := content.Shown(r.session.job.Rules, now.Open, &is)
+		text, err := content.Shown(r.run.Job.Rules, now.Open, &is)
 		if err != nil {
 			return "", err
 		}
@@ -54,13 +54,13 @@ func firstWith(text string, sign byte) string {
 
 // warnVarying warns if most cases vary from run to run: most output would not be compared.
 func (r *recording) warnVarying() {
-	n := r.session.ledger.Summary.Verdicts[outcome.Flaky]
-	if 2*n <= len(r.session.in.Cases) {
+	n := r.run.Ledger.Summary.Verdicts[outcome.Flaky]
+	if 2*n <= len(r.run.Inputs.Cases) {
 		return
 	}
-	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.session.in.Cases)))
+	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.run.Inputs.Cases)))
 	if r.varies != "" {
 		text += ", such as " + r.varies
 	}
-	r.session.events.Warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
+	r.run.Events.Warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
 }

@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/shrink"
 	"muster/regress/internal/turns"
 )
@@ -60,24 +61,24 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	t, err := newTrial(ctx, p, s, found, goal, r.Reference)
 	if err != nil {
 		return err
 	}
-	return (&reducing{trial: t, session: s, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).run(ctx)
+	return (&reducing{trial: t, run: s, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).reduce(ctx)
 }
 
 // newTrial makes ready what tests the sources.
-func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
+func newTrial(ctx context.Context, p *past, s *run.Run, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
+	if err := s.Connect(ctx); err != nil {
 		return nil, err
 	}
-	if err := resolveCommands(s); err != nil {
+	if err := s.ResolveCommands(); err != nil {
 		return nil, err
 	}
-	t = &trial{exec: s.exec, rules: s.job.Rules, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
-	t.candidate = s.exec.Commands.For(goal.name)
+	t = &trial{exec: s.Execution, rules: s.Job.Rules, task: pass.Task{Index: 0, Entry: &s.Inputs.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
+	t.candidate = s.Execution.Commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
@@ -97,12 +98,12 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 
 // trustedCommand returns the trusted command: what was given, the run's own, or the one that
 // made the golden, if its executable is still there as it was.
-func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
+func trustedCommand(p *past, s *run.Run, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
-		return s.exec.Crew.Resolve(given)
+		return s.Execution.Crew.Resolve(given)
 	case p.run.Command == report.CompareCommand:
-		return s.exec.Crew.Resolve(p.options.Command.Reference)
+		return s.Execution.Crew.Resolve(p.options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
 	r := turns.RecordedRival(m, turns.Candidate{}) // not the run's, which may be the same one
@@ -118,7 +119,7 @@ func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given [
 // reducing is a reduction under way.
 type reducing struct {
 	*trial
-	session *session
+	run     *run.Run
 	past    *past
 	goal    goal
 	how     Reduction
@@ -133,7 +134,7 @@ type reducing struct {
 // lead nowhere.
 const startsMax = 2
 
-func (d *reducing) run(ctx context.Context) error {
+func (d *reducing) reduce(ctx context.Context) error {
 	if err := d.begin(ctx); err != nil {
 		return err
 	}
@@ -151,14 +152,14 @@ func (d *reducing) run(ctx context.Context) error {
 	return d.conclude(ctx, r)
 }
 
-func (d *reducing) lanes() int { return max(1, d.session.exec.Crew.Width().Goroutines) }
+func (d *reducing) lanes() int { return max(1, d.run.Width().Goroutines) }
 
 // begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
-	if d.own, err = d.session.in.Read(*d.task.Entry); err != nil {
+	if d.own, err = d.run.Inputs.Read(*d.task.Entry); err != nil {
 		return err
 	}
-	if err := d.startBoth(ctx, d.session.job.Limits.Timeout); err != nil {
+	if err := d.startBoth(ctx, d.run.Job.Limits.Timeout); err != nil {
 		return err
 	}
 	var slowest time.Duration
@@ -179,11 +180,11 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 
 // startBoth starts a crew that runs the reference, too, and ends a run after timeout.
 func (d *reducing) startBoth(ctx context.Context, timeout time.Duration) error {
-	setup := newSetup(d.session)
+	setup := d.run.Setup()
 	setup.Timeout = timeout
 	setup.Lanes = d.lanes()
 	setup.Commands = append(setup.Commands, d.reference)
-	return d.session.exec.Start(ctx, setup)
+	return d.run.Execution.Start(ctx, setup)
 }
 
 // A smaller source may well run for ever: a loop whose end is gone. It is given up after
@@ -202,11 +203,11 @@ func patience(limit, slowest time.Duration) time.Duration {
 // hurry starts the crew anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
-	limit := patience(d.session.job.Limits.Timeout, slowest)
-	if limit == d.session.job.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
+	limit := patience(d.run.Job.Limits.Timeout, slowest)
+	if limit == d.run.Job.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
 		return nil
 	}
-	if err := d.session.exec.Stop(); err != nil {
+	if err := d.run.Execution.Stop(); err != nil {
 		return err
 	}
 	return d.startBoth(ctx, limit)

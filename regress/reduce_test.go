@@ -50,7 +50,7 @@ func TestGivenIsCopiedWithinItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		d := &reducing{session: &session{in: run.NewInputs(c, folder)}, trial: &trial{}, goal: goal{name: "x.c"}, given: most}
+		d := &reducing{run: &run.Run{Inputs: run.NewInputs(c, folder)}, trial: &trial{}, goal: goal{name: "x.c"}, given: most}
 		if err := d.writeGiven(root); err != nil {
 			t.Fatal(err)
 		}

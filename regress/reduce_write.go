@@ -28,7 +28,7 @@ import (
 
 // folder is where the reduced sources of the run are. It is a corpus: what all cases are
 // given lies there too.
-func (d *reducing) folder() string { return d.session.state.Reduced(d.past.run.ID) }
+func (d *reducing) folder() string { return d.run.State.Reduced(d.past.run.ID) }
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
@@ -58,7 +58,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
-	if _, err := io.WriteString(d.session.host.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.run.Host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -72,7 +72,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 func (d *reducing) tellUnwritten(w *strings.Builder, source []byte) error {
 	fmt.Fprintf(w, "not written; it is\n\n")
 	writeBounded(w, readable.Text(string(source))+"\n", unwrittenLinesMax)
-	_, err := io.WriteString(d.session.host.Stdout, w.String())
+	_, err := io.WriteString(d.run.Host.Stdout, w.String())
 	return err
 }
 
@@ -114,7 +114,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.session.job.Rules, Colour: console.UsesColour(&d.session.job.Report, d.session.host.Stdout)}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.run.Job.Rules, Colour: console.UsesColour(&d.run.Job.Report, d.run.Host.Stdout)}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }
@@ -152,7 +152,7 @@ func (d *reducing) byOneLine() (string, error) {
 	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
-	if d.session.job.Configured {
+	if d.run.Job.Configured {
 		args = append(args, "--config", "")
 	}
 	var usual Options
@@ -162,7 +162,7 @@ func (d *reducing) byOneLine() (string, error) {
 			args = append(args, setting.Args(&o)...)
 		}
 	}
-	args = append(args, job.ListRemoteArgs(&d.session.job.Remote)...)
+	args = append(args, job.ListRemoteArgs(&d.run.Job.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 
@@ -205,7 +205,7 @@ func (d *reducing) write(source []byte) error {
 }
 
 func (d *reducing) writeGiven(root *os.Root) error {
-	given, size := d.session.in.Corpus.Given(), int64(0)
+	given, size := d.run.Inputs.Corpus.Given(), int64(0)
 	for _, e := range given {
 		size += e.Size
 	}
@@ -223,7 +223,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 			}
 			continue
 		}
-		content, err := d.session.in.Read(e)
+		content, err := d.run.Inputs.Read(e)
 		if err == nil {
 			err = placeEntry(root, e, content)
 		}

@@ -19,6 +19,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
 
 // RunOne runs one case, by its name, in the folder keep, which stays as the
@@ -38,23 +39,23 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 	if err != nil {
 		return err
 	}
-	s, err := open(ctx, j, h, nil)
+	s, err := run.Open(ctx, j, h, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	t, err := s.in.Find(caseName)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	t, err := s.Inputs.Find(caseName)
 	if err != nil {
 		return err
 	}
-	if err := s.exec.Connect(ctx, crewOptions(s)); err != nil {
+	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	if err := resolveCommands(s); err != nil {
+	if err := s.ResolveCommands(); err != nil {
 		return err
 	}
 	run := runHere
-	if s.exec.Crew.IsRemote() {
+	if s.Execution.Crew.IsRemote() {
 		run = runRemotely
 	}
 	r, line, err := run(ctx, s, t, keep)
@@ -65,25 +66,25 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
-	return printKept(h.Stdout, keep, line, costOf(r, s.exec.Executor.Floor()), r.Outcome.Ending)
+	return printKept(h.Stdout, keep, line, costOf(r, s.Execution.Executor.Floor()), r.Outcome.Ending)
 }
 
 // runHere runs a case in the folder keep. The returned line runs the case again by hand.
-func runHere(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
+func runHere(ctx context.Context, s *run.Run, t pass.Task, keep string) (r *exec.Result, line string, err error) {
 	r, err = runUndecorated(ctx, s, t, keep)
-	return r, byHand(s.exec.Commands.For(t.Entry.Name), t.Entry.Name), err
+	return r, byHand(s.Execution.Commands.For(t.Entry.Name), t.Entry.Name), err
 }
 
 // runRemotely runs a case on an engine, and lays out in the folder keep what the engine
 // returned. No line runs the case by hand: the command is a path of the workers.
-func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
+func runRemotely(ctx context.Context, s *run.Run, t pass.Task, keep string) (r *exec.Result, line string, err error) {
 	if err := makeKept(keep); err != nil {
 		return nil, "", err
 	}
 	if r, err = runUndecorated(ctx, s, t, keep); err != nil {
 		return nil, "", err
 	}
-	if err := layOut(keep, s.in.Corpus, *t.Entry, r); err != nil {
+	if err := layOut(keep, s.Inputs.Corpus, *t.Entry, r); err != nil {
 		r.Release()
 		return nil, "", err
 	}
@@ -91,13 +92,13 @@ func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *
 }
 
 // runUndecorated runs a case. No part of its result is ignored: people look at all of them.
-func runUndecorated(ctx context.Context, s *session, t pass.Task, keep string) (*exec.Result, error) {
-	setup := newSetup(s)
+func runUndecorated(ctx context.Context, s *run.Run, t pass.Task, keep string) (*exec.Result, error) {
+	setup := s.Setup()
 	setup.Keep = keep
-	if err := s.exec.StartPlain(ctx, setup); err != nil {
+	if err := s.Execution.StartPlain(ctx, setup); err != nil {
 		return nil, err
 	}
-	return s.exec.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.exec.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
+	return s.Execution.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.Execution.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write

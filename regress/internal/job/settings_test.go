@@ -1,12 +1,14 @@
 package job
 
 import (
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/opt"
-	"muster/regress/internal/run"
 )
 
 // Whatever changes outcomes, or the choice of cases, is named when it is not as
@@ -37,10 +39,10 @@ func TestFlags(t *testing.T) {
 	} {
 		o := base
 		change(&o)
-		if got := run.FirstDifference(IdentityFlags(&base), IdentityFlags(&o)); got != flag {
+		if got := differingKeys(IdentityFlags(&base), IdentityFlags(&o)); got != flag {
 			t.Errorf("the change of %q is told as of %q", flag, got)
 		}
-		if got := run.FirstDifference(IdentityFlags(&o), IdentityFlags(&base)); got != flag {
+		if got := differingKeys(IdentityFlags(&o), IdentityFlags(&base)); got != flag {
 			t.Errorf("the change back of %q is told as of %q", flag, got)
 		}
 	}
@@ -90,4 +92,17 @@ func TestUnquoted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", list, got, want)
 		}
 	}
+}
+
+// differingKeys returns the keys in which two maps differ.
+func differingKeys(a, b map[string]string) string {
+	keys := map[string]bool{}
+	for _, m := range []map[string]string{a, b} {
+		for key := range m {
+			if a[key] != b[key] {
+				keys[key] = true
+			}
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(keys)), " ")
 }

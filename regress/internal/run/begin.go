@@ -5,60 +5,70 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/sample"
 	"muster/regress/internal/state"
 )
 
-// Start says how a run begins.
-type Start struct {
-	State  *state.State
-	Info   state.Info // of a new run
-	Resume bool       // resume the last interrupted run of the command, if there is one
-	// WordsOf returns the main command of an earlier run, for an error.
-	WordsOf func(*state.Run) []string
-	Note    func(string)
-}
-
-// Begin makes the folder of a new run, or takes over that of an interrupted one. It refuses to
-// resume a run if its identity is not that of s.Info.
-func Begin(s Start) (r *state.Run, resumed bool, err error) {
-	if s.Resume {
-		last, err := s.State.Unfinished(s.Info.Command)
+// Begin makes the folder of the run, or takes over the folder of the interrupted run of the command
+// that --resume asks for. It refuses to resume a run with another identity.
+func (r *Run) Begin(id map[string]string, base outcome.Digest) (err error) {
+	info := state.Info{Command: r.Job.Name, Started: r.Began, Identity: id, Golden: base.String()}
+	if info.Options, err = job.Encode(&r.Job.Options); err != nil {
+		return err
+	}
+	if r.Job.Store.Resume {
+		last, err := r.State.Unfinished(r.Job.Name)
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 		if last != nil {
-			if err := s.refuseOther(last); err != nil {
-				return nil, false, err
-			}
-			last.Options = s.Info.Options // what may differ, such as --jobs, is as it is now
-			return last, true, last.Save()
+			return r.resume(last, info)
 		}
-		s.Note("--resume: no " + s.Info.Command + " was interrupted, so this one begins anew")
+		r.Events.Note("--resume: no " + r.Job.Name + " was interrupted, so this one begins anew")
 	}
-	r, err = s.State.NewRun(s.Info)
-	return r, false, err
+	r.Folder, err = r.State.NewRun(info)
+	return err
 }
 
-// Drop removes a run that could not begin, so that accept, show and rerun do not take it for the
-// last run. It leaves a resumed run.
-func Drop(r *state.Run, resumed bool) error {
-	if r == nil || resumed {
+func (r *Run) resume(last *state.Run, info state.Info) error {
+	was, now := withoutTool(last.Identity), withoutTool(info.Identity)
+	if key := FirstDifference(was, now); key != "" {
+		return refuseResume(last, key)
+	}
+	if err := refuseChangedTool(last.Identity, info.Identity, last.ID); err != nil {
+		return err
+	}
+	r.Folder, r.Resumed = last, true
+	last.Options = info.Options // what may differ, such as --jobs, is as it is now
+	return last.Save()
+}
+
+// Drop removes the folder of a run that could not begin, so that accept, show and rerun do not take
+// it for the last run. It leaves the folder of a resumed run.
+func (r *Run) Drop() error {
+	if r.Folder == nil || r.Resumed {
 		return nil
 	}
-	return r.Remove()
+	folder := r.Folder
+	r.Folder = nil
+	return folder.Remove()
 }
 
-// refuseOther refuses to resume a run that has another identity.
-func (s *Start) refuseOther(last *state.Run) error {
-	was, now := withoutTool(last.Identity), withoutTool(s.Info.Identity)
-	if key := FirstDifference(was, now); key != "" {
-		return s.refuse(last, key)
-	}
-	return refuseChangedTool(last.Identity, s.Info.Identity, last.ID)
+// NewSample prepares to run a sample of finished cases again. On an engine no sample is needed:
+// the preflight detects another tool.
+func NewSample(r *Run, m golden.Meta, retries int) *sample.Sample {
+	return sample.New(sample.Options{
+		Run: r.Folder, Meta: m, Executor: r.Execution.Executor, Goroutines: r.Width().Goroutines,
+		Comparer: r.Comparer, Retries: retries, Note: r.Events.Note,
+	})
 }
 
-func (s *Start) refuse(last *state.Run, key string) error {
+// refuseResume returns the error for a run whose identity differs in a key.
+func refuseResume(last *state.Run, key string) error {
 	if key == mixedKey {
 		return fault.Inputf("--resume: in run %s, %s, so its cases may be of two tools: run without --resume", last.ID, last.Identity[key])
 	}
@@ -67,8 +77,8 @@ func (s *Start) refuse(last *state.Run, key string) error {
 	}
 	mend := ""
 	if key == "the command" {
-		if words := s.WordsOf(last); len(words) > 0 {
-			mend = ": -- " + readable.Line(name.QuoteAll(words))
+		if o, err := job.Decode(last); err == nil && len(o.Command.Words) > 0 {
+			mend = ": -- " + readable.Line(name.QuoteAll(o.Command.Words))
 		}
 	}
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", key, last.ID, mend)

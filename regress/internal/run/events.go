@@ -1,6 +1,3 @@
-// Package run holds the parts of one command over a corpus, from its opening to its summary.
-//
-// It must not run a case, and it must not decide what the outcome of a case means.
 package run
 
 import (

@@ -112,6 +112,17 @@ func (in *Inputs) Tasks() []pass.Task {
 	return tasks
 }
 
+// orderTasks returns the tasks in the order in which they run: first the failed cases, then those
+// that take long.
+func (in *Inputs) orderTasks(failed map[string]bool, took pass.Durations) []pass.Task {
+	tasks := in.Tasks()
+	ordered := make([]pass.Task, 0, len(tasks))
+	for _, i := range plan.Order(in.Names(), failed, took) {
+		ordered = append(ordered, tasks[i])
+	}
+	return ordered
+}
+
 // Find returns the selected case with a raw or printed name.
 func (in *Inputs) Find(typed string) (pass.Task, error) {
 	raw, err := name.ParseTyped(typed)

@@ -27,9 +27,9 @@ type Tool struct {
 	mixed    error // the change while cases ran
 }
 
-// IdentifyTool finds the files of the tool. It remembers their digests in the cache of the state
+// identifyTool finds the files of the tool. It remembers their digests in the cache of the state
 // folder.
-func IdentifyTool(o tool.Options, cache string) (*Tool, error) {
+func identifyTool(o tool.Options, cache string) (*Tool, error) {
 	o.Digests = filedigest.Open(filepath.Join(cache, digestsFile))
 	identity, err := tool.Build(o)
 	return &Tool{identity: identity, remote: o.Alone}, err

@@ -25,7 +25,7 @@ func scriptTool(t *testing.T) (s *Tool, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = IdentifyTool(tool.Options{Commands: []*exec.Command{c}}, filepath.Join(dir, "cache"))
+	s, err = identifyTool(tool.Options{Commands: []*exec.Command{c}}, filepath.Join(dir, "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,101 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"muster/regress/internal/console"
+	"muster/regress/internal/crew"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/mirror"
+	"muster/regress/internal/opt"
+	"muster/regress/internal/tool"
+)
+
+// Connect connects to the engine, if one runs the cases.
+func (r *Run) Connect(ctx context.Context) error {
+	return r.Execution.Connect(ctx, crewOptions(r))
+}
+
+// crewOptions returns the options of the crew.
+func crewOptions(r *Run) crew.Options {
+	o := &r.Job.Options
+	return crew.Options{
+		Command: r.Job.Name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
+		Helper: o.Helper, StartExecutor: r.Host.Executor, Engine: newEndpoint(o),
+		Note: r.Events.Note, Warn: r.Events.Warn, Emit: r.Events.Emit,
+	}
+}
+
+// newEndpoint returns where the engine is, who asks, and what goes there.
+func newEndpoint(o *opt.Options) crew.Endpoint {
+	r := &o.Remote
+	return crew.Endpoint{
+		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
+		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: r.Priority, Jobs: job.CountRemoteJobs(r),
+		Wait: r.Wait, Timeout: o.Limits.Timeout, Fallback: r.Fallback,
+		Inputs: r.Inputs, Bundle: r.Bundle, Outputs: r.Outputs, Platform: r.Platform, Preflight: r.Preflight,
+	}
+}
+
+// ResolveCommands finds the executables, and a command for every case. Call it after Connect: an
+// engine has its own executables.
+func (r *Run) ResolveCommands() error {
+	c := &r.Job.Command
+	byGlob := make([]crew.CommandLine, len(c.ByGlob))
+	for i, g := range c.ByGlob {
+		byGlob[i] = crew.CommandLine(g)
+	}
+	return r.Execution.Resolve(c.Words, byGlob, r.Inputs.Names())
+}
+
+// IdentifyTool finds the files of the commands, and of further commands that run
+// beside them. Call it after ResolveCommands. On an engine only the executables that muster sends
+// count.
+func (r *Run) IdentifyTool(further ...*exec.Command) (err error) {
+	r.Tool, err = identifyTool(tool.Options{
+		Commands: slices.Concat(r.Execution.Commands.All(), further), Env: job.Environment(&r.Job.Command),
+		Add: r.Job.Command.ToolFiles, Leave: r.Job.Command.NoToolFiles, Alone: r.Execution.Crew.IsRemote(),
+	}, r.State.Cache())
+	return err
+}
+
+// Width says how much the executor does at once. With --fail-fast a lane gets one task at once: it
+// would still run what it has.
+func (r *Run) Width() crew.Width {
+	w := r.Execution.Crew.Width()
+	w.Alone = w.Alone || r.Job.Select.FailFast > 0
+	return w
+}
+
+// Setup returns what the executor runs: the selected cases, on as many lanes of this machine as
+// they can use.
+func (r *Run) Setup() crew.Setup {
+	o := &r.Job.Options
+	return crew.Setup{
+		Corpus: r.Inputs.Corpus, Commands: r.Execution.Commands.All(), Env: job.Environment(&o.Command),
+		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
+		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
+		Lanes: max(1, min(o.Limits.Jobs, len(r.Inputs.Cases))), Exclude: listOwnFiles(o), Cache: r.State.Cache(),
+	}
+}
+
+// listOwnFiles lists the files that muster itself writes. In a corpus that is the current folder,
+// they are not cases.
+func listOwnFiles(o *opt.Options) []string {
+	own := []string{o.Store.State}
+	if !mirror.IsAddress(o.Store.Golden) {
+		own = append(own, golden.Files(o.Store.Golden)...)
+	}
+	return append(own, console.Paths(&o.Report)...)
+}
+
+// NewSettler returns a Settler for runs that are compared with a golden.
+func NewSettler(r *Run, base *golden.Store) crew.Settler {
+	if !r.Execution.Crew.IsRemote() && !base.Meta().OnEngine() {
+		return crew.Settler{}
+	}
+	return crew.NewSettler(base.Get)
+}
