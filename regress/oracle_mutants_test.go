@@ -123,8 +123,8 @@ var mutations = []mutation{
 	{"resume", "internal/state/state.go",
 		"			if r.Finished {\n", "			if r.Finished && r.Summary == nil {\n",
 		"a run that came to its end goes on"},
-	{"resume", "check_operation.go",
-		`	id["--golden"] = c.run.Job.Store.Golden // accept writes to it` + "\n", "	id = map[string]string{}\n",
+	{"resume", "check/operation.go",
+		`	id["--golden"] = op.run.Job.Store.Golden // accept writes to it` + "\n", "	id = map[string]string{}\n",
 		"a check goes on against another golden or corpus"},
 
 	{"identity", "internal/tool/words.go",
@@ -178,7 +178,7 @@ var mutations = []mutation{
 	{"identity", "internal/run/meta.go",
 		"	maps.Copy(id, job.IdentityFlags(&r.Job.Options))\n", "	maps.Copy(id, map[string]string{})\n",
 		"settings are left out"},
-	{"identity", "check_operation.go",
-		`id["the golden"] = c.recorded.digest.String()`, `id["the golden"] = ""`,
+	{"identity", "check/operation.go",
+		`id["the golden"] = op.recorded.digest.String()`, `id["the golden"] = ""`,
 		"the golden is left out"},
 }

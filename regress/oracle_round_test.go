@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -48,7 +49,7 @@ type commands struct {
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
-	r := &round{T: t, modelPlace: p, commands: commands{Record, Check, Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
+	r := &round{T: t, modelPlace: p, commands: commands{Record, check.Run, Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec/reapi/reapitest"
@@ -30,7 +31,7 @@ func TestPatternOnPartialEngine(t *testing.T) {
 	if got := crew.FilesLeft(g.Get)("x.c"); !slices.Equal(got, []string{"out/x.o"}) {
 		t.Errorf("the golden has %q", got)
 	}
-	if sum, err := Check(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 0 {
+	if sum, err := check.Run(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 0 {
 		t.Error(sum, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
@@ -34,9 +35,9 @@ func Rerun(ctx context.Context, o Options, h host.Host, failed bool) (Summary, e
 	case report.RecordCommand:
 		return Record(ctx, again, h)
 	case report.CompareCommand:
-		return Compare(ctx, again, h)
+		return check.Compare(ctx, again, h)
 	}
-	return Check(ctx, again, h)
+	return check.Run(ctx, again, h)
 }
 
 // selectFailed restricts the options to the cases that were not identical in a run.

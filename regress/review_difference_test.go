@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress/check"
 	"muster/regress/host"
 )
 
@@ -16,7 +17,7 @@ func TestReviewSaysWhereACaseRan(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Remote.URL = partialEngine(t, "out", "y.o")
-	if sum, err := Check(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 1 {
+	if sum, err := check.Run(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 1 {
 		t.Fatal(sum, err)
 	}
 	w, err := openReviewedRun(t.Context(), &o, host.Host{}, "")

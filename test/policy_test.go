@@ -32,13 +32,14 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress regress/goldens regress/host lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
+	{"cmd/muster", "regress regress/check regress/goldens regress/host lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/host regress/lane internal/readable internal/terminal internal/wording", plain},
+	{"regress", "regress/internal/... regress/check regress/host regress/lane internal/readable internal/terminal internal/wording", plain},
 	{"regress/internal/opt", "", stdlib},
 	{"regress/internal/job", "regress/internal/content regress/internal/normalize regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/plan regress/internal/report regress/internal/state", plain},
 	{"regress/internal/console", "internal/terminal regress/host regress/internal/fault regress/internal/opt regress/internal/report", plain},
+	{"regress/check", "internal/readable regress/host regress/internal/crew regress/internal/exec regress/internal/fault regress/internal/golden regress/internal/job regress/internal/keep regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/place regress/internal/report regress/internal/run regress/internal/state regress/internal/turns regress/internal/verdict", plain},
 	{"regress/goldens", "internal/readable internal/wording regress/host regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/name regress/internal/opt regress/internal/place regress/internal/plainfiles regress/internal/report regress/internal/state regress/internal/wholegolden", plain},
 	{"regress/host", "files regress/internal/exec", plain},
 	{"regress/lane", "", stdlib},

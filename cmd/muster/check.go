@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/check"
 )
 
 func (p *program) check() *cobra.Command {
@@ -28,6 +29,6 @@ all is identical and 1 when something is not; muster help exit-codes has the oth
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return work(c, o, newHost(p), regress.Check)
+		return work(c, o, newHost(p), check.Run)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/check"
 )
 
 func (p *program) compare() *cobra.Command {
@@ -33,7 +34,7 @@ that is no case of the corpus.`,
 			return err
 		}
 		o.Command.ByGlob = nil
-		return work(c, o, newHost(p), regress.Compare)
+		return work(c, o, newHost(p), check.Compare)
 	})
 	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one")
 	c.Flags().StringVar(&candidate, "new", "", "run `COMMAND` as the changed one")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/regress"
+	"muster/regress/check"
 )
 
 // flagGroup adds one group of flags, bound to the options.
@@ -235,7 +236,7 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 		if broken != nil {
 			return broken
 		}
-		if err := regress.CheckLimits(); err != nil { // help and version go with less
+		if err := check.SystemLimits(); err != nil { // help and version go with less
 			return err
 		}
 		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the others are set from here

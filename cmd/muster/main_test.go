@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"muster/regress"
+	"muster/regress/check"
 	"muster/regress/host"
 )
 
 func TestExitStatus(t *testing.T) {
 	noGolden := func() error {
-		_, err := regress.Check(context.Background(), regress.Options{Store: regress.Store{Golden: t.TempDir() + "/none"}}, host.Host{})
+		_, err := check.Run(context.Background(), regress.Options{Store: regress.Store{Golden: t.TempDir() + "/none"}}, host.Host{})
 		return err
 	}
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-package regress
+package check
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
@@ -16,18 +17,18 @@ import (
 
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
-func newMeasurement(s *run.Run, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
-	limits, err := job.ParseCostLimits(&s.Job.Judge)
+func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
+	limits, err := job.ParseCostLimits(&r.Job.Judge)
 	if err != nil {
 		return nil, err
 	}
 	o := turns.Options{
-		Limits: limits, CostCases: s.Job.Judge.CostCases, FailFast: s.Job.Select.FailFast > 0, Lanes: s.Job.Limits.Jobs,
-		FirstPass: 2 + s.Job.Judge.Retries, Began: s.Began, Get: base.Get, Command: s.Execution.Commands.For,
-		Sink: turns.Sink{Emit: s.Events.Emit, AddCPU: func(used time.Duration) { s.Ledger.Summary.CPU += used }, KeepPair: keepPair},
+		Limits: limits, CostCases: r.Job.Judge.CostCases, FailFast: r.Job.Select.FailFast > 0, Lanes: r.Job.Limits.Jobs,
+		FirstPass: 2 + r.Job.Judge.Retries, Began: r.Began, Get: base.Get, Command: r.Execution.Commands.For,
+		Sink: turns.Sink{Emit: r.Events.Emit, AddCPU: func(used time.Duration) { r.Ledger.Summary.CPU += used }, KeepPair: keepPair},
 	}
-	if s.Execution.Crew.IsRemote() {
-		if err := refuseLimitsOnEngine(&s.Job.Judge); err != nil {
+	if r.Execution.Crew.IsRemote() {
+		if err := refuseLimitsOnEngine(&r.Job.Judge); err != nil {
 			return nil, err
 		}
 		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so the cost of a change is not measured there"}
@@ -38,16 +39,16 @@ func newMeasurement(s *run.Run, base verdict.Baseline, findRival func() turns.Ri
 }
 
 // findRecordedRival finds the command with which a check compares the cost of its own.
-func findRecordedRival(s *run.Run, recorded golden.Meta) turns.Rival {
-	now := turns.Candidate{Tool: s.Tool.Files()}
-	if len(s.Execution.Commands.ByGlob) == 0 {
-		now.Command = s.Execution.Commands.Main
+func findRecordedRival(r *run.Run, recorded golden.Meta) turns.Rival {
+	now := turns.Candidate{Tool: r.Tool.Files()}
+	if len(r.Execution.Commands.ByGlob) == 0 {
+		now.Command = r.Execution.Commands.Main
 	}
 	return turns.CostRival(recorded, now)
 }
 
 // refuseLimitsOnEngine refuses --fail-on: the workers of an engine differ.
-func refuseLimitsOnEngine(j *CompareOptions) error {
+func refuseLimitsOnEngine(j *opt.CompareOptions) error {
 	if len(j.FailOn) == 0 {
 		return nil
 	}
@@ -56,9 +57,9 @@ func refuseLimitsOnEngine(j *CompareOptions) error {
 
 // reportCost measures and reports what the change costs. Every case needs its verdict before. If
 // the machine failed for one of them, reportCost does nothing.
-func reportCost(ctx context.Context, s *run.Run, costs *turns.Measurement) error {
-	sum := &s.Ledger.Summary
-	if s.Job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
+func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error {
+	sum := &r.Ledger.Summary
+	if r.Job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
 		return nil
 	}
 	measured, err := costs.Measure(ctx)
@@ -66,8 +67,8 @@ func reportCost(ctx context.Context, s *run.Run, costs *turns.Measurement) error
 		return err
 	}
 	sum.Over = measured.Over
-	s.Events.Emit(measured)
-	if job.ExitStatus(&s.Job.Options, *sum, fault.None) != fault.StatusClean {
+	r.Events.Emit(measured)
+	if job.ExitStatus(&r.Job.Options, *sum, fault.None) != fault.StatusClean {
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)

@@ -1,4 +1,4 @@
-package regress_test
+package check_test
 
 import (
 	"archive/tar"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/regress"
+	"muster/regress/check"
 	"muster/regress/host"
 )
 
@@ -19,7 +20,7 @@ import (
 // one case, reported as own-µs/case, lanes' helpers and all, beside what the tool takes. With true the
 // case leaves nothing, with cp as much as it reads.
 //
-//	go test -bench Check -cpuprofile cpu.out ./regress && go tool pprof -top cpu.out
+//	go test -bench Check -cpuprofile cpu.out ./regress/check && go tool pprof -top cpu.out
 func BenchmarkCheck(b *testing.B) {
 	for _, size := range []int{1 << 10, 67 << 10} {
 		for _, words := range [][]string{{"true"}, {"cp", "{in}", "{out}"}} {
@@ -46,7 +47,7 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 	var own, parent float64
 	for b.Loop() {
 		before := cpu(b)
-		sum, err := regress.Check(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard})
+		sum, err := check.Run(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard})
 		if err != nil || sum.ExitStatus != 0 {
 			b.Fatal(sum, err)
 		}

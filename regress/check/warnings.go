@@ -1,4 +1,4 @@
-package regress
+package check
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
@@ -17,43 +18,43 @@ import (
 )
 
 // warnFailing warns that the first cases that ran all fail.
-func warnFailing(s *run.Run) {
-	s.Events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.Job.Name))
-	warnMistakes(s, (*exec.Command).Hints)
+func warnFailing(r *run.Run) {
+	r.Events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, r.Job.Name))
+	warnMistakes(r, (*exec.Command).Hints)
 }
 
 // warnMistakes warns of likely mistakes in the command. It does nothing if cases have different
 // commands.
-func warnMistakes(s *run.Run, find func(*exec.Command) []string) {
-	if s.Execution.Commands.Main == nil {
+func warnMistakes(r *run.Run, find func(*exec.Command) []string) {
+	if r.Execution.Commands.Main == nil {
 		return
 	}
-	for _, text := range find(s.Execution.Commands.Main) {
-		s.Events.Warn(text)
+	for _, text := range find(r.Execution.Commands.Main) {
+		r.Events.Warn(text)
 	}
 }
 
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
-func warnCommand(s *run.Run, l *verdict.Loop) {
-	counts, cases := s.Ledger.Summary.Verdicts, len(s.Inputs.Cases)
+func warnCommand(r *run.Run, l *verdict.Loop) {
+	counts, cases := r.Ledger.Summary.Verdicts, len(r.Inputs.Cases)
 	differ := counts.NotIdentical()
 	switch {
 	case l.HasWarned():
 	case 2*counts[outcome.NewlyFailing] > cases:
-		warnMistakes(s, (*exec.Command).Hints)
+		warnMistakes(r, (*exec.Command).Hints)
 	case 2*differ > cases:
-		warnMistakes(s, (*exec.Command).Misspelt)
+		warnMistakes(r, (*exec.Command).Misspelt)
 	}
 	if 2*l.CountUnstable() > differ {
-		s.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
+		r.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
 	}
 }
 
 // warnLeaks warns if cases differ by the path of the work folder.
-func warnLeaks(s *run.Run) {
-	if text := s.Differences.Leaks.Advice(); text != "" {
-		s.Events.Warn(text)
+func warnLeaks(r *run.Run) {
+	if text := r.Differences.Leaks.Advice(); text != "" {
+		r.Events.Warn(text)
 	}
 }
 
@@ -72,17 +73,17 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 
 // warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command than
 // the one that ran, and which check would run it.
-func warnAcceptedElsewhere(s *run.Run, base verdict.Baseline, recorded golden.Meta) error {
+func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
-	elsewhere := acceptedElsewhere(&s.Job.Options, recorded)
+	elsewhere := acceptedElsewhere(&r.Job.Options, recorded)
 	if len(elsewhere) == 0 {
 		return nil
 	}
-	for _, r := range s.Ledger.Results() {
-		if r.Verdict == outcome.Environment || !base.Has(string(r.Name)) {
+	for _, result := range r.Ledger.Results() {
+		if result.Verdict == outcome.Environment || !base.Has(string(result.Name)) {
 			continue
 		}
-		rec, _, err := base.Get(string(r.Name))
+		rec, _, err := base.Get(string(result.Name))
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func warnAcceptedElsewhere(s *run.Run, base verdict.Baseline, recorded golden.Me
 		if lines[line] == 1 {
 			were = "was"
 		}
-		s.Events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
+		r.Events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
 	}
 	return nil
 }
@@ -105,7 +106,7 @@ func warnAcceptedElsewhere(s *run.Run, base verdict.Baseline, recorded golden.Me
 // acceptedElsewhere returns the check that would be green for each accept of another command
 // than the golden's and the one that ran, by the number that records have as their origin. The
 // golden's command also left what was accepted before an accept moved it.
-func acceptedElsewhere(o *Options, recorded golden.Meta) map[int]string {
+func acceptedElsewhere(o *opt.Options, recorded golden.Meta) map[int]string {
 	lines := map[int]string{}
 	moved := recorded.Recorder().Moved
 	for i, a := range recorded.Accepts {

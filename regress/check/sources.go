@@ -1,4 +1,4 @@
-package regress
+package check
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
@@ -17,7 +18,7 @@ import (
 const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
-func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *Options) error {
+func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *opt.Options) error {
 	for _, e := range in.Corpus.Cases() {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			return nil
@@ -31,7 +32,7 @@ func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *Options) error {
 
 // compareSources finds the selected sources and the shared files that changed since the
 // golden was recorded. --same-corpus refuses them.
-func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *Options) (report.Sources, error) {
+func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *opt.Options) (report.Sources, error) {
 	if err := in.ReadDigests(ctx); err != nil {
 		return report.Sources{}, err
 	}
@@ -115,7 +116,7 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 const otherCorpusMend = "check the recorded corpus, record again, or leave out --same-corpus"
 
 // refuseChanged returns the error of --same-corpus for files that changed.
-func refuseChanged(names []string, o *Options) error {
+func refuseChanged(names []string, o *opt.Options) error {
 	are := "are not what"
 	if len(names) == 1 {
 		are = "is not what"

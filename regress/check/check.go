@@ -1,0 +1,93 @@
+// Package check runs a command over a corpus and compares each outcome with a baseline: Run with a
+// golden, Compare with a reference command that runs beside it. In go options and the streams of a
+// host. Out come events, reports and a Summary. A run is kept in the state folder, so that groups,
+// show, review and accept can start from it, and --resume can go on with it.
+//
+// The package does not parse flags, and never writes a golden.
+package check
+
+import (
+	"context"
+	"errors"
+
+	"muster/regress/host"
+	"muster/regress/internal/crew"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
+	"muster/regress/internal/place"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
+	"muster/regress/internal/state"
+	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
+)
+
+// Run runs a candidate over the corpus and compares it with the golden. The summary has the
+// differences. An error says why there is no result; regress.ClassOf returns its class.
+func Run(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, err error) {
+	places := place.Options{State: state.Open(o.Store.State), Client: h.Files}
+	base, err := place.Open(ctx, o.Store.Golden, places)
+	if err != nil {
+		return sum, places.ExplainUnfinished(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	meta := base.Meta()
+	j, err := job.Resolve(o, &meta, report.CheckCommand)
+	if err != nil {
+		return sum, err
+	}
+	r, err := run.Open(ctx, j, h, base.Store)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := refuseOtherCorpus(r.Inputs, base.Store, &r.Job.Options); err != nil {
+		return sum, err
+	}
+	if err := identify(ctx, r); err != nil {
+		return sum, err
+	}
+	reportChanges(r, base.Meta())
+	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
+		return sum, err
+	}
+	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
+	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
+	op.recorded = recorded{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
+	if op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair); err != nil {
+		return sum, err
+	}
+	if len(r.Inputs.Cases) == 0 && len(r.Inputs.Lacking) == 0 {
+		return sum, r.Inputs.NoneSelected()
+	}
+	if r.Ledger.Summary.Sources, err = compareSources(ctx, r.Inputs, base.Store, &r.Job.Options); err != nil {
+		return sum, err
+	}
+	return op.execute(ctx)
+}
+
+// identify finds what runs the cases: the engine if one is to, the commands and their files.
+func identify(ctx context.Context, r *run.Run) error {
+	if err := r.Connect(ctx); err != nil {
+		return err
+	}
+	if err := r.ResolveCommands(); err != nil {
+		return err
+	}
+	return r.IdentifyTool()
+}
+
+// reportChanges puts into the summary what changed since the golden was recorded: the tool, and
+// settings.
+func reportChanges(r *run.Run, recorded golden.Meta) {
+	sum := &r.Ledger.Summary
+	sum.ToolChanged = r.Tool.ChangedSince(recorded.Tool)
+	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(&r.Job.Options), "this check")
+	for _, text := range sum.Settings {
+		r.Events.Warn(text)
+	}
+	if ignore := "--ignore"; job.IdentityFlags(&r.Job.Options)[ignore] != recorded.Flags[ignore] {
+		r.Ledger.WatchIgnored(r.Job.Judge.Ignore, r.Job.Ignored)
+	}
+}

@@ -1,0 +1,271 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"muster/internal/readable"
+	"muster/regress/internal/crew"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
+	"muster/regress/internal/state"
+	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
+)
+
+// operation is a check or a compare under way, from its first run to its summary.
+type operation struct {
+	run       *run.Run
+	setup     crew.Setup
+	settler   crew.Settler
+	base      verdict.Baseline
+	reference *verdict.Reference // nil in a check
+	recorded  recorded           // zero in a compare
+	costs     *turns.Measurement
+	journal   verdict.Journal
+
+	// The fields below are nil before start.
+	judge *verdict.Judge
+	loop  *verdict.Loop
+}
+
+// recorded is what a check knows of its golden beside the outcomes.
+type recorded struct {
+	meta   golden.Meta
+	digest outcome.Digest
+	took   pass.Durations             // of the selected cases
+	masks  func(caseName string) bool // reports whether parts of a case vary
+}
+
+func newOperation(r *run.Run, base verdict.Baseline) *operation {
+	return &operation{run: r, base: base, setup: r.Setup()}
+}
+
+// execute makes both passes and sums up.
+func (op *operation) execute(ctx context.Context) (report.Summary, error) {
+	r := op.run
+	pending, err := op.begin(ctx)
+	if err != nil {
+		return r.Ledger.Summary, err
+	}
+	ctx, watched := r.Tool.Watch(ctx, r.Events.Warn)
+	err = op.loop.RunFirst(ctx, pending)
+	if e := op.journal.CloseLines(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = op.loop.RunFurther(ctx)
+		warnLeaks(r)
+	}
+	if err == nil {
+		err = r.ReportGroups(op.judge.Sides)
+	}
+	if err == nil && op.loop.AllEnded() {
+		err = reportCost(ctx, r, op.costs)
+	}
+	if err != nil {
+		err = errors.Join(err, op.loop.ReportUndecided())
+	}
+	if e := op.journal.ClosePairs(); err == nil {
+		err = e
+	}
+	err = op.end(op.endStores(watched(err)))
+	return r.Ledger.Summary, err
+}
+
+// endStores completes what is kept of the run, or leaves it for --resume.
+func (op *operation) endStores(err error) error {
+	if e := op.judge.Found.End(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	if op.reference == nil {
+		return err
+	}
+	if e := op.reference.End(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// begin starts a new run or goes on with an interrupted one, and returns the cases that have to
+// run.
+func (op *operation) begin(ctx context.Context) (pending []pass.Task, err error) {
+	r := op.run
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Drop())
+		}
+	}()
+	if err := op.start(ctx); err != nil {
+		return nil, err
+	}
+	done, pairs, err := op.journal.Open(r.Folder)
+	if err != nil {
+		return nil, err
+	}
+	op.costs.Resume(pairs)
+	if pending, err = op.resume(ctx, state.LinesByName(done)); err != nil {
+		return nil, errors.Join(op.endStores(err), op.journal.CloseLines(), op.journal.ClosePairs())
+	}
+	return pending, nil
+}
+
+// resume takes over the cases that an interrupted run finished, and returns the others.
+func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
+	r := op.run
+	if !r.Execution.Crew.IsRemote() { // there the preflight detects another tool
+		finished := verdict.FinishedCases{
+			Judge: op.judge, Numbers: op.numbers(), Done: done, Command: r.Execution.Commands.For,
+			Sample: run.NewSample(r, op.judge.Found.Meta, r.Job.Judge.Retries),
+		}
+		if err := finished.Repeat(ctx, r.Inputs.Tasks()); err != nil {
+			return nil, err
+		}
+	}
+	left := slices.DeleteFunc(r.Inputs.Tasks(), func(t pass.Task) bool {
+		_, known := done[t.Entry.Name]
+		return known
+	})
+	r.Events.Emit(report.Started{
+		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
+		Resumed: len(done), Expected: op.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
+	})
+	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
+}
+
+// start brings up the lanes, and finds or makes the run and its stores.
+func (op *operation) start(ctx context.Context) error {
+	r := op.run
+	id, err := op.identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.Execution.Start(ctx, op.setup); err != nil {
+		return err
+	}
+	op.costs.Start(r.Execution.Executor)
+	r.Execution.Executor = op.settler.Decorate(r.Execution.Executor)
+	maps.Copy(id, r.Execution.Crew.Identity())
+	if err := r.Begin(id, op.recorded.digest); err != nil {
+		return err
+	}
+	meta, err := r.Meta(ctx)
+	if err != nil {
+		return err
+	}
+	noteOtherPreflight(r.Events, op.recorded.meta, meta)
+	if op.reference != nil {
+		if op.reference.Store, err = keep.Resume(r.Folder.References(), meta); err != nil {
+			return err
+		}
+	}
+	found, err := keep.Resume(r.Folder.Outcomes(), meta)
+	if err != nil {
+		return err
+	}
+	found.Sources = r.Inputs.Digests
+	op.prepareLoop(found)
+	return nil
+}
+
+// identity returns what must be the same to resume the run.
+func (op *operation) identity(ctx context.Context) (map[string]string, error) {
+	id, err := op.run.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id["--golden"] = op.run.Job.Store.Golden // accept writes to it
+	if op.reference != nil {
+		crew.IdentifyCommand("the reference", op.reference.Command, id)
+	} else {
+		id["the golden"] = op.recorded.digest.String()
+	}
+	return id, nil
+}
+
+// prepareLoop makes the judge and the loop. The crew runs, and the run has begun.
+func (op *operation) prepareLoop(found *keep.Store) {
+	r, width := op.run, op.run.Width()
+	op.judge = &verdict.Judge{
+		Baseline: op.base, Reference: op.reference, Masks: op.recorded.masks, Found: found,
+		Rules: r.Job.Rules, Ignored: r.Job.Ignored, Comparer: r.Comparer, Differences: r.Differences,
+	}
+	op.loop = verdict.New(verdict.Options{
+		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took.Complete(),
+		FailFast: r.Job.Select.FailFast, AllowNew: slices.Contains(r.Job.Judge.Allow, outcome.New.String()),
+		Runner: r.Execution.Runner(r.Events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: width.Alone, Settle: op.settler.Settle,
+		Journal: &op.journal, Costs: op.costs, Ledger: r.Ledger, Events: r.Events,
+		WarnFailing: func() { warnFailing(r) }, Resumed: r.Resumed,
+	})
+}
+
+// numbers returns how often cases run.
+func (op *operation) numbers() verdict.RunNumbers {
+	return verdict.RunNumbers{Retries: op.run.Job.Judge.Retries, Identical: op.run.Job.Judge.Runs}
+}
+
+// against names what the candidate is compared with.
+func (op *operation) against() string {
+	if op.reference != nil {
+		return name.QuoteAll(op.run.Job.Command.Reference)
+	}
+	return op.run.Job.Store.Golden
+}
+
+// end sums up, whatever happened before.
+func (op *operation) end(err error) error {
+	r := op.run
+	if err == nil {
+		err = r.Inputs.RefuseChanged(r.Events.Warn)
+	}
+	if err == nil {
+		err = op.addMissing()
+	}
+	if err == nil {
+		warnCommand(r, op.loop)
+		err = warnAcceptedElsewhere(r, op.base, op.recorded.meta)
+	}
+	r.Ledger.NotRun(r.Inputs.Cases, op.loop.IsDecided)
+	err = r.Finish(err)
+	if r.Ledger.Summary.Interrupted {
+		return fault.Interruptedf("%s%s", describeInterrupt(&r.Ledger.Summary, len(r.Inputs.Cases)), run.HintResume(&r.Ledger.Summary))
+	}
+	return err
+}
+
+// describeInterrupt says what an interrupted run of a number of cases lacks.
+func describeInterrupt(sum *report.Summary, cases int) string {
+	once := sum.Verdicts[outcome.DifferedOnce]
+	if sum.NotRun+once == 0 {
+		return "interrupted: all cases have their verdicts, but the cost of the change is not measured"
+	}
+	text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(sum.NotRun), readable.Cases(cases))
+	if once > 0 {
+		text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(once))
+	}
+	return text
+}
+
+// addMissing gives a verdict to the cases that the corpus lacks.
+func (op *operation) addMissing() error {
+	r := op.run
+	for i, name := range r.Inputs.Lacking {
+		old, _, err := op.base.Get(name)
+		if err != nil {
+			return err
+		}
+		r.Ledger.Verdict(report.Case{Name: name, Index: len(r.Inputs.Cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		r.Ledger.Absent++
+	}
+	return nil
+}
