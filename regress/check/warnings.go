@@ -59,8 +59,8 @@ func warnLeaks(r *run.Run) {
 }
 
 // noteOtherPreflight reports that the preflight of the recorded command has another outcome than
-// it had for the golden. Nobody may know that somebody changed the tool of an engine's workers.
-// With another command the change is expected.
+// it had for the golden: the tool of an engine's workers may have changed unnoticed. With another
+// command the change is expected.
 func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 	none := outcome.Digest{}
 	if was.Preflight == none || now.Preflight == none || was.Preflight == now.Preflight {
@@ -71,8 +71,8 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 	}
 }
 
-// warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command than
-// the one that ran, and which check would run it.
+// warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command
+// than the one that ran, and which check runs that command.
 func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
 	elsewhere := acceptedElsewhere(&r.Job.Options, recorded)
@@ -103,9 +103,9 @@ func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Me
 	return nil
 }
 
-// acceptedElsewhere returns the check that would be green for each accept of another command
-// than the golden's and the one that ran, by the number that records have as their origin. The
-// golden's command also left what was accepted before an accept moved it.
+// acceptedElsewhere returns a command line for each accept of another command than the golden's and
+// the one that ran. A check with that line finds the accepted outcomes. The keys are the origins in
+// the records. Accepts before the golden's command moved count as accepts of its command.
 func acceptedElsewhere(o *opt.Options, recorded golden.Meta) map[int]string {
 	lines := map[int]string{}
 	moved := recorded.Recorder().Moved
