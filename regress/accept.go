@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
@@ -13,7 +14,7 @@ import (
 
 // Accept promotes differences of a past check into the golden, all or nothing. It returns how many
 // cases that were.
-func Accept(ctx context.Context, o Options, h host.Host, a Acceptance) (count int, err error) {
+func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (count int, err error) {
 	if err := a.complete(); err != nil {
 		return 0, err
 	}
@@ -52,7 +53,7 @@ func Accept(ctx context.Context, o Options, h host.Host, a Acceptance) (count in
 }
 
 // openChecked opens the check to accept. It refuses a compare, and a check that did not finish.
-func openChecked(o *Options, h host.Host, a *Acceptance) (*past, error) {
+func openChecked(o *opt.Options, h host.Host, a *Acceptance) (*past, error) {
 	p, err := openPastFor(o, h, a.Run, a.Golden)
 	if err != nil {
 		return nil, err

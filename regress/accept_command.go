@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
@@ -40,7 +41,7 @@ func (c commandMove) texts() (list []string) {
 
 // warnOverruled returns a warning if today's settings name another command than the one that the
 // golden took over from a run. A plain check would run the former. Otherwise it returns "".
-func warnOverruled(today, ran *Options, c commandMove) string {
+func warnOverruled(today, ran *opt.Options, c commandMove) string {
 	set := job.Commands(&today.Command)
 	if c.moved == "" || len(set) == 0 || golden.SameCommands(set, job.Commands(&ran.Command)) {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/host"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/review"
@@ -18,7 +19,7 @@ import (
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *Options, h host.Host, p *past, a *Acceptance, w *writeResult) {
+func warnAccepted(o *opt.Options, h host.Host, p *past, a *Acceptance, w *writeResult) {
 	texts := []string{w.move.stays, warnOverruled(o, &p.options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
@@ -32,7 +33,7 @@ func warnAccepted(o *Options, h host.Host, p *past, a *Acceptance, w *writeResul
 
 // printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
 // cases were not accepted. If rep is verbose, it prints the name of every accepted case.
-func printAccepted(to io.Writer, rep *Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
+func printAccepted(to io.Writer, rep *opt.Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"

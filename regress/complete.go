@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -15,7 +16,7 @@ type Choice struct{ Word, Text string }
 
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
 // A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
-func DifferingChoices(o Options, h host.Host, id string) ([]Choice, error) {
+func DifferingChoices(o opt.Options, h host.Host, id string) ([]Choice, error) {
 	p, err := openPast(&o, h, id)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func DifferingChoices(o Options, h host.Host, id string) ([]Choice, error) {
 }
 
 // CauseChoices returns the causes of a past run. An empty id means the last run.
-func CauseChoices(o Options, h host.Host, id string) (list []Choice, err error) {
+func CauseChoices(o opt.Options, h host.Host, id string) (list []Choice, err error) {
 	p, err := openPast(&o, h, id)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func CauseChoices(o Options, h host.Host, id string) (list []Choice, err error) 
 
 // RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
 // last run.
-func RecordedChoices(ctx context.Context, o Options, h host.Host, id string) (list []Choice, err error) {
+func RecordedChoices(ctx context.Context, o opt.Options, h host.Host, id string) (list []Choice, err error) {
 	run, err := state.FindRun(state.Open(o.Store.State), id)
 	if err != nil || run.Command != report.RecordCommand {
 		return nil, err
@@ -71,7 +72,7 @@ func RecordedChoices(ctx context.Context, o Options, h host.Host, id string) (li
 
 // RunChoices returns the past runs, the last one first. Without records it returns only those
 // that have differences.
-func RunChoices(o Options, records bool) (list []Choice, err error) {
+func RunChoices(o opt.Options, records bool) (list []Choice, err error) {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return nil, err

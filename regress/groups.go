@@ -11,6 +11,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -19,7 +20,7 @@ import (
 
 // Groups prints the causes of the differences of a past run. Causes with the most cases come first.
 // An empty id means the last run.
-func Groups(_ context.Context, o Options, h host.Host, id string) error {
+func Groups(_ context.Context, o opt.Options, h host.Host, id string) error {
 	p, err := openPast(&o, h, id)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func Groups(_ context.Context, o Options, h host.Host, id string) error {
 	if err != nil {
 		return err
 	}
-	if o.Report.Format == JSON {
+	if o.Report.Format == opt.JSON {
 		return groupLines(h.Stdout, found)
 	}
 	return groupTable(h.Stdout, p, found, decided)

@@ -5,12 +5,13 @@ import (
 
 	"muster/regress/host"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
 // recordedIn returns what the golden tells about its record; nil if there is no golden, or none is
 // named.
-func recordedIn(ctx context.Context, o *Options, h host.Host) (*golden.Meta, error) {
+func recordedIn(ctx context.Context, o *opt.Options, h host.Host) (*golden.Meta, error) {
 	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o, h))
 	if err != nil || base == nil {
 		return nil, err

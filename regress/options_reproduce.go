@@ -6,19 +6,20 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 )
 
 // reproduceCase returns the shell line that runs one case of a past run in a folder
 // that stays. It names every option in which that run differs from what the
 // line would take from the golden, or by default; what is configured is kept
 // from it.
-func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep string, words []string, configured bool) string {
+func reproduceCase(ctx context.Context, o *opt.Options, h host.Host, raw, keep string, words []string, configured bool) string {
 	without := completeRun(ctx, o, h, words)
 	args := []string{"muster", job.RunCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
 	}
-	if without.Store.Golden != GoldenDefault {
+	if without.Store.Golden != opt.GoldenDefault {
 		args = append(args, "--golden", without.Store.Golden)
 	}
 	for _, setting := range job.OutcomeSettings() {
@@ -26,7 +27,7 @@ func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep strin
 			args = append(args, setting.Args(o)...)
 		}
 	}
-	if o.Limits.Grace != GraceDefault {
+	if o.Limits.Grace != opt.GraceDefault {
 		args = append(args, "--grace", o.Limits.Grace.String())
 	}
 	args = append(args, job.ListRemoteArgs(&o.Remote)...)
@@ -35,8 +36,8 @@ func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep strin
 
 // completeRun returns the options of `muster run` if only the command is given: those of the
 // golden. If the golden has a list that o lacks, they are empty, and the line names no golden.
-func completeRun(ctx context.Context, o *Options, h host.Host, words []string) Options {
-	t := Options{Command: Command{Words: words}, Store: o.Store}
+func completeRun(ctx context.Context, o *opt.Options, h host.Host, words []string) opt.Options {
+	t := opt.Options{Command: opt.Command{Words: words}, Store: o.Store}
 	recorded, err := recordedIn(ctx, &t, h)
 	if recorded != nil {
 		job.TakeRecorded(&t, *recorded)
@@ -46,7 +47,7 @@ func completeRun(ctx context.Context, o *Options, h host.Host, words []string) O
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},
 	} {
 		if err != nil || len(lists[0]) > 0 && len(lists[1]) == 0 {
-			t = Options{} // --golden '' is none
+			t = opt.Options{} // --golden '' is none
 			break
 		}
 	}

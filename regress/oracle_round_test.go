@@ -2,13 +2,13 @@ package regress
 
 import (
 	"context"
-	"muster/regress/goldens"
 	"os"
 	"slices"
 
 	"pgregory.net/rapid"
 
 	"muster/regress/check"
+	"muster/regress/goldens"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"

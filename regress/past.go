@@ -6,6 +6,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
@@ -13,16 +14,18 @@ import (
 // past is a past run with its options.
 type past struct {
 	run     *pastrun.Run
-	options Options
+	options opt.Options
 	host    host.Host
 }
 
 // openPast opens a check or compare by the beginning of its ID; "" is the last one.
-func openPast(o *Options, h host.Host, id string) (*past, error) { return openPastFor(o, h, id, "") }
+func openPast(o *opt.Options, h host.Host, id string) (*past, error) {
+	return openPastFor(o, h, id, "")
+}
 
 // openPastFor is like openPast, for a check whose golden has another name now. "" is the name that
 // the check had for it.
-func openPastFor(o *Options, h host.Host, id, goldenName string) (*past, error) {
+func openPastFor(o *opt.Options, h host.Host, id, goldenName string) (*past, error) {
 	run, err := state.FindCheck(state.Open(o.Store.State), id)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func openPastFor(o *Options, h host.Host, id, goldenName string) (*past, error) 
 	return newPast(run, o, h, goldenName)
 }
 
-func newPast(run *state.Run, o *Options, h host.Host, goldenName string) (*past, error) {
+func newPast(run *state.Run, o *opt.Options, h host.Host, goldenName string) (*past, error) {
 	options, err := job.Decode(run)
 	if err != nil {
 		return nil, err

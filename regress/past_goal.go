@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/run"
 )
 
@@ -40,9 +41,9 @@ func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a 
 
 // openAgain opens the corpus of the run for some of its cases, with the options of the run. The number
 // of lanes is that of o.
-func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command string, only []string) (*run.Run, error) {
+func openAgain(ctx context.Context, p *past, o *opt.Options, h host.Host, command string, only []string) (*run.Run, error) {
 	again := p.options
-	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
+	again.Limits.Jobs, again.Select = o.Limits.Jobs, opt.Selection{Only: only}
 	j, err := job.Resolve(again, nil, command)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/console"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -20,7 +21,7 @@ import (
 // h.Stdin, with the reports that o.Report names, and returns its summary. A run
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
-func Replay(ctx context.Context, o Options, h host.Host, path string) (sum Summary, err error) {
+func Replay(ctx context.Context, o opt.Options, h host.Host, path string) (sum report.Summary, err error) {
 	if err := errors.Join(console.CheckApart(&o.Report, console.File{Role: "the events", Path: path}), console.CheckReplaceable(&o.Report)); err != nil {
 		return sum, err
 	}
@@ -59,14 +60,14 @@ type replay struct {
 	started  report.Started
 	begun    bool
 	finished bool
-	sum      Summary           // as recorded once finished, else what is there
+	sum      report.Summary    // as recorded once finished, else what is there
 	runs     *report.EngineSum // on an engine; nil of a run on this machine
 	last     time.Time
 
 	sent, received int64
 }
 
-func (r *replay) run(ctx context.Context, file io.Reader) (Summary, error) {
+func (r *replay) run(ctx context.Context, file io.Reader) (report.Summary, error) {
 	var damage error
 	for ev, err := range report.ReadEvents(file) {
 		switch {

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
@@ -25,7 +26,7 @@ type reviewedRun struct {
 	stores *reviewStores // nil if there is nothing to decide
 }
 
-func openReviewedRun(ctx context.Context, o *Options, h host.Host, id string) (w *reviewedRun, err error) {
+func openReviewedRun(ctx context.Context, o *opt.Options, h host.Host, id string) (w *reviewedRun, err error) {
 	p, err := openPast(o, h, id)
 	if err != nil {
 		return nil, err

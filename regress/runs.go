@@ -10,12 +10,13 @@ import (
 	"muster/internal/readable"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // Runs lists the past runs, oldest first.
-func Runs(_ context.Context, o Options, h host.Host) error {
+func Runs(_ context.Context, o opt.Options, h host.Host) error {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return err
@@ -28,12 +29,12 @@ func Runs(_ context.Context, o Options, h host.Host) error {
 	return nil
 }
 
-func printRun(w io.Writer, format Format, r *state.Run) error {
+func printRun(w io.Writer, format opt.Format, r *state.Run) error {
 	sum, err := keptIn(r)
 	if err != nil {
 		return err
 	}
-	if format == JSON {
+	if format == opt.JSON {
 		return report.EncodeLine(w, runLine{
 			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Recorded, sum.Failing, sum.Engine,
 		})

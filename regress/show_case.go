@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -23,7 +24,7 @@ import (
 )
 
 // showCase prints the whole difference of a case.
-func showCase(ctx context.Context, p *past, o *Options, h host.Host, res *state.Result) error {
+func showCase(ctx context.Context, p *past, o *opt.Options, h host.Host, res *state.Result) error {
 	raw := string(res.Name)
 	w := &strings.Builder{}
 	accepted := ""

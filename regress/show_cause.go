@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // showCause prints a cause, its edits in a few cases, and the names of its cases.
-func showCause(ctx context.Context, p *past, o *Options, h host.Host, found *cause.Found, c *cause.Cause) error {
+func showCause(ctx context.Context, p *past, o *opt.Options, h host.Host, found *cause.Found, c *cause.Cause) error {
 	decided, err := p.run.Decisions()
 	if err != nil {
 		return err

@@ -16,12 +16,13 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
 // showRecorded prints the outcome of a case that a record wrote into the golden.
-func showRecorded(ctx context.Context, o *Options, h host.Host, run *state.Run, target string) error {
+func showRecorded(ctx context.Context, o *opt.Options, h host.Host, run *state.Run, target string) error {
 	p, err := newPast(run, o, h, "")
 	if err != nil {
 		return err
