@@ -27,7 +27,7 @@ func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (coun
 	if err != nil {
 		return 0, err
 	}
-	at, err := place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options, p.host))
+	at, err := place.Find(ctx, p.Options.Store.Golden, place.NewOptions(p.Options.Store.State, p.Host.Files))
 	if err != nil {
 		return 0, err
 	}
@@ -35,7 +35,7 @@ func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (coun
 	if p, err = recallMarks(ctx, p, at); err != nil {
 		return 0, err
 	}
-	s, e, err := planAccept(ctx, p.run, &a)
+	s, e, err := planAccept(ctx, p.Run, &a)
 	if err != nil {
 		return 0, err
 	}
@@ -53,15 +53,15 @@ func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (coun
 }
 
 // openChecked opens the check to accept. It refuses a compare, and a check that did not finish.
-func openChecked(o *opt.Options, h host.Host, a *Acceptance) (*past, error) {
-	p, err := openPastFor(o, h, a.Run, a.Golden)
+func openChecked(o *opt.Options, h host.Host, a *Acceptance) (*pastrun.Past, error) {
+	p, err := pastrun.OpenFor(o, h, a.Run, a.Golden)
 	if err != nil {
 		return nil, err
 	}
-	if p.run.Command != report.CheckCommand {
-		return nil, fault.Inputf("run %s was a compare: it has no golden to accept into: run muster check, or name a check with --run", p.run.ID)
+	if p.Run.Command != report.CheckCommand {
+		return nil, fault.Inputf("run %s was a compare: it has no golden to accept into: run muster check, or name a check with --run", p.Run.ID)
 	}
-	return p, p.run.RequireFinished(true)
+	return p, p.Run.RequireFinished(true)
 }
 
 // planAccept selects the causes and cases to accept, and works out the effect. It writes nothing.

@@ -54,7 +54,7 @@ func warnOverruled(today, ran *opt.Options, c commandMove) string {
 // the golden, and all its differences are accepted. names are those of the golden's cases.
 //
 // made is the meta of the outcomes that the run kept. The last accept in m is that of the run.
-func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
+func moveCommand(p *pastrun.Past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
 	isOther := !job.SameStart(m.Command, made.Command, m.Flags, made.Flags)
 	if !isOther && slices.Equal(m.Tool, made.Tool) {
 		return move, nil
@@ -67,7 +67,7 @@ func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[strin
 	}
 	if why != "" {
 		if isOther {
-			move.stays = "the golden keeps its command, " + why + "; to run the accepted one: " + job.GreenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options)
+			move.stays = "the golden keeps its command, " + why + "; to run the accepted one: " + job.GreenLine(*m, m.Accepts[len(m.Accepts)-1], &p.Options)
 		}
 		return move, nil
 	}
@@ -81,7 +81,7 @@ func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[strin
 }
 
 // describeMove describes what the golden takes over, with each setting that it did not have before.
-func describeMove(p *past, m, made golden.Meta) string {
+func describeMove(p *pastrun.Past, m, made golden.Meta) string {
 	var settings []string
 	for _, s := range job.OutcomeSettings() {
 		if was, is := m.Flags[s.Name()], made.Flags[s.Name()]; s.Scope != job.OfIdentity && was != is {
@@ -91,25 +91,25 @@ func describeMove(p *past, m, made golden.Meta) string {
 	with := strings.Join(settings, ", ")
 	switch {
 	case !golden.SameCommands(m.Command, made.Command):
-		text := "the command of run " + p.run.ID + ": " + job.CommandLine(&p.options.Command)
+		text := "the command of run " + p.Run.ID + ": " + job.CommandLine(&p.Options.Command)
 		if with != "" {
 			text += "; " + with
 		}
 		return text
 	case with != "":
-		return "the settings of run " + p.run.ID + ": " + with
+		return "the settings of run " + p.Run.ID + ": " + with
 	}
-	return "the tool of run " + p.run.ID
+	return "the tool of run " + p.Run.ID
 }
 
 // explainStay returns why the golden keeps its command, "" if it does not.
-func explainStay(p *past, m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
-	sum, err := summaryOf(p)
+func explainStay(p *pastrun.Past, m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
+	sum, err := pastrun.SummaryOf(p)
 	if err != nil {
 		return "", err
 	}
-	left, failed := countLeft(p.run)
-	s := &p.options.Select
+	left, failed := countLeft(p.Run)
+	s := &p.Options.Select
 	switch {
 	case left > 0:
 		return "as " + readable.CasesDo(left, "wait") + " to be accepted", nil
@@ -119,15 +119,15 @@ func explainStay(p *past, m, made golden.Meta, names iter.Seq[string]) (why stri
 		return "as " + readable.Cases(sum.NotRun) + " did not run", nil
 	case len(s.Globs)+len(s.Filters)+len(s.Only) > 0 || s.Partition != "" || s.Sample > 0:
 		return "as the run had a selection", nil
-	case job.IsOtherCorpus(m, &p.options):
+	case job.IsOtherCorpus(m, &p.Options):
 		return "as the run had another corpus", nil
 	case m.OnEngine() || made.OnEngine():
 		return "as an engine made outcomes", nil
 	}
-	if path := temporaryFile(made.Tool, p.options.Store.Golden); path != "" {
+	if path := temporaryFile(made.Tool, p.Options.Store.Golden); path != "" {
 		return "as " + path + " is in the folder for temporary files", nil
 	}
-	unjudged, err := countUnjudged(p.run, names)
+	unjudged, err := countUnjudged(p.Run, names)
 	if err == nil && unjudged > 0 {
 		why = "as the run did not judge " + readable.Cases(unjudged) + " of the golden"
 	}

@@ -12,12 +12,13 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
 
 // promotion puts outcomes of a run into a golden.
 type promotion struct {
-	past        *past // with the marks that its results have then
+	past        *pastrun.Past // with the marks that its results have then
 	promoted    []*state.Result
 	found       *golden.Store // has the outcomes; nil if the run kept none
 	reason      string
@@ -57,8 +58,8 @@ func (p *promotion) put(tx *golden.Tx) error {
 // signMeta returns the golden's meta with a note of this accept: who accepts, why, and which state
 // of the golden the accepts of this run change.
 func (p *promotion) signMeta(tx *golden.Tx) (golden.Meta, error) {
-	m, run := tx.Meta(), p.past.run
-	if err := run.CheckGolden(p.past.options.Store.Golden, tx.Digest(), m); err != nil {
+	m, run := tx.Meta(), p.past.Run
+	if err := run.CheckGolden(p.past.Options.Store.Golden, tx.Digest(), m); err != nil {
 		return m, err // somebody was faster
 	}
 	if tx.Digest().String() == run.State.Golden {
@@ -80,7 +81,7 @@ func (p *promotion) putOutcome(tx *golden.Tx, r *state.Result) error {
 		return err
 	}
 	if !known {
-		return fault.Inputf("run %s did not keep its outcome: run muster check again, then accept", p.past.run.ID)
+		return fault.Inputf("run %s did not keep its outcome: run muster check again, then accept", p.past.Run.ID)
 	}
 	old, _, err := tx.Get(rec.Name)
 	if err != nil {
@@ -93,10 +94,10 @@ func (p *promotion) putOutcome(tx *golden.Tx, r *state.Result) error {
 }
 
 // sign returns the note of an accept of the run.
-func sign(p *past, reason string) golden.Accept {
+func sign(p *pastrun.Past, reason string) golden.Accept {
 	return golden.Accept{
-		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: job.Commands(&p.options.Command),
-		Machine: golden.Machine(), MusterVersion: p.options.Version, Flags: job.OutcomeFlags(&p.options),
+		Run: p.Run.ID, Author: author(), At: time.Now(), Reason: reason, Command: job.Commands(&p.Options.Command),
+		Machine: golden.Machine(), MusterVersion: p.Options.Version, Flags: job.OutcomeFlags(&p.Options),
 	}
 }
 

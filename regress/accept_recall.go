@@ -13,17 +13,17 @@ import (
 
 // recallMarks returns the run with marks that agree with the golden at a place. It refuses a golden
 // that this run cannot be accepted into.
-func recallMarks(ctx context.Context, p *past, at place.Place) (*past, error) {
+func recallMarks(ctx context.Context, p *pastrun.Past, at place.Place) (*pastrun.Past, error) {
 	base, err := at.Open(ctx)
 	if err != nil {
-		return nil, place.ExplainMissing(p.options.Store.Golden, err)
+		return nil, place.ExplainMissing(p.Options.Store.Golden, err)
 	}
 	defer base.Close()
-	if err := p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()); err != nil {
+	if err := p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()); err != nil {
 		return nil, err
 	}
-	run, err := compareMarks(p.run, base)
-	return &past{run, p.options, p.host}, err
+	run, err := compareMarks(p.Run, base)
+	return p.WithRun(run), err
 }
 
 // compareMarks removes the marks of accepted results that the golden lacks: somebody restored an

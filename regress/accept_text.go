@@ -19,8 +19,8 @@ import (
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *opt.Options, h host.Host, p *past, a *Acceptance, w *writeResult) {
-	texts := []string{w.move.stays, warnOverruled(o, &p.options, w.move)}
+func warnAccepted(o *opt.Options, h host.Host, p *pastrun.Past, a *Acceptance, w *writeResult) {
+	texts := []string{w.move.stays, warnOverruled(o, &p.Options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
 	}

@@ -15,7 +15,7 @@ import (
 // transaction writes an effect on a run: first its decisions, then its golden. The state must be
 // locked.
 type transaction struct {
-	past        *past
+	past        *pastrun.Past
 	effect      *effect
 	at          place.Place // of the golden that recallMarks read; nil = find it if a case goes into it
 	reason      string      // of the accept; "" = none
@@ -56,7 +56,7 @@ func explainRefused(why error) error {
 // promotes them. In the other order a kill would lose decisions: a rejected cause, or an accepted
 // one that waits for others.
 func (t *transaction) write(ctx context.Context) (w writeResult, err error) {
-	w.run = t.past.run
+	w.run = t.past.Run
 	if err := w.run.SaveDecisions(t.effect.decisions); err != nil {
 		return w, err
 	}
@@ -74,7 +74,7 @@ func (t *transaction) writeGolden(ctx context.Context, w *writeResult) error {
 			return nil
 		}
 		var err error
-		if at, err = place.Find(ctx, t.past.options.Store.Golden, placeOptions(&t.past.options, t.past.host)); err != nil {
+		if at, err = place.Find(ctx, t.past.Options.Store.Golden, place.NewOptions(t.past.Options.Store.State, t.past.Host.Files)); err != nil {
 			return err
 		}
 		defer at.Close()
@@ -82,7 +82,7 @@ func (t *transaction) writeGolden(ctx context.Context, w *writeResult) error {
 		if err != nil {
 			return err
 		}
-		w.run = p.run
+		w.run = p.Run
 	}
 	if w.promoted = t.effect.promotions(w.run); len(w.promoted) == 0 {
 		return w.run.State.SaveResults(w.run.Results) // with the recalled marks
@@ -107,22 +107,22 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResul
 	if err := at.Update(ctx, p.put); err != nil {
 		return err
 	}
-	w.run, w.move, w.isPromoted = p.past.run, p.move, true
+	w.run, w.move, w.isPromoted = p.past.Run, p.move, true
 	return w.run.State.SaveResults(w.run.Results)
 }
 
 // withPromoted returns the past run as it is once the promoted cases are accepted.
-func (t *transaction) withPromoted(w *writeResult) *past {
+func (t *transaction) withPromoted(w *writeResult) *pastrun.Past {
 	marks := w.run.Marks()
 	for i := range w.run.Results {
 		marks[i] = marks[i] || t.effect.goes[string(w.run.Results[i].Name)]
 	}
-	return &past{w.run.WithMarks(marks), t.past.options, t.past.host}
+	return t.past.WithRun(w.run.WithMarks(marks))
 }
 
 // preview returns what writeAll would do, and writes nothing.
 func (t *transaction) preview(ctx context.Context) (writeResult, error) {
-	w := writeResult{run: t.past.run, promoted: t.effect.promotions(t.past.run)}
+	w := writeResult{run: t.past.Run, promoted: t.effect.promotions(t.past.Run)}
 	if len(w.promoted) == 0 {
 		return w, nil
 	}

@@ -58,7 +58,7 @@ func TestTransactionOrder(t *testing.T) {
 			}
 			return refused
 		}}
-		_, err = (&transaction{past: &past{run: run}, effect: e, at: at}).writeAll(t.Context())
+		_, err = (&transaction{past: &pastrun.Past{Run: run}, effect: e, at: at}).writeAll(t.Context())
 		if !errors.Is(err, refused) {
 			t.Errorf("got %v, want %v", err, refused)
 		}

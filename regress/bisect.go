@@ -21,6 +21,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/run"
 )
@@ -47,11 +48,11 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 	if b.Status == nil {
 		b.Status = func(string) {}
 	}
-	p, err := openPast(&o, h, b.Run)
+	p, err := pastrun.OpenLast(&o, h, b.Run)
 	if err != nil {
 		return err
 	}
-	found, err := p.run.Causes()
+	found, err := p.Run.Causes()
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 		return err
 	}
 	d := &bisecting{run: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
-	if d.base, err = p.run.OpenBase(ctx); err != nil {
+	if d.base, err = p.Run.OpenBase(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.base.Close()) }()
@@ -83,7 +84,7 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 }
 
 // findGoals returns what a word names, or all causes, each case once.
-func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (list []goal, err error) {
+func findGoals(ctx context.Context, p *pastrun.Past, found *cause.Found, word string) (list []goal, err error) {
 	if word != "" {
 		a, err := findGoal(ctx, p, found, word)
 		return []goal{a}, err
@@ -96,7 +97,7 @@ func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (l
 		list[at].causes = append(list[at].causes, i)
 	}
 	if len(list) == 0 {
-		return nil, fault.Emptyf("run %s has no causes: nothing differed", p.run.ID)
+		return nil, fault.Emptyf("run %s has no causes: nothing differed", p.Run.ID)
 	}
 	return list, nil
 }
@@ -104,7 +105,7 @@ func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (l
 // bisecting is a search under way.
 type bisecting struct {
 	run      *run.Run
-	past     *past
+	past     *pastrun.Past
 	found    *cause.Found
 	index    *cause.Index // of the causes
 	how      Bisection
@@ -141,7 +142,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 		}
 		d.versions = append(d.versions, c)
 	}
-	found, err := d.past.run.OpenOutcomes()
+	found, err := d.past.Run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return err
 	}
 	if !analyse.ContainsAll(told.Causes, a.causes) {
-		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
+		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.Run.ID, d.past.Run.Command)
 	}
 	p.was = was.Outcome
 	p.was.Ignore(d.run.Job.Ignored.Match)

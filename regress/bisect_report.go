@@ -250,7 +250,7 @@ func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 		return err
 	}
 	return report.EncodeLine(w, jsonBisect{
-		Type: "summary", Command: job.BisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.versions),
+		Type: "summary", Command: job.BisectCommand, Run: d.past.Run.ID, Causes: d.causes(), Versions: len(d.versions),
 		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
 		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
 	})

@@ -21,7 +21,7 @@ type CaseList struct {
 
 // Cases returns the names of the cases that a check would run, in corpus order.
 func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []string, err error) {
-	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(&o, h))
+	base, err := place.OpenIfAny(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err == nil && base == nil && list.Failing {
 		err = place.ExplainMissing(o.Store.Golden, os.ErrNotExist)
 	}

@@ -17,12 +17,12 @@ type Choice struct{ Word, Text string }
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
 // A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
 func DifferingChoices(o opt.Options, h host.Host, id string) ([]Choice, error) {
-	p, err := openPast(&o, h, id)
+	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Choice, len(p.run.Results))
-	for i, r := range p.run.Results {
+	list := make([]Choice, len(p.Run.Results))
+	for i, r := range p.Run.Results {
 		word := name.Typed(string(r.Name))
 		if pastrun.IsCauseID(word) {
 			word = "./" + word
@@ -34,11 +34,11 @@ func DifferingChoices(o opt.Options, h host.Host, id string) ([]Choice, error) {
 
 // CauseChoices returns the causes of a past run. An empty id means the last run.
 func CauseChoices(o opt.Options, h host.Host, id string) (list []Choice, err error) {
-	p, err := openPast(&o, h, id)
+	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.run.CausesIfAny()
+	found, err := p.Run.CausesIfAny()
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -55,11 +55,11 @@ func RecordedChoices(ctx context.Context, o opt.Options, h host.Host, id string)
 	if err != nil || run.Command != report.RecordCommand {
 		return nil, err
 	}
-	p, err := newPast(run, &o, h, "")
+	p, err := pastrun.New(run, &o, h, "")
 	if err != nil {
 		return nil, err
 	}
-	base, err := p.run.OpenBase(ctx)
+	base, err := p.Run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
 	}

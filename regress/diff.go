@@ -22,12 +22,12 @@ import (
 
 // Diff compares two goldens and reports as Check does.
 func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) (sum Summary, err error) {
-	old, err := place.Open(ctx, oldPath, placeOptions(&o, h))
+	old, err := place.Open(ctx, oldPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, place.ExplainMissing(oldPath, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := place.Open(ctx, nowPath, placeOptions(&o, h))
+	now, err := place.Open(ctx, nowPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, place.ExplainMissing(nowPath, err)
 	}

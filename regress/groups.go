@@ -21,15 +21,15 @@ import (
 // Groups prints the causes of the differences of a past run. Causes with the most cases come first.
 // An empty id means the last run.
 func Groups(_ context.Context, o opt.Options, h host.Host, id string) error {
-	p, err := openPast(&o, h, id)
+	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return err
 	}
-	found, err := p.run.Causes()
+	found, err := p.Run.Causes()
 	if err != nil {
 		return err
 	}
-	decided, err := p.run.Decisions()
+	decided, err := p.Run.Decisions()
 	if err != nil {
 		return err
 	}
@@ -67,16 +67,16 @@ func groupLines(w io.Writer, found *cause.Found) error {
 	return nil
 }
 
-func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]review.State) error {
+func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[string]review.State) error {
 	b := &strings.Builder{}
 	cases := len(found.Members)
 	switch {
 	case cases == 0:
-		fmt.Fprintf(b, "run %s: no case differs\n", p.run.ID)
+		fmt.Fprintf(b, "run %s: no case differs\n", p.Run.ID)
 	case found.Rewritten:
-		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.run.ID, readable.CasesDo(cases, "differ"))
+		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.Run.ID, readable.CasesDo(cases, "differ"))
 	default:
-		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.run.ID, readable.CasesDo(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
+		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.Run.ID, readable.CasesDo(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
 	}
 	for _, c := range found.Causes {
 		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
@@ -102,8 +102,8 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 
 // nextCommands returns the commands to run next. A compare has no golden to accept into. The cause to
 // accept is the first one without a decision.
-func nextCommands(p *past, found *cause.Found, decided map[string]review.State) string {
-	if p.run.Command != report.CheckCommand {
+func nextCommands(p *pastrun.Past, found *cause.Found, decided map[string]review.State) string {
+	if p.Run.Command != report.CheckCommand {
 		return "muster show G1"
 	}
 	for _, c := range found.Causes {
@@ -111,7 +111,7 @@ func nextCommands(p *past, found *cause.Found, decided map[string]review.State) 
 			return fmt.Sprintf("muster show %s, muster accept %s, muster review", c.ID, c.ID)
 		}
 	}
-	if slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return !r.Accepted }) {
+	if slices.ContainsFunc(p.Run.Results, func(r state.Result) bool { return !r.Accepted }) {
 		return "muster show G1, muster review"
 	}
 	return "muster check, as all of it is accepted"
@@ -119,11 +119,11 @@ func nextCommands(p *past, found *cause.Found, decided map[string]review.State) 
 
 // countUnpromoted counts the cases whose causes are all accepted, and that are not in the golden. The
 // golden refused them, or a kill came before it was written.
-func countUnpromoted(p *past, found *cause.Found, decided map[string]review.State) (n int) {
-	if p.run.Command != report.CheckCommand {
+func countUnpromoted(p *pastrun.Past, found *cause.Found, decided map[string]review.State) (n int) {
+	if p.Run.Command != report.CheckCommand {
 		return 0
 	}
-	r := pastrun.NewAgenda(p.run.Results, found).Review(decided, pastrun.AcceptedIn(p.run.Results))
+	r := pastrun.NewAgenda(p.Run.Results, found).Review(decided, pastrun.AcceptedIn(p.Run.Results))
 	for i := range r.Cases() {
 		if r.Promotable(i) {
 			n++

@@ -19,6 +19,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
@@ -41,7 +42,7 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 		return sum, err
 	}
 	first := parts[0]
-	merged := first.options
+	merged := first.Options
 	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	job.OverrideKept(&merged, &o)
 	j, err := job.Resolve(merged, nil, report.CheckCommand)
@@ -59,13 +60,13 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	if err := run.OpenReporters(s); err != nil {
 		return sum, err
 	}
-	base, err := first.run.OpenBase(ctx)
+	base, err := first.Run.OpenBase(ctx)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	if base.Digest().String() != first.run.State.Golden {
-		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.options.Store.Golden, first.run.ID)
+	if base.Digest().String() != first.Run.State.Golden {
+		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.Options.Store.Golden, first.Run.ID)
 	}
 	if err := requireWhole(parts, base.Store); err != nil {
 		return sum, err
@@ -77,19 +78,21 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
-func openParts(o *Options, h host.Host, runs []string) (parts []*past, err error) {
+func openParts(o *Options, h host.Host, runs []string) (parts []*pastrun.Past, err error) {
 	for _, word := range runs {
 		p, err := openPart(o, h, word)
 		if err != nil {
 			return nil, err
 		}
 		// Runs of two state folders that began in one second may have drawn the same ID.
-		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID && q.run.State.Started.Equal(p.run.State.Started) }) {
-			return nil, fault.Inputf("run %s is named twice", p.run.ID)
+		if slices.ContainsFunc(parts, func(q *pastrun.Past) bool {
+			return q.Run.ID == p.Run.ID && q.Run.State.Started.Equal(p.Run.State.Started)
+		}) {
+			return nil, fault.Inputf("run %s is named twice", p.Run.ID)
 		}
 		if len(parts) > 0 {
-			if what := run.FirstDifference(run.PartIdentity(parts[0].run.State.Identity), run.PartIdentity(p.run.State.Identity)); what != "" {
-				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
+			if what := run.FirstDifference(run.PartIdentity(parts[0].Run.State.Identity), run.PartIdentity(p.Run.State.Identity)); what != "" {
+				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].Run.ID, p.Run.ID, what)
 			}
 		}
 		parts = append(parts, p)
@@ -98,7 +101,7 @@ func openParts(o *Options, h host.Host, runs []string) (parts []*past, err error
 }
 
 // openPart opens a run by its ID, or by a folder.
-func openPart(o *Options, h host.Host, word string) (*past, error) {
+func openPart(o *Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
 	if info, err := os.Stat(word); err == nil && info.IsDir() {
 		from.Store.State, id = word, ""
@@ -106,24 +109,24 @@ func openPart(o *Options, h host.Host, word string) (*past, error) {
 			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
 		}
 	}
-	p, err := openPast(&from, h, id)
+	p, err := pastrun.OpenLast(&from, h, id)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", word, err)
 	}
-	if p.run.Command != report.CheckCommand {
-		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.run.ID)
+	if p.Run.Command != report.CheckCommand {
+		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.Run.ID)
 	}
-	return p, p.run.RequireFinished(false)
+	return p, p.Run.RequireFinished(false)
 }
 
 // merging joins runs into one.
 type merging struct {
 	run   *run.Run
-	parts []*past
+	parts []*pastrun.Past
 	base  *golden.Store
-	names []string                // of all cases, sorted
-	cases map[string]partOutcome  // by name
-	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
+	names []string                        // of all cases, sorted
+	cases map[string]partOutcome          // by name
+	found map[*pastrun.Past]*golden.Store // the outcomes that each part kept; nil if none
 	kept  *golden.Writer
 
 	overlaps bool // parts have cases in common
@@ -131,13 +134,13 @@ type merging struct {
 
 // partOutcome is the verdict of one part on a case.
 type partOutcome struct {
-	part   *past
+	part   *pastrun.Past
 	line   state.Line    // of its first run; zero if it did not run
 	result *state.Result // nil if it was identical
 }
 
 func (m *merging) merge(ctx context.Context) (err error) {
-	m.found = map[*past]*golden.Store{}
+	m.found = map[*pastrun.Past]*golden.Store{}
 	defer func() {
 		for _, found := range m.found {
 			err = errors.Join(err, found.Close())
@@ -170,7 +173,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
-	first := m.parts[0].run.State
+	first := m.parts[0].Run.State
 	options, err := job.Encode(&m.run.Job.Options)
 	if err != nil {
 		options = first.Options // these could be encoded before
@@ -186,7 +189,7 @@ func (m *merging) collect() error {
 		if err := m.openFound(p); err != nil {
 			return err
 		}
-		lines, err := p.run.State.ReadLines()
+		lines, err := p.Run.State.ReadLines()
 		if err != nil {
 			return err
 		}
@@ -194,8 +197,8 @@ func (m *merging) collect() error {
 		for _, l := range lines {
 			own[string(l.Name)] = partOutcome{part: p, line: l}
 		}
-		for i := range p.run.Results {
-			r := &p.run.Results[i]
+		for i := range p.Run.Results {
+			r := &p.Run.Results[i]
 			own[string(r.Name)] = partOutcome{part: p, line: own[string(r.Name)].line, result: r}
 		}
 		for _, caseName := range slices.Sorted(maps.Keys(own)) {
@@ -206,7 +209,7 @@ func (m *merging) collect() error {
 					return err
 				}
 				if !same {
-					conflicts = append(conflicts, fmt.Sprintf("%s (%s and %s)", name.Print(caseName), other.part.run.ID, p.run.ID))
+					conflicts = append(conflicts, fmt.Sprintf("%s (%s and %s)", name.Print(caseName), other.part.Run.ID, p.Run.ID))
 				}
 				continue
 			}
@@ -226,8 +229,8 @@ func (m *merging) collect() error {
 }
 
 // openFound opens the store of a part's differences, if the part has one.
-func (m *merging) openFound(p *past) error {
-	found, err := p.run.OpenOutcomesIfAny()
+func (m *merging) openFound(p *pastrun.Past) error {
+	found, err := p.Run.OpenOutcomesIfAny()
 	if err == nil && found != nil {
 		m.found[p] = found
 	}

@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 )
@@ -20,14 +21,14 @@ const absentShown = 5
 
 // requireWhole refuses parts that leave out cases: --fail-fast did not run them, or they are in other
 // partitions of one selection. A merged run could not report that such cases did not run.
-func requireWhole(parts []*past, base *golden.Store) error {
+func requireWhole(parts []*pastrun.Past, base *golden.Store) error {
 	for _, p := range parts {
-		kept, err := summaryOf(p)
+		kept, err := pastrun.SummaryOf(p)
 		if err != nil {
 			return err
 		}
 		if kept.NotRun > 0 {
-			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.run.ID, readable.Cases(kept.NotRun))
+			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.Run.ID, readable.Cases(kept.NotRun))
 		}
 	}
 	have, of := map[uint64]bool{}, uint64(0)
@@ -38,7 +39,7 @@ func requireWhole(parts []*past, base *golden.Store) error {
 		}
 		have[k], of = true, n
 	}
-	absent, err := absentOf(have, of, job.PlanSelection(&parts[0].options.Select), base)
+	absent, err := absentOf(have, of, job.PlanSelection(&parts[0].Options.Select), base)
 	if err == nil && len(absent) > 0 {
 		are := "are"
 		if len(have) == 1 {
@@ -72,16 +73,16 @@ func absentOf(have map[uint64]bool, of uint64, selection plan.Selection, base *g
 }
 
 // partitionOf returns the number k of the partition that a run checked, and the number n of all.
-func partitionOf(p *past) (k, n uint64, ok bool) {
-	scanned, err := fmt.Sscanf(p.options.Select.Partition, "hash:%d/%d", &k, &n)
+func partitionOf(p *pastrun.Past) (k, n uint64, ok bool) {
+	scanned, err := fmt.Sscanf(p.Options.Select.Partition, "hash:%d/%d", &k, &n)
 	return k, n, err == nil && scanned == 2
 }
 
 // addRemarks adds to a summary the remarks of the parts on the tool, the sources and the settings.
 // overlaps says that parts have cases in common.
-func addRemarks(s *Summary, parts []*past, overlaps bool) error {
+func addRemarks(s *Summary, parts []*pastrun.Past, overlaps bool) error {
 	for _, p := range parts {
-		kept, err := summaryOf(p)
+		kept, err := pastrun.SummaryOf(p)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 // recordedIn returns what the golden tells about its record; nil if there is no golden, or none is
 // named.
 func recordedIn(ctx context.Context, o *opt.Options, h host.Host) (*golden.Meta, error) {
-	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o, h))
+	base, err := place.OpenIfAny(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil || base == nil {
 		return nil, err
 	}

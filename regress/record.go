@@ -68,7 +68,7 @@ func runsIn(r *golden.Record) runsBefore {
 // over it when it is complete. If every case fails it writes none, unless
 // o.Judge.AllowFailures.
 func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
-	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o, h))
+	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, err
 	}

@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/shrink"
@@ -45,11 +46,11 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 	if r.TestsMax < 0 || r.TimeMax < 0 {
 		return fault.Inputf("--tests-max and --time-max must not be negative")
 	}
-	p, err := openPast(&o, h, r.Run)
+	p, err := pastrun.OpenLast(&o, h, r.Run)
 	if err != nil {
 		return err
 	}
-	found, err := p.run.Causes()
+	found, err := p.Run.Causes()
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 }
 
 // newTrial makes ready what tests the sources.
-func newTrial(ctx context.Context, p *past, s *run.Run, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
+func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
 	if err := s.Connect(ctx); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func newTrial(ctx context.Context, p *past, s *run.Run, found *cause.Found, goal
 	}
 	t = &trial{exec: s.Execution, rules: s.Job.Rules, task: pass.Task{Index: 0, Entry: &s.Inputs.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.Execution.Commands.For(goal.name)
-	base, err := p.run.OpenBase(ctx)
+	base, err := p.Run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func newTrial(ctx context.Context, p *past, s *run.Run, found *cause.Found, goal
 		return nil, err
 	}
 	if !known {
-		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.options.Store.Golden, p.run.Command)
+		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.Options.Store.Golden, p.Run.Command)
 	}
 	t.known = &old.Outcome
 	t.reference, err = trustedCommand(p, s, base.Meta(), goal.name, reference)
@@ -98,12 +99,12 @@ func newTrial(ctx context.Context, p *past, s *run.Run, found *cause.Found, goal
 
 // trustedCommand returns the trusted command: what was given, the run's own, or the one that
 // made the golden, if its executable is still there as it was.
-func trustedCommand(p *past, s *run.Run, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
+func trustedCommand(p *pastrun.Past, s *run.Run, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
 		return s.Execution.Crew.Resolve(given)
-	case p.run.Command == report.CompareCommand:
-		return s.Execution.Crew.Resolve(p.options.Command.Reference)
+	case p.Run.Command == report.CompareCommand:
+		return s.Execution.Crew.Resolve(p.Options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
 	r := turns.RecordedRival(m, turns.Candidate{}) // not the run's, which may be the same one
@@ -120,7 +121,7 @@ func trustedCommand(p *past, s *run.Run, m golden.Meta, caseName string, given [
 type reducing struct {
 	*trial
 	run     *run.Run
-	past    *past
+	past    *pastrun.Past
 	goal    goal
 	how     Reduction
 	began   time.Time
@@ -220,7 +221,7 @@ func (d *reducing) notShown() error {
 		why = "it does not show " + d.words() + " each time it runs"
 	}
 	return fault.Inputf("%s: %s: the command or the reference is another than in run %s (name the trusted one with --ref), or it is flaky: run muster %s again",
-		name.Print(d.goal.name), why, d.past.run.ID, d.past.run.Command)
+		name.Print(d.goal.name), why, d.past.Run.ID, d.past.Run.Command)
 }
 
 // words names the causes.

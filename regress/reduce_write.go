@@ -28,14 +28,14 @@ import (
 
 // folder is where the reduced sources of the run are. It is a corpus: what all cases are
 // given lies there too.
-func (d *reducing) folder() string { return d.run.State.Reduced(d.past.run.ID) }
+func (d *reducing) folder() string { return d.run.State.Reduced(d.past.Run.ID) }
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	unwritten := d.write(r.Source)
 	took := time.Since(d.began)
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
+	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.Run.ID, readable.Line(d.words()))
 	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
 		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
@@ -143,7 +143,7 @@ func (d *reducing) byOneLine() (string, error) {
 	if err != nil {
 		return "", fault.Environmentf("the folder that this runs in: %w", err)
 	}
-	o := d.past.options
+	o := d.past.Options
 	old, now := quotedCommand(d.reference.Typed()), quotedCommand(d.candidate.Typed())
 	if d.reference.Shell != d.candidate.Shell || d.reference.Stdin != d.candidate.Stdin {
 		// compare has one --shell and one --stdin for both.

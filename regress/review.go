@@ -46,7 +46,7 @@ func Review(ctx context.Context, o opt.Options, h host.Host, r ReviewOptions) (e
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	if len(w.agenda.Items) == 0 {
-		_, err := fmt.Fprintf(h.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
+		_, err := fmt.Fprintf(h.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.Run.ID)
 		return err
 	}
 	if r.Web {

@@ -20,23 +20,23 @@ import (
 
 // reviewedRun is a past run that one reviewer or several decide on.
 type reviewedRun struct {
-	past   *past
+	past   *pastrun.Past
 	agenda *pastrun.Agenda
 	rules  normalize.Rules
 	stores *reviewStores // nil if there is nothing to decide
 }
 
 func openReviewedRun(ctx context.Context, o *opt.Options, h host.Host, id string) (w *reviewedRun, err error) {
-	p, err := openPast(o, h, id)
+	p, err := pastrun.OpenLast(o, h, id)
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.run.Causes()
+	found, err := p.Run.Causes()
 	if err != nil {
 		return nil, err
 	}
-	w = &reviewedRun{past: p, agenda: pastrun.NewAgenda(p.run.Results, found)}
-	if w.rules, err = normalize.Parse(p.options.Judge.Normalize); err != nil {
+	w = &reviewedRun{past: p, agenda: pastrun.NewAgenda(p.Run.Results, found)}
+	if w.rules, err = normalize.Parse(p.Options.Judge.Normalize); err != nil {
 		return nil, err
 	}
 	if len(w.agenda.Items) == 0 {
@@ -61,11 +61,11 @@ func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
 		return nil, err
 	}
 	d := &review.Desk{
-		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.run.ID, Command: w.past.run.Command,
+		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.Run.ID, Command: w.past.Run.Command,
 		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
 	}
-	if w.past.run.Command == report.CheckCommand {
-		d.Golden = w.past.options.Store.Golden
+	if w.past.Run.Command == report.CheckCommand {
+		d.Golden = w.past.Options.Store.Golden
 	}
 	d.CatchUp(now)
 	return d, nil
@@ -90,7 +90,7 @@ func (w *reviewedRun) look(ctx context.Context) (now review.Now, err error) {
 
 // reread reads what other reviewers may have written since.
 func (w *reviewedRun) reread() (*pastrun.Run, map[string]review.State, error) {
-	run, err := pastrun.Reopen(w.past.run)
+	run, err := pastrun.Reopen(w.past.Run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +101,7 @@ func (w *reviewedRun) reread() (*pastrun.Run, map[string]review.State, error) {
 // compareAge notes a newer run and a changed golden. It returns the run with marks that agree with
 // the golden.
 func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *review.Now) (*pastrun.Run, error) {
-	newest, err := state.Open(w.past.options.Store.State).Last(func(r *state.Run) bool { return r.Command == run.Command && r.Finished }, run.Command)
+	newest, err := state.Open(w.past.Options.Store.State).Last(func(r *state.Run) bool { return r.Command == run.Command && r.Finished }, run.Command)
 	if err == nil && newest.ID != run.ID {
 		now.Notes = append(now.Notes, "there is a newer "+run.Command+", run "+newest.ID)
 	}
@@ -113,7 +113,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 	w.stores.expireIfMarked(run)
 	marked := run
 	err = w.stores.use(ctx, func(base, _ *golden.Store) (err error) {
-		if err := run.CheckGolden(w.past.options.Store.Golden, base.Digest(), base.Meta()); err != nil {
+		if err := run.CheckGolden(w.past.Options.Store.Golden, base.Digest(), base.Meta()); err != nil {
 			now.Shut = "it has changed, so run muster check again"
 			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
@@ -136,7 +136,7 @@ func countNotJudged(run *pastrun.Run) (n int) {
 // difference implements review.Desk.Difference.
 func (w *reviewedRun) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
 	d.Case = name.Print(caseName)
-	if r := w.past.run.Result(caseName); r != nil {
+	if r := w.past.Run.Result(caseName); r != nil {
 		d.Where = report.EngineWords(r.Engine)
 	}
 	err = w.stores.use(ctx, func(base, kept *golden.Store) error {
@@ -148,7 +148,7 @@ func (w *reviewedRun) difference(ctx context.Context, caseName string) (d review
 // write implements review.Desk.Write. It reads the run again, because others may have decided and
 // accepted since.
 func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result review.Result, err error) {
-	unlock, err := state.Open(w.past.options.Store.State).Lock()
+	unlock, err := state.Open(w.past.Options.Store.State).Lock()
 	if err != nil {
 		return result, err
 	}
@@ -165,7 +165,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	}
 	result.Decided = len(c.Decisions)
 	e := applyDecisions(w.agenda, result.Decisions)
-	t := transaction{past: &past{run, w.past.options, w.past.host}, effect: &e}
+	t := transaction{past: w.past.WithRun(run), effect: &e}
 	done, err := t.write(ctx)
 	if err != nil {
 		return result, err

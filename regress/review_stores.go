@@ -18,7 +18,7 @@ import (
 // reviewStores keeps two stores open: the golden of a run, and the outcomes that the run kept. It
 // opens them again if the golden changed. It is safe for concurrent use.
 type reviewStores struct {
-	past *past
+	past *pastrun.Past
 
 	mu        sync.Mutex // guards the fields below; held while a store is read
 	base      *place.Golden
@@ -31,17 +31,17 @@ type reviewStores struct {
 // recalledMarks are the marks of a run as they were written, and as they agree with the golden.
 type recalledMarks struct{ written, real pastrun.Marks }
 
-func openReviewStores(ctx context.Context, p *past) (*reviewStores, error) {
+func openReviewStores(ctx context.Context, p *pastrun.Past) (*reviewStores, error) {
 	s := &reviewStores{past: p}
 	return s, s.open(ctx)
 }
 
 func (s *reviewStores) open(ctx context.Context) (err error) {
 	stamp := s.goldenStamp()
-	if s.base, err = s.past.run.OpenBase(ctx); err != nil {
+	if s.base, err = s.past.Run.OpenBase(ctx); err != nil {
 		return err
 	}
-	if s.now, err = s.past.run.OpenOutcomes(); err != nil {
+	if s.now, err = s.past.Run.OpenOutcomes(); err != nil {
 		return errors.Join(err, s.closeStores())
 	}
 	s.stamp, s.isExpired = stamp, false
@@ -50,8 +50,8 @@ func (s *reviewStores) open(ctx context.Context) (err error) {
 
 // goldenStamp returns the stamp of the golden as it is now, "" if it is not a file here.
 func (s *reviewStores) goldenStamp() string {
-	path := s.past.options.Store.Golden
-	if s.past.run.Command != report.CheckCommand || mirror.IsAddress(path) {
+	path := s.past.Options.Store.Golden
+	if s.past.Run.Command != report.CheckCommand || mirror.IsAddress(path) {
 		return ""
 	}
 	info, err := os.Stat(path)

@@ -23,14 +23,14 @@ func Show(ctx context.Context, o opt.Options, h host.Host, target, id string) er
 			return showRecorded(ctx, &o, h, run, target)
 		}
 	}
-	p, err := openPast(&o, h, id)
+	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return err
 	}
-	if err := p.run.RequireFinished(false); err != nil {
+	if err := p.Run.RequireFinished(false); err != nil {
 		return err
 	}
-	n, err := p.run.FindTarget(ctx, target)
+	n, err := p.Run.FindTarget(ctx, target)
 	if err != nil {
 		return err
 	}

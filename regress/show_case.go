@@ -18,20 +18,21 @@ import (
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 	"muster/regress/internal/wholegolden"
 )
 
 // showCase prints the whole difference of a case.
-func showCase(ctx context.Context, p *past, o *opt.Options, h host.Host, res *state.Result) error {
+func showCase(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, res *state.Result) error {
 	raw := string(res.Name)
 	w := &strings.Builder{}
 	accepted := ""
 	if res.Accepted {
 		accepted = ", accepted"
 	}
-	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.Run.ID)
 	if where := report.EngineWords(res.Engine); where != "" {
 		fmt.Fprintf(w, "on the engine: %s\n", where)
 	}
@@ -49,8 +50,8 @@ func showCase(ctx context.Context, p *past, o *opt.Options, h host.Host, res *st
 }
 
 // writeDifference writes every part in which a case differs.
-func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colour bool) error {
-	found, err := p.run.OpenOutcomes()
+func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw string, colour bool) error {
+	found, err := p.Run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
@@ -60,9 +61,9 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 		return err
 	}
 	if !known {
-		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.run.ID, name.Print(raw), p.run.Command)
+		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.Run.ID, name.Print(raw), p.Run.Command)
 	}
-	base, err := p.run.OpenBase(ctx)
+	base, err := p.Run.OpenBase(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,13 +79,13 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 		v.WriteVarying(nil, &now.Outcome)
 		return err
 	}
-	if p.run.Command == report.CheckCommand && p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()) != nil {
+	if p.Run.Command == report.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	if old.Origin > 0 {
 		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(wholegolden.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
 	}
-	rules, err := normalize.Parse(p.options.Judge.Normalize)
+	rules, err := normalize.Parse(p.Options.Judge.Normalize)
 	if err != nil {
 		return err
 	}
@@ -98,8 +99,8 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 
 // editsOf returns the edits of a case. They only mark words, so it returns none if the run has no
 // readable causes.
-func editsOf(p *past, caseName string) []cause.PartEdits {
-	found, err := p.run.CausesIfAny()
+func editsOf(p *pastrun.Past, caseName string) []cause.PartEdits {
+	found, err := p.Run.CausesIfAny()
 	if err != nil || found == nil {
 		return nil
 	}
@@ -111,12 +112,12 @@ func editsOf(p *past, caseName string) []cause.PartEdits {
 }
 
 // writeReproduction writes the shell lines that run a case by hand.
-func writeReproduction(ctx context.Context, p *past, w io.Writer, raw string, configured bool) {
-	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept", job.WordsFor(&p.options.Command, raw), configured))
-	if p.run.Command == report.CompareCommand {
-		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept-reference", p.options.Command.Reference, configured))
+func writeReproduction(ctx context.Context, p *pastrun.Past, w io.Writer, raw string, configured bool) {
+	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.Options, p.Host, raw, "kept", job.WordsFor(&p.Options.Command, raw), configured))
+	if p.Run.Command == report.CompareCommand {
+		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.Options, p.Host, raw, "kept-reference", p.Options.Command.Reference, configured))
 	}
-	if p.options.Corpus.Path == "-" {
+	if p.Options.Corpus.Path == "-" {
 		fmt.Fprintf(w, "           with the same archive on standard input\n")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/opt"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 )
 
@@ -27,13 +28,13 @@ const (
 )
 
 // showCause prints a cause, its edits in a few cases, and the names of its cases.
-func showCause(ctx context.Context, p *past, o *opt.Options, h host.Host, found *cause.Found, c *cause.Cause) error {
-	decided, err := p.run.Decisions()
+func showCause(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, found *cause.Found, c *cause.Cause) error {
+	decided, err := p.Run.Decisions()
 	if err != nil {
 		return err
 	}
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, c.Name, decidedText(decided[c.ID]), p.run.ID)
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, c.Name, decidedText(decided[c.ID]), p.Run.ID)
 	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, readable.Cases(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
 	fmt.Fprintf(w, "signature %s", c.Signature)
 	if c.Family != "" {
@@ -74,22 +75,22 @@ func examples(c *cause.Cause, members []string) []string {
 
 // writeEdits writes an edit of a cause for each of some cases. It leaves out cases whose difference
 // is not an edit of a text.
-func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
-	kept, err := p.run.OpenOutcomes()
+func writeEdits(ctx context.Context, p *pastrun.Past, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
+	kept, err := p.Run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
 	defer kept.Close()
-	base, err := p.run.OpenBase(ctx)
+	base, err := p.Run.OpenBase(ctx)
 	if err != nil {
 		return err
 	}
 	defer base.Close()
-	rules, err := normalize.Parse(p.options.Judge.Normalize)
+	rules, err := normalize.Parse(p.Options.Judge.Normalize)
 	if err != nil {
 		return err
 	}
-	if p.run.Command == report.CheckCommand && p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()) != nil {
+	if p.Run.Command == report.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}
@@ -99,7 +100,7 @@ func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, i
 		show = diff.ExcerptMarked
 	}
 	for _, caseName := range cases {
-		if r := p.run.Result(caseName); r == nil || r.Accepted {
+		if r := p.Run.Result(caseName); r == nil || r.Accepted {
 			continue // the golden has its new outcome already
 		}
 		text, err := analyse.Excerpt(found, index, caseName, rules, sides, show)

@@ -17,17 +17,18 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/opt"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
 // showRecorded prints the outcome of a case that a record wrote into the golden.
 func showRecorded(ctx context.Context, o *opt.Options, h host.Host, run *state.Run, target string) error {
-	p, err := newPast(run, o, h, "")
+	p, err := pastrun.New(run, o, h, "")
 	if err != nil {
 		return err
 	}
-	if err := p.run.RequireFinished(false); err != nil {
+	if err := p.Run.RequireFinished(false); err != nil {
 		return err
 	}
 	raw, err := name.ParseTyped(target)
@@ -45,7 +46,7 @@ func showRecorded(ctx context.Context, o *opt.Options, h host.Host, run *state.R
 	}
 	if !known {
 		inGolden := slices.Sorted(base.Names())
-		return fault.Inputf("%s has no case %s%s: muster cases lists the cases", p.options.Store.Golden, name.Print(raw), name.Near(raw, inGolden))
+		return fault.Inputf("%s has no case %s%s: muster cases lists the cases", p.Options.Store.Golden, name.Print(raw), name.Near(raw, inGolden))
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
@@ -61,22 +62,22 @@ func showRecorded(ctx context.Context, o *opt.Options, h host.Host, run *state.R
 }
 
 // openRecorded opens the golden of a record, unless another run has written it since.
-func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, error) {
-	sum, err := keptIn(p.run.State)
+func openRecorded(ctx context.Context, p *pastrun.Past, raw string) (*place.Golden, error) {
+	sum, err := keptIn(p.Run.State)
 	if err != nil {
 		return nil, err
 	}
 	if sum.Recorded == 0 {
-		line := reproduceCase(ctx, &p.options, p.host, raw, "kept", job.WordsFor(&p.options.Command, raw), p.options.Configured)
-		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
+		line := reproduceCase(ctx, &p.Options, p.Host, raw, "kept", job.WordsFor(&p.Options.Command, raw), p.Options.Configured)
+		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.Run.ID, line)
 	}
-	path := p.options.Store.Golden
-	base, err := place.Open(ctx, path, placeOptions(&p.options, p.host))
+	path := p.Options.Store.Golden
+	base, err := place.Open(ctx, path, place.NewOptions(p.Options.Store.State, p.Host.Files))
 	if err != nil {
 		return nil, place.ExplainMissing(path, err)
 	}
-	if base.Meta().Run != p.run.ID {
-		return nil, errors.Join(fault.Inputf("%s is not what run %s recorded: record again, or name another run with --run", path, p.run.ID), base.Close())
+	if base.Meta().Run != p.Run.ID {
+		return nil, errors.Join(fault.Inputf("%s is not what run %s recorded: record again, or name another run with --run", path, p.Run.ID), base.Close())
 	}
 	return base, nil
 }

@@ -2,9 +2,10 @@
 // folder and the name of its golden; out come its results, causes and decisions, the stores that
 // it kept, and what a user means by a word such as G1 or a case name.
 //
-// A Run does not change. WithMarks returns another one, for results that are accepted.
+// A Run does not change. WithMarks returns another one, for results that are accepted. A Past has
+// also the options of the run.
 //
-// It must not know the options of a run, and it decides nothing.
+// The package decides nothing, and writes nothing.
 package pastrun
 
 import (
