@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/decide"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -60,7 +61,7 @@ func outside(program string) commands {
 			return Summary{Command: name, ExitStatus: status}, err
 		}
 	}
-	accept := func(ctx context.Context, o Options, h host.Host, a Acceptance) (int, error) {
+	accept := func(ctx context.Context, o Options, h host.Host, a decide.Acceptance) (int, error) {
 		args := append([]string{"accept", "--state", o.Store.State}, a.Names...)
 		for flag, set := range map[string]bool{"--all": a.All, "--failing": a.Failing && a.All, "--missing": a.Missing && a.All} {
 			if set {

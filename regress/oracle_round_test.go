@@ -2,12 +2,13 @@ package regress
 
 import (
 	"context"
+	"muster/regress/check"
 	"os"
 	"slices"
 
 	"pgregory.net/rapid"
 
-	"muster/regress/check"
+	"muster/regress/decide"
 	"muster/regress/goldens"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
@@ -40,7 +41,7 @@ type tally struct {
 // commands are what a round calls.
 type commands struct {
 	record, check Func
-	accept        func(context.Context, Options, host.Host, Acceptance) (int, error)
+	accept        func(context.Context, Options, host.Host, decide.Acceptance) (int, error)
 	mergeRuns     func(context.Context, Options, host.Host, []string) (Summary, error)
 	mergeGoldens  func(ctx context.Context, o Options, h host.Host, into string, names []string) error
 }
@@ -49,7 +50,7 @@ type commands struct {
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
-	r := &round{T: t, modelPlace: p, commands: commands{Record, check.Run, Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
+	r := &round{T: t, modelPlace: p, commands: commands{Record, check.Run, decide.Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/decide"
 	"muster/regress/host"
 	"muster/regress/internal/outcome"
 )
@@ -181,9 +182,9 @@ func (r *round) acceptSome(c *chain, state string) {
 	if how == 0 {
 		return
 	}
-	a := Acceptance{All: true, Failing: how > 1, Missing: true}
+	a := decide.Acceptance{All: true, Failing: how > 1, Missing: true}
 	if how == 4 {
-		a = Acceptance{Names: r.drawDiffering(c.last)}
+		a = decide.Acceptance{Names: r.drawDiffering(c.last)}
 	}
 	if !a.All && len(a.Names) == 0 {
 		return
@@ -215,7 +216,7 @@ func (r *round) drawDiffering(a *attempt) (names []string) {
 
 // take makes an accepted case the truth. What accept leaves out without --failing is not
 // modelled: whether it did is seen by the next check.
-func (r *round) take(c *chain, a Acceptance, name string, v outcome.Verdict) {
+func (r *round) take(c *chain, a decide.Acceptance, name string, v outcome.Verdict) {
 	old, runs := r.golden[name], c.runs[name]
 	if v == outcome.Missing {
 		delete(r.golden, name)

@@ -3,7 +3,6 @@ package regress
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,7 @@ import (
 // An engine that gives a folder as it is asked for, and never the whole: what the pattern
 // does not match is in no golden.
 func TestPatternOnPartialEngine(t *testing.T) {
-	o := onPartialEngine(t, partialEngine(t, "out", "x.o", "x.d"))
+	o := onPartialEngine(t, reapitest.ServeFolder(t, "out", "x.o", "x.d"))
 	if _, err := Record(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,21 +52,4 @@ func onPartialEngine(t *testing.T, url string) Options {
 	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
 	o.Report = Report{Format: Text, Quiet: true}
 	return o
-}
-
-// partialEngine serves one on which every command leaves a folder with such empty files, and
-// returns its URL.
-func partialEngine(t *testing.T, folder string, files ...string) string {
-	t.Helper()
-	e := reapitest.New(reapitest.Options{Run: reapitest.Folder(folder, files...)})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := e.Serve(l)
-	t.Cleanup(func() {
-		stop()
-		e.Close()
-	})
-	return "grpc://" + l.Addr().String()
 }

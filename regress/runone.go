@@ -18,6 +18,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 )
@@ -27,7 +28,7 @@ import (
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
 func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) (err error) {
-	recorded, err := recordedIn(ctx, &o, h)
+	recorded, err := place.Recorded(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return err
 	}

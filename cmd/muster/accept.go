@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/decide"
 )
 
 func (p *program) accept() *cobra.Command {
-	var a regress.Acceptance
+	var a decide.Acceptance
 	c := p.command(&cobra.Command{
 		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
 		Short: "Write new outcomes into the golden",
@@ -36,7 +37,7 @@ muster show print these.`,
   muster accept --all --missing`,
 	}, []flagGroup{stateFlag, acceptedFlags, runFlag(&a.Run)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		a.Names = args
-		_, err := regress.Accept(c.Context(), *o, newHost(p), a)
+		_, err := decide.Accept(c.Context(), *o, newHost(p), a)
 		return err
 	}, causesAndCases)
 	f := c.Flags()

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/past"
 )
 
 // names lists what may stand where the name of a case stands, for a shell to
@@ -17,13 +18,13 @@ type names func(c *cobra.Command, o *regress.Options, h host.Host, args []string
 
 // differing lists what was not identical in the run that --run names.
 func differing(c *cobra.Command, o *regress.Options, h host.Host, _ []string) ([]cobra.Completion, error) {
-	list, err := regress.DifferingChoices(*o, h, c.Flag("run").Value.String())
+	list, err := past.DifferingChoices(*o, h, c.Flag("run").Value.String())
 	return completions(list), err
 }
 
 // causesAndCases lists the causes of the run that --run names, and what was not identical.
 func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	causes, err := regress.CauseChoices(*o, h, c.Flag("run").Value.String())
+	causes, err := past.CauseChoices(*o, h, c.Flag("run").Value.String())
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +34,14 @@ func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []st
 
 // shown lists what show takes: of a record the cases of the golden.
 func shown(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	recorded, err := regress.RecordedChoices(c.Context(), *o, h, c.Flag("run").Value.String())
+	recorded, err := past.RecordedChoices(c.Context(), *o, h, c.Flag("run").Value.String())
 	if err != nil || len(recorded) > 0 {
 		return completions(recorded), err
 	}
 	return causesAndCases(c, o, h, args)
 }
 
-func completions(list []regress.Choice) []cobra.Completion {
+func completions(list []past.Choice) []cobra.Completion {
 	all := make([]cobra.Completion, len(list))
 	for i, l := range list {
 		all[i] = cobra.CompletionWithDesc(l.Word, l.Text)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/past"
 )
 
 // completeFlags has a shell complete the values of those flags that a command has.
@@ -23,7 +24,7 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 		if from.apply(c.Flags(), o) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		list, err := regress.RunChoices(*o, c.Name() == "show")
+		list, err := past.RunChoices(*o, c.Name() == "show")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -5,6 +5,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/past"
 )
 
 func (p *program) groups() *cobra.Command {
@@ -21,6 +22,6 @@ lines, and names the case with the smallest source.`,
   muster show G1`,
 		Args: noneWanted,
 	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return regress.Groups(c.Context(), *o, h, id) })
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id) })
 	})
 }

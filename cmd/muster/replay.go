@@ -7,6 +7,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/past"
 )
 
 func (p *program) replay() *cobra.Command {
@@ -25,7 +26,7 @@ missing.`,
 		Args: oneArg("the file that --events wrote"),
 	}, []flagGroup{shownFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
-			return regress.Replay(ctx, o, h, args[0])
+			return past.Replay(ctx, o, h, args[0])
 		})
 	})
 }

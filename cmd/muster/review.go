@@ -4,13 +4,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/decide"
 )
 
 // anyAddress is --web without a value.
 const anyAddress = "127.0.0.1:0"
 
 func (p *program) review() *cobra.Command {
-	var r regress.ReviewOptions
+	var r decide.ReviewOptions
 	c := p.command(&cobra.Command{
 		Use:   "review [--web [ADDR]] [flags]",
 		Short: "Decide on the causes of a check, one by one or many at once",
@@ -48,7 +49,7 @@ the last page is closed.`,
 		ctx, l := lending(c.Context())
 		defer l.close()
 		r.Lend = l.lend
-		return regress.Review(ctx, *o, newHost(p), r)
+		return decide.Review(ctx, *o, newHost(p), r)
 	})
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `[ADDR]`, "+anyAddress+" if none is given")

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/past"
 )
 
 func (p *program) runs() *cobra.Command {
@@ -15,6 +16,6 @@ kept. Where a command takes a run's ID, the beginning of the ID will do.`,
 		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return regress.Runs(c.Context(), *o, newHost(p))
+		return past.Runs(c.Context(), *o, newHost(p))
 	})
 }

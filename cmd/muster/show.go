@@ -5,6 +5,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/past"
 )
 
 func (p *program) show() *cobra.Command {
@@ -23,6 +24,6 @@ itself named G1, write ./G1.`,
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
 	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return regress.Show(c.Context(), *o, h, args[0], id) })
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Show(c.Context(), *o, h, args[0], id) })
 	}, shown)
 }

@@ -1,4 +1,4 @@
-package regress
+package past
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/opt"
+	"muster/regress/internal/place"
 )
 
 // reproduceCase returns the shell line that runs one case of a past run in a folder
@@ -38,7 +39,7 @@ func reproduceCase(ctx context.Context, o *opt.Options, h host.Host, raw, keep s
 // golden. If the golden has a list that o lacks, they are empty, and the line names no golden.
 func completeRun(ctx context.Context, o *opt.Options, h host.Host, words []string) opt.Options {
 	t := opt.Options{Command: opt.Command{Words: words}, Store: o.Store}
-	recorded, err := recordedIn(ctx, &t, h)
+	recorded, err := place.Recorded(ctx, t.Store.Golden, place.NewOptions(t.Store.State, h.Files))
 	if recorded != nil {
 		job.TakeRecorded(&t, *recorded)
 	}

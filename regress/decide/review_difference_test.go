@@ -1,0 +1,50 @@
+package decide
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/regress"
+	"muster/regress/check"
+	"muster/regress/host"
+	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/regress/internal/opt"
+)
+
+// TestReviewNamesEngine: a review says where a case ran, in the words of the other reports.
+func TestReviewNamesEngine(t *testing.T) {
+	dir := t.TempDir()
+	o := opt.Options{
+		Corpus:  opt.Corpus{Path: filepath.Join(dir, "src")},
+		Command: opt.Command{Words: []string{"/usr/bin/cc", "{in}"}},
+		Limits:  opt.Limits{Jobs: 2, Grace: opt.GraceDefault},
+		Judge:   opt.CompareOptions{Repeat: 2, Retries: 2},
+		Store:   opt.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
+		Remote:  opt.Remote{URL: reapitest.ServeFolder(t, "out", "x.o"), Outputs: []string{"out/*.o"}},
+		Report:  opt.Report{Format: opt.Text, Quiet: true},
+	}
+	source := filepath.Join(o.Corpus.Path, "x.c")
+	if err := errors.Join(os.Mkdir(o.Corpus.Path, 0o700), os.WriteFile(source, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h := host.Host{Stdout: io.Discard, Stderr: io.Discard}
+	if _, err := regress.Record(t.Context(), o, h); err != nil {
+		t.Fatal(err)
+	}
+	o.Remote.URL = reapitest.ServeFolder(t, "out", "y.o")
+	if sum, err := check.Run(t.Context(), o, h); err != nil || sum.ExitStatus != 1 {
+		t.Fatal(sum, err)
+	}
+	w, err := openReviewedRun(t.Context(), &o, host.Host{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := w.difference(t.Context(), "x.c")
+	if err = errors.Join(err, w.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
+		t.Errorf("%q, %d parts, %v", d.Where, len(d.Parts), err)
+	}
+}
