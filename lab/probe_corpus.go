@@ -18,6 +18,7 @@ import (
 	"muster/lab/results"
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/record"
 )
 
 // probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
@@ -31,7 +32,7 @@ func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 		if err != nil {
 			return results.Sample{}, err
 		}
-		sum, err := regress.Record(ctx, regress.Options{
+		sum, err := record.Run(ctx, regress.Options{
 			Corpus:  regress.Corpus{Path: *archive},
 			Command: regress.Command{Words: append(*words, "{in}", "-o", "{out}")},
 			Limits:  regress.Limits{Jobs: *jobs},

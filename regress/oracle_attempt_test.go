@@ -44,7 +44,7 @@ func (s *summaryLine) masked() int {
 }
 
 // attempt calls a command, disturbed as planned.
-func (r *round) attempt(do Func, o Options, plan disturbance) *attempt {
+func (r *round) attempt(do func(context.Context, Options, host.Host) (Summary, error), o Options, plan disturbance) *attempt {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	var out, notes bytes.Buffer

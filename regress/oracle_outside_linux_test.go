@@ -54,7 +54,7 @@ func TestOracleOutside(t *testing.T) {
 
 // outside are the commands as a user calls them.
 func outside(program string) commands {
-	run := func(name string) Func {
+	run := func(name string) func(context.Context, Options, host.Host) (Summary, error) {
 		return func(ctx context.Context, o Options, h host.Host) (Summary, error) {
 			args := append([]string{name, o.Corpus.Path, "--format", "json", "--verbose"}, settings(name, o)...)
 			status, err := start(ctx, h.Stdout, program, append(append(args, "--"), o.Command.Words...)...)

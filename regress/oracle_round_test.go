@@ -2,17 +2,19 @@ package regress
 
 import (
 	"context"
-	"muster/regress/check"
 	"os"
 	"slices"
 
 	"pgregory.net/rapid"
 
+	"muster/regress/check"
 	"muster/regress/decide"
 	"muster/regress/goldens"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/merge"
+	"muster/regress/record"
 )
 
 // round is one scenario: a record, checks and accepts, with whatever disturbs them.
@@ -40,7 +42,7 @@ type tally struct {
 
 // commands are what a round calls.
 type commands struct {
-	record, check Func
+	record, check func(context.Context, Options, host.Host) (Summary, error)
 	accept        func(context.Context, Options, host.Host, decide.Acceptance) (int, error)
 	mergeRuns     func(context.Context, Options, host.Host, []string) (Summary, error)
 	mergeGoldens  func(ctx context.Context, o Options, h host.Host, into string, names []string) error
@@ -50,7 +52,7 @@ type commands struct {
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
-	r := &round{T: t, modelPlace: p, commands: commands{Record, check.Run, decide.Accept, MergeRuns, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
+	r := &round{T: t, modelPlace: p, commands: commands{record.Run, check.Run, decide.Accept, merge.Runs, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}
@@ -184,7 +186,7 @@ func (r *round) drawCorpus() {
 
 // perform calls a command until it comes to an end: disturbed, resumed, and begun again where
 // it refuses to resume.
-func (r *round) perform(do Func, o Options) *chain {
+func (r *round) perform(do func(context.Context, Options, host.Host) (Summary, error), o Options) *chain {
 	c := newChain()
 	// Where there is nothing to resume, a resume is a run from the beginning.
 	o.Store.Resume = rapid.IntRange(0, 3).Draw(r.T, "resume at once") == 3

@@ -13,13 +13,15 @@ import (
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/opt"
+	"muster/regress/record"
 )
 
 // An engine that gives a folder as it is asked for, and never the whole: what the pattern
 // does not match is in no golden.
 func TestPatternOnPartialEngine(t *testing.T) {
 	o := onPartialEngine(t, reapitest.ServeFolder(t, "out", "x.o", "x.d"))
-	if _, err := Record(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
+	if _, err := record.Run(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	g, err := golden.Open(o.Store.Golden)
@@ -36,20 +38,20 @@ func TestPatternOnPartialEngine(t *testing.T) {
 }
 
 // onPartialEngine are options of a run of one case, x.c, on an engine that gives a folder out.
-func onPartialEngine(t *testing.T, url string) Options {
+func onPartialEngine(t *testing.T, url string) opt.Options {
 	t.Helper()
 	dir := t.TempDir()
 	src := filepath.Join(dir, "src")
 	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{
-		Limits: Limits{Jobs: 2, Timeout: TimeoutDefault, Grace: GraceDefault, OutputMax: OutputMaxDefault},
-		Judge:  CompareOptions{Repeat: 2, Retries: 2},
+	o := opt.Options{
+		Limits: opt.Limits{Jobs: 2, Timeout: opt.TimeoutDefault, Grace: opt.GraceDefault, OutputMax: opt.OutputMaxDefault},
+		Judge:  opt.CompareOptions{Repeat: 2, Retries: 2},
 	}
 	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
-	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
-	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
-	o.Report = Report{Format: Text, Quiet: true}
+	o.Store = opt.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
+	o.Remote = opt.Remote{URL: url, Outputs: []string{"out/*.o"}}
+	o.Report = opt.Report{Format: opt.Text, Quiet: true}
 	return o
 }

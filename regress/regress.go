@@ -13,9 +13,6 @@
 package regress
 
 import (
-	"context"
-
-	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/opt"
@@ -75,10 +72,6 @@ const (
 
 // ClassOf returns the class of an error of this package.
 func ClassOf(err error) Class { return fault.ClassOf(err) }
-
-// A Func is a command whose report ends with a summary: Record, Check or Compare, or a call
-// of Rerun, Diff or Replay with all but the options and the host given.
-type Func func(context.Context, Options, host.Host) (Summary, error)
 
 // Allowable lists the verdicts that CompareOptions.Allow may have.
 func Allowable() []string { return job.Allowable() }

@@ -32,17 +32,22 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load files/service files/service/logfile internal/nearest internal/terminal internal/wording lab regress regress/check regress/decide regress/goldens regress/host regress/past", plain},
+	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load files/service files/service/logfile internal/nearest internal/terminal internal/wording lab regress regress/bisect regress/check regress/decide regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
 
-	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/check regress/host regress/lane internal/readable", plain},
+	{"regress", "regress/internal/... regress/lane", plain},
 	{"regress/internal/opt", "", stdlib},
 	{"regress/internal/job", "regress/internal/content regress/internal/normalize regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/plan regress/internal/report regress/internal/state", plain},
 	{"regress/internal/console", "internal/terminal regress/host regress/internal/fault regress/internal/opt regress/internal/report", plain},
 	{"regress/check", "internal/readable regress/host regress/internal/crew regress/internal/exec regress/internal/fault regress/internal/golden regress/internal/job regress/internal/keep regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/place regress/internal/report regress/internal/run regress/internal/state regress/internal/turns regress/internal/verdict", plain},
 	{"regress/goldens", "internal/readable internal/wording regress/host regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/name regress/internal/opt regress/internal/place regress/internal/plainfiles regress/internal/report regress/internal/state regress/internal/wholegolden", plain},
 	{"regress/decide", "internal/readable internal/terminal internal/wording regress/host regress/internal/analyse regress/internal/cause regress/internal/console regress/internal/content regress/internal/fault regress/internal/filestamp regress/internal/glob regress/internal/golden regress/internal/job regress/internal/mirror regress/internal/name regress/internal/normalize regress/internal/opt regress/internal/outcome regress/internal/pastrun regress/internal/place regress/internal/report regress/internal/review regress/internal/review/terminal regress/internal/review/web regress/internal/state", plain},
-	{"regress/past", "internal/readable regress/host regress/internal/analyse regress/internal/cause regress/internal/console regress/internal/content regress/internal/diff regress/internal/fault regress/internal/golden regress/internal/job regress/internal/name regress/internal/normalize regress/internal/opt regress/internal/outcome regress/internal/pastrun regress/internal/place regress/internal/report regress/internal/review regress/internal/state regress/internal/wholegolden", plain},
+	{"regress/past", "internal/readable regress/host regress/internal/analyse regress/internal/cause regress/internal/console regress/internal/content regress/internal/diff regress/internal/fault regress/internal/golden regress/internal/job regress/internal/name regress/internal/normalize regress/internal/opt regress/internal/outcome regress/internal/pastrun regress/internal/place regress/internal/plan regress/internal/report regress/internal/review regress/internal/run regress/internal/state regress/internal/wholegolden", plain},
+	{"regress/merge", "internal/readable regress/host regress/internal/analyse regress/internal/content regress/internal/fault regress/internal/golden regress/internal/job regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pastrun regress/internal/plan regress/internal/report regress/internal/run regress/internal/state", plain},
+	{"regress/runone", "regress/host regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/fault regress/internal/golden regress/internal/job regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/place regress/internal/report regress/internal/run", plain},
+	{"regress/record", "internal/readable regress/host regress/internal/content regress/internal/diff regress/internal/exec regress/internal/fault regress/internal/golden regress/internal/job regress/internal/keep regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/place regress/internal/report regress/internal/run regress/internal/sample", plain},
+	{"regress/reduce", "internal/readable regress/host regress/internal/analyse regress/internal/cause regress/internal/console regress/internal/content regress/internal/corpus regress/internal/diff regress/internal/exec regress/internal/fault regress/internal/goal regress/internal/golden regress/internal/job regress/internal/name regress/internal/normalize regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/pastrun regress/internal/report regress/internal/run regress/internal/shrink regress/internal/turns", plain},
+	{"regress/bisect", "internal/readable regress/host regress/internal/analyse regress/internal/bisection regress/internal/cause regress/internal/content regress/internal/exec regress/internal/fault regress/internal/goal regress/internal/golden regress/internal/job regress/internal/name regress/internal/opt regress/internal/outcome regress/internal/pass regress/internal/pastrun regress/internal/place regress/internal/report regress/internal/run", plain},
+	{"regress/internal/goal", "regress/host regress/internal/cause regress/internal/fault regress/internal/job regress/internal/name regress/internal/opt regress/internal/pastrun regress/internal/run", plain},
 	{"regress/host", "files regress/internal/exec", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "internal/nearest regress/internal/fault internal/readable", pure},
@@ -112,7 +117,7 @@ var rooms = []room{
 	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
 	{"files/service/logfile", "", stdlib},
 
-	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress regress/host internal/plot", plain},
+	{"lab", "internal/plot lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress regress/host regress/record", plain},
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},

@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/bisect"
 )
 
 func (p *program) bisect() *cobra.Command {
-	var how regress.Bisection
+	var how bisect.Bisection
 	var file string
 	c := p.command(&cobra.Command{
 		Use:   "bisect [G1|NAME] --versions FILE [flags]",
@@ -41,20 +42,20 @@ run before the others.`,
 		line := newStatusLine(p.stderr, o.Report.Quiet)
 		defer line.end()
 		how.Status = line.showOrEnd
-		return regress.Bisect(c.Context(), *o, newHost(p), how)
+		return bisect.Run(c.Context(), *o, newHost(p), how)
 	}, differing)
 	c.Flags().StringVar(&file, "versions", "", "read versions from `FILE`: a line NAME: COMMAND for each, the oldest first")
 	return c
 }
 
 // readVersions reads a line NAME: COMMAND for each version.
-func readVersions(file string) ([]regress.Version, error) {
+func readVersions(file string) ([]bisect.Version, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usagef("--versions: %w", err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
-	var list []regress.Version
+	var list []bisect.Version
 	lines := map[string]int{} // of the names
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -82,7 +83,7 @@ func readVersions(file string) ([]regress.Version, error) {
 
 // parseVersion reads one line. The name ends at a colon with a space behind it, for it
 // may have others.
-func parseVersion(line, where string) (v regress.Version, err error) {
+func parseVersion(line, where string) (v bisect.Version, err error) {
 	at := -1
 	for i := range line {
 		if line[i] == ':' && i+1 < len(line) && unicode.IsSpace(rune(line[i+1])) {
@@ -93,7 +94,7 @@ func parseVersion(line, where string) (v regress.Version, err error) {
 	if at <= 0 {
 		return v, usagef("%s: %.100q is no version: a line is NAME: COMMAND", where, line)
 	}
-	v = regress.Version{Name: line[:at], Where: where}
+	v = bisect.Version{Name: line[:at], Where: where}
 	v.Words, err = splitCommand(where, strings.TrimSpace(line[at+1:]))
 	return v, err
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/past"
 )
 
 func (p *program) cases() *cobra.Command {
-	var list regress.CaseList
+	var list past.CaseList
 	c := p.command(&cobra.Command{
 		Use:   "cases [CORPUS] [flags]",
 		Short: "List the cases that would run",
@@ -24,7 +25,7 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		names, err := regress.Cases(c.Context(), *o, newHost(p), list)
+		names, err := past.Cases(c.Context(), *o, newHost(p), list)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func casesOf(c *cobra.Command, o *regress.Options, h host.Host, args []string) (
 	}
 	all := *o
 	all.Select.AllCases = true // run takes any case by its name
-	list, err := regress.Cases(c.Context(), all, h, regress.CaseList{})
+	list, err := past.Cases(c.Context(), all, h, past.CaseList{})
 	for i, name := range list {
 		if strings.HasPrefix(name, "-") {
 			list[i] = "./" + name // or it would be taken for a flag

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/past"
 )
 
 func (p *program) diff() *cobra.Command {
@@ -20,6 +21,6 @@ with A as the golden.`,
 			return nil
 		},
 	}, []flagGroup{stateFlag, selectFlags, comparisonFlags, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return finish(regress.Diff(c.Context(), *o, newHost(p), args[0], args[1]))
+		return finish(past.Diff(c.Context(), *o, newHost(p), args[0], args[1]))
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os/signal"
 	"syscall"
 
@@ -51,9 +52,12 @@ func jobGroups(more ...flagGroup) []flagGroup {
 	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, comparisonFlags, reportFlags, remoteFlags}, more...)
 }
 
+// A runner is a command whose report ends with a summary.
+type runner func(context.Context, regress.Options, host.Host) (regress.Summary, error)
+
 // work does a run, which outlives a reader of its output that goes away: what
 // it finds out is kept beside.
-func work(c *cobra.Command, o *regress.Options, h host.Host, do regress.Func) error {
+func work(c *cobra.Command, o *regress.Options, h host.Host, do runner) error {
 	signal.Ignore(syscall.SIGPIPE)
 	return finish(do(c.Context(), *o, h))
 }

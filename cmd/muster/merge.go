@@ -7,6 +7,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/merge"
 )
 
 func (p *program) merge() *cobra.Command {
@@ -25,7 +26,7 @@ names it. The exit status is that of a check.`,
   muster merge job1 job2 --html report.html`,
 	}, []flagGroup{stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
-			return regress.MergeRuns(ctx, o, h, args)
+			return merge.Runs(ctx, o, h, args)
 		})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/record"
 )
 
 func (p *program) record() *cobra.Command {
@@ -29,6 +30,6 @@ without any of them, and without --stdin, gets {in} as its last argument.`,
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return work(c, o, newHost(p), regress.Record)
+		return work(c, o, newHost(p), record.Run)
 	})
 }

@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/reduce"
 )
 
 func (p *program) reduce() *cobra.Command {
-	var how regress.Reduction
+	var how reduce.Reduction
 	var reference string
 	c := p.command(&cobra.Command{
 		Use:   "reduce NAME|G1 [flags]",
@@ -36,10 +37,10 @@ or the reference of compare. An interrupt keeps the smallest source so far.`,
 		line := newStatusLine(p.stderr, o.Report.Quiet)
 		defer line.end()
 		how.Status = line.showOrEnd
-		return regress.Reduce(c.Context(), *o, newHost(p), how)
+		return reduce.Run(c.Context(), *o, newHost(p), how)
 	}, causesAndCases)
 	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one (default the one that the run compared with)")
-	c.Flags().DurationVar(&how.TimeMax, "time-max", regress.ReduceTimeDefault, "keep the smallest so far after `TIME`; 0 = no limit")
+	c.Flags().DurationVar(&how.TimeMax, "time-max", reduce.TimeDefault, "keep the smallest so far after `TIME`; 0 = no limit")
 	c.Flags().IntVar(&how.TestsMax, "tests-max", 0, "make `N` attempts at most; 0 = no limit (default 0)")
 	return c
 }

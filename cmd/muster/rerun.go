@@ -6,7 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/check"
 	"muster/regress/host"
+	"muster/regress/past"
+	"muster/regress/record"
 )
 
 func (p *program) rerun() *cobra.Command {
@@ -20,7 +23,17 @@ Its own flags only choose reports, the state folder, the settings file and the e
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
-			return regress.Rerun(ctx, o, h, failed)
+			again, command, err := past.Again(o, failed)
+			if err != nil {
+				return regress.Summary{}, err
+			}
+			switch command {
+			case "record":
+				return record.Run(ctx, again, h)
+			case "compare":
+				return check.Compare(ctx, again, h)
+			}
+			return check.Run(ctx, again, h)
 		})
 	})
 	c.Flags().BoolVar(&failed, "failed", false, "run only the cases that were not identical")

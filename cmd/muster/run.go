@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/runone"
 )
 
 func (p *program) runOne() *cobra.Command {
@@ -30,7 +31,7 @@ recorded; --golden '' takes nothing from a golden.`,
 		if err := takeCorpus(c, o, before[1:]); err != nil {
 			return err
 		}
-		return regress.RunOne(c.Context(), *o, newHost(p), before[0], keep)
+		return runone.Run(c.Context(), *o, newHost(p), before[0], keep)
 	}, casesOf)
 	c.Flags().StringVar(&keep, "keep", "", "keep the case's folder as `DIR`, which must be new or empty")
 	return c

@@ -14,6 +14,7 @@ import (
 	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/host"
+	"muster/regress/record"
 )
 
 // BenchmarkCheck is a whole check, for its profile: what muster itself does for
@@ -41,7 +42,7 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 		Report:  regress.Report{Format: regress.Text, Quiet: true},
 		Helper:  []string{"/proc/self/exe"},
 	}
-	if _, err := regress.Record(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
+	if _, err := record.Run(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		b.Fatal(err)
 	}
 	var own, parent float64

@@ -44,7 +44,7 @@ func warnCommand(r *run.Run, l *verdict.Loop) {
 	case 2*counts[outcome.NewlyFailing] > cases:
 		warnMistakes(r, (*exec.Command).Hints)
 	case 2*differ > cases:
-		warnMistakes(r, (*exec.Command).Misspelt)
+		warnMistakes(r, (*exec.Command).MisspeltTokens)
 	}
 	if 2*l.CountUnstable() > differ {
 		r.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/opt"
+	"muster/regress/record"
 )
 
 // TestReviewNamesEngine: a review says where a case ran, in the words of the other reports.
@@ -32,7 +32,7 @@ func TestReviewNamesEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := host.Host{Stdout: io.Discard, Stderr: io.Discard}
-	if _, err := regress.Record(t.Context(), o, h); err != nil {
+	if _, err := record.Run(t.Context(), o, h); err != nil {
 		t.Fatal(err)
 	}
 	o.Remote.URL = reapitest.ServeFolder(t, "out", "y.o")

@@ -96,7 +96,7 @@ func (c *Commands) Identify(id map[string]string) {
 // IdentifyCommand adds what must be the same of one command to resume a run.
 func IdentifyCommand(what string, c *exec.Command, id map[string]string) {
 	id[what] = fmt.Sprintf("%q", c.Words)
-	if !c.Here {
+	if !c.IsLocal {
 		id[what+"'s executable"] = c.Path // one of an engine's workers
 	}
 }

@@ -45,7 +45,7 @@ func (e *Engine) Resolve(words []string) (*exec.Command, error) {
 	if travels {
 		return exec.Resolve(words, e.o.Shell, e.o.Stdin)
 	}
-	return exec.Elsewhere(words, e.o.Shell, e.o.Stdin)
+	return exec.ResolveRemote(words, e.o.Shell, e.o.Stdin)
 }
 
 // digestsFile remembers the digests of what travels, in the cache of the state folder.

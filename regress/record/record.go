@@ -1,4 +1,9 @@
-package regress
+// Package record runs the trusted command over every case, several times, and records the outcomes
+// in a new golden. Parts that differ between the runs of a case become flaky.
+//
+// In go raw options and a host; out come the golden, the reports and a summary. An interrupted
+// record can be resumed. The package must not compare with an earlier golden.
+package record
 
 import (
 	"cmp"
@@ -19,6 +24,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
@@ -63,11 +69,11 @@ func runsIn(r *golden.Record) runsBefore {
 	return h
 }
 
-// Record runs the trusted command over the corpus, every case as often as
+// Run runs the trusted command over the corpus, every case as often as
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
 // over it when it is complete. If every case fails it writes none, unless
 // o.Judge.AllowFailures.
-func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
+func Run(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, err error) {
 	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, err
@@ -131,7 +137,7 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 	return nil
 }
 
-func (r *recording) record(ctx context.Context) (Summary, error) {
+func (r *recording) record(ctx context.Context) (report.Summary, error) {
 	if err := r.begin(ctx); err != nil {
 		return r.run.Ledger.Summary, err
 	}

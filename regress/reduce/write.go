@@ -1,4 +1,4 @@
-package regress
+package reduce
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
 )
@@ -35,7 +36,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	unwritten := d.write(r.Source)
 	took := time.Since(d.began)
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.Run.ID, readable.Line(d.words()))
+	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.Name), d.past.Run.ID, readable.Line(d.words()))
 	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
 		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
@@ -134,7 +135,7 @@ func writeBounded(w io.Writer, text string, most int) {
 	}
 }
 
-func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
+func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.Name)) }
 
 // byOneLine is the shell line that shows the difference again, wherever it is pasted. Its
 // run is kept apart: the last run, to be decided on, stays what it is.
@@ -144,18 +145,18 @@ func (d *reducing) byOneLine() (string, error) {
 		return "", fault.Environmentf("the folder that this runs in: %w", err)
 	}
 	o := d.past.Options
-	old, now := quotedCommand(d.reference.Typed()), quotedCommand(d.candidate.Typed())
+	old, now := quotedCommand(d.reference.TypedWords()), quotedCommand(d.candidate.TypedWords())
 	if d.reference.Shell != d.candidate.Shell || d.reference.Stdin != d.candidate.Stdin {
 		// compare has one --shell and one --stdin for both.
 		o.Command.Shell, o.Command.Stdin = true, false
 		old, now = name.Quote(d.reference.Script()), name.Quote(d.candidate.Script())
 	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
-		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.Name)) + "$", "--ref", old, "--new", now}
 	if d.run.Job.Configured {
 		args = append(args, "--config", "")
 	}
-	var usual Options
+	var usual opt.Options
 	job.CompleteLimits(&usual.Limits)
 	for _, setting := range job.OutcomeSettings() {
 		if setting.Scope != job.OfIdentity && setting.Text(&o) != setting.Text(&usual) {
@@ -214,7 +215,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 		return nil
 	}
 	for _, e := range given {
-		if e.Name == d.goal.name {
+		if e.Name == d.goal.Name {
 			continue
 		}
 		if e.Target != "" {

@@ -1,4 +1,4 @@
-package regress
+package merge
 
 import (
 	"cmp"
@@ -80,7 +80,7 @@ func partitionOf(p *pastrun.Past) (k, n uint64, ok bool) {
 
 // addRemarks adds to a summary the remarks of the parts on the tool, the sources and the settings.
 // overlaps says that parts have cases in common.
-func addRemarks(s *Summary, parts []*pastrun.Past, overlaps bool) error {
+func addRemarks(s *report.Summary, parts []*pastrun.Past, overlaps bool) error {
 	for _, p := range parts {
 		kept, err := pastrun.SummaryOf(p)
 		if err != nil {

@@ -1,4 +1,4 @@
-package regress
+package bisect
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 )
 
@@ -24,7 +25,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return d.failed
 	}
 	write := d.text
-	if d.run.Job.Report.Format == JSON {
+	if d.run.Job.Report.Format == opt.JSON {
 		write = d.json
 	}
 	w := &strings.Builder{}
@@ -55,7 +56,7 @@ func (d *bisecting) runs() (n int) {
 func (d *bisecting) each(do func(index int, p *probed, states []bisection.State) error) error {
 	for index := range d.found.Causes {
 		for i := range d.sources {
-			for n, c := range d.sources[i].causes {
+			for n, c := range d.sources[i].Causes {
 				if c != index {
 					continue
 				}
@@ -72,7 +73,7 @@ func (d *bisecting) text(w *strings.Builder, interrupted bool) error {
 	err := d.each(func(index int, p *probed, states []bisection.State) error {
 		c := d.found.Causes[index]
 		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, c.Name, d.sentence(states))
-		fmt.Fprintf(w, "    in %s: %s\n", name.Print(p.name), d.line(states))
+		fmt.Fprintf(w, "    in %s: %s\n", name.Print(p.Name), d.line(states))
 		return nil
 	})
 	end := ""
@@ -87,7 +88,7 @@ func (d *bisecting) text(w *strings.Builder, interrupted bool) error {
 
 func (d *bisecting) causes() (n int) {
 	for _, p := range d.sources {
-		n += len(p.causes)
+		n += len(p.Causes)
 	}
 	return n
 }
@@ -233,7 +234,7 @@ type jsonBisect struct {
 func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 	err := d.each(func(index int, p *probed, states []bisection.State) error {
 		c := d.found.Causes[index]
-		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(p.name)}
+		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(p.Name)}
 		changes, _ := bisection.Changes(states)
 		for _, change := range changes {
 			if change.Came {

@@ -1,47 +1,39 @@
-package regress
+package past
 
 import (
-	"context"
 	"maps"
 	"slices"
 
-	"muster/regress/check"
-	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
-	"muster/regress/internal/report"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/state"
 )
 
-// Rerun repeats the last run with its options: all cases, or only those that were not identical. It
-// takes from o the state folder, and the options that are not kept with a run.
-func Rerun(ctx context.Context, o Options, h host.Host, failed bool) (Summary, error) {
+// Again returns the last run's command, such as "check", and its options: for all cases, or only for
+// those that were not identical. It takes from o the state folder, and the options that are not kept
+// with a run.
+func Again(o opt.Options, failed bool) (again opt.Options, command string, err error) {
 	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
-		return Summary{}, err
+		return again, "", err
 	}
-	again, err := job.Decode(last)
+	again, err = job.Decode(last)
 	if err != nil {
-		return Summary{}, err
+		return again, "", err
 	}
 	job.OverrideKept(&again, &o)
 	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {
 		if err := selectFailed(&again, last); err != nil {
-			return Summary{}, err
+			return again, "", err
 		}
 	}
-	switch last.Command {
-	case report.RecordCommand:
-		return Record(ctx, again, h)
-	case report.CompareCommand:
-		return check.Compare(ctx, again, h)
-	}
-	return check.Run(ctx, again, h)
+	return again, last.Command, nil
 }
 
 // selectFailed restricts the options to the cases that were not identical in a run.
-func selectFailed(o *Options, r *state.Run) (err error) {
+func selectFailed(o *opt.Options, r *state.Run) (err error) {
 	if !state.IsCheck(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}

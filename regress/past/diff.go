@@ -1,4 +1,4 @@
-package regress
+package past
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plan"
@@ -21,7 +22,7 @@ import (
 )
 
 // Diff compares two goldens and reports as Check does.
-func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) (sum Summary, err error) {
+func Diff(ctx context.Context, o opt.Options, h host.Host, oldPath, nowPath string) (sum report.Summary, err error) {
 	old, err := place.Open(ctx, oldPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, place.ExplainMissing(oldPath, err)
@@ -55,7 +56,7 @@ func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) 
 
 // completeRules fills in how parts are compared, where it was not given, from a golden. It
 // returns the settings that the other golden has otherwise.
-func completeRules(o *Options, old, now golden.Meta) (other []job.Setting) {
+func completeRules(o *opt.Options, old, now golden.Meta) (other []job.Setting) {
 	for _, s := range job.OutcomeSettings() {
 		if s.Scope != job.OfVerdict || s.IsGiven(o) {
 			continue
@@ -69,7 +70,7 @@ func completeRules(o *Options, old, now golden.Meta) (other []job.Setting) {
 }
 
 // diffGoldens reports every selected case of two goldens, and the causes of all differences.
-func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began report.Started) (Summary, error) {
+func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began report.Started) (report.Summary, error) {
 	names := selectNames(s.Job.Chooser, old, now)
 	if len(names) == 0 {
 		return s.Ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")

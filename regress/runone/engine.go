@@ -1,4 +1,4 @@
-package regress
+package runone
 
 import (
 	"errors"

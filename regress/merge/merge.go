@@ -1,4 +1,8 @@
-package regress
+// Package merge joins the checks of several jobs into one run of this state folder. The parts must
+// have compared the same corpus and command with the same golden.
+//
+// The package must not run cases.
+package merge
 
 import (
 	"context"
@@ -18,6 +22,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
@@ -25,7 +30,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-// MergeRuns joins finished checks of parts of one corpus, such as those of several CI jobs,
+// Runs joins finished checks of parts of one corpus, such as those of several CI jobs,
 // into one run of the state folder. It finds the causes of all differences anew. groups,
 // show, review and accept take the merged run like any other check. The argument runs holds
 // IDs, folders of runs, and state folders; a state folder stands for its last check.
@@ -33,7 +38,7 @@ import (
 // The runs must have compared the same corpus and command with the same golden. Their
 // settings must be equal, except the selection. If two runs judged one case in different
 // ways, MergeRuns returns an error of class Input that names the case.
-func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum Summary, err error) {
+func Runs(ctx context.Context, o opt.Options, h host.Host, runs []string) (sum report.Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")
 	}
@@ -43,7 +48,7 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	}
 	first := parts[0]
 	merged := first.Options
-	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
+	merged.Select = opt.Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	job.OverrideKept(&merged, &o)
 	j, err := job.Resolve(merged, nil, report.CheckCommand)
 	if err != nil {
@@ -78,7 +83,7 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
-func openParts(o *Options, h host.Host, runs []string) (parts []*pastrun.Past, err error) {
+func openParts(o *opt.Options, h host.Host, runs []string) (parts []*pastrun.Past, err error) {
 	for _, word := range runs {
 		p, err := openPart(o, h, word)
 		if err != nil {
@@ -101,7 +106,7 @@ func openParts(o *Options, h host.Host, runs []string) (parts []*pastrun.Past, e
 }
 
 // openPart opens a run by its ID, or by a folder.
-func openPart(o *Options, h host.Host, word string) (*pastrun.Past, error) {
+func openPart(o *opt.Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
 	if info, err := os.Stat(word); err == nil && info.IsDir() {
 		from.Store.State, id = word, ""

@@ -1,4 +1,8 @@
-package regress
+// Package reduce shrinks a source of a past check as long as it still shows a cause. Two commands run
+// on each candidate: that of the check, and a trusted one.
+//
+// It writes the reduced source to the state folder, and must not write to a golden.
+package reduce
 
 import (
 	"context"
@@ -12,9 +16,11 @@ import (
 	"muster/regress/internal/cause"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/goal"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
@@ -33,13 +39,13 @@ type Reduction struct {
 	Status    func(string)  // shows how far it is, and before results nothing; may be nil
 }
 
-// ReduceTimeDefault is the program's limit of the time for a reduction.
-const ReduceTimeDefault = 10 * time.Minute
+// TimeDefault is the program's limit of the time for a reduction.
+const TimeDefault = 10 * time.Minute
 
-// Reduce finds a small source that still shows a cause, and no other than before, writes
+// Run finds a small source that still shows a cause, and no other than before, writes
 // it into the state folder, and prints what it is and how to run it. When ctx ends it does
 // so with the smallest that it has found by then, and returns an error of class Interrupted.
-func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error) {
+func Run(ctx context.Context, o opt.Options, h host.Host, r Reduction) (err error) {
 	if r.Status == nil {
 		r.Status = func(string) {}
 	}
@@ -54,46 +60,46 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 	if err != nil {
 		return err
 	}
-	goal, err := findGoal(ctx, p, found, r.Target)
+	target, err := goal.Find(ctx, p, found, r.Target)
 	if err != nil {
 		return err
 	}
-	s, err := openAgain(ctx, p, &o, h, job.ReduceCommand, []string{goal.name})
+	s, err := goal.OpenAgain(ctx, p, &o, h, job.ReduceCommand, []string{target.Name})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	t, err := newTrial(ctx, p, s, found, goal, r.Reference)
+	t, err := newTrial(ctx, p, s, found, target, r.Reference)
 	if err != nil {
 		return err
 	}
-	return (&reducing{trial: t, run: s, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).reduce(ctx)
+	return (&reducing{trial: t, run: s, past: p, goal: target, how: r, began: time.Now(), given: givenMax}).reduce(ctx)
 }
 
 // newTrial makes ready what tests the sources.
-func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
+func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Found, target goal.Goal, reference []string) (t *trial, err error) {
 	if err := s.Connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.ResolveCommands(); err != nil {
 		return nil, err
 	}
-	t = &trial{exec: s.Execution, rules: s.Job.Rules, task: pass.Task{Index: 0, Entry: &s.Inputs.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
-	t.candidate = s.Execution.Commands.For(goal.name)
+	t = &trial{exec: s.Execution, rules: s.Job.Rules, task: pass.Task{Index: 0, Entry: &s.Inputs.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: target.Causes}
+	t.candidate = s.Execution.Commands.For(target.Name)
 	base, err := p.Run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	old, known, err := base.Get(goal.name)
+	old, known, err := base.Get(target.Name)
 	if err != nil {
 		return nil, err
 	}
 	if !known {
-		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.Options.Store.Golden, p.Run.Command)
+		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(target.Name), p.Options.Store.Golden, p.Run.Command)
 	}
 	t.known = &old.Outcome
-	t.reference, err = trustedCommand(p, s, base.Meta(), goal.name, reference)
+	t.reference, err = trustedCommand(p, s, base.Meta(), target.Name, reference)
 	return t, err
 }
 
@@ -122,7 +128,7 @@ type reducing struct {
 	*trial
 	run     *run.Run
 	past    *pastrun.Past
-	goal    goal
+	goal    goal.Goal
 	how     Reduction
 	began   time.Time
 	shown   time.Time // when the status was last
@@ -221,13 +227,13 @@ func (d *reducing) notShown() error {
 		why = "it does not show " + d.words() + " each time it runs"
 	}
 	return fault.Inputf("%s: %s: the command or the reference is another than in run %s (name the trusted one with --ref), or it is flaky: run muster %s again",
-		name.Print(d.goal.name), why, d.past.Run.ID, d.past.Run.Command)
+		name.Print(d.goal.Name), why, d.past.Run.ID, d.past.Run.Command)
 }
 
 // words names the causes.
 func (d *reducing) words() string {
 	var list []string
-	for _, i := range d.goal.causes {
+	for _, i := range d.goal.Causes {
 		list = append(list, d.causes[i].ID+" "+d.causes[i].Name)
 	}
 	return strings.Join(list, ", ")

@@ -1,4 +1,8 @@
-package regress
+// Package goal finds the case of a past run that reduce and bisect work on, with the causes to look
+// for, and opens the corpus again.
+//
+// It must not run a case.
+package goal
 
 import (
 	"context"
@@ -15,34 +19,34 @@ import (
 	"muster/regress/internal/run"
 )
 
-// goal is a case of a past run, and its causes to look for.
-type goal struct {
-	name   string // raw
-	causes []int  // indexes in found, ascending
+// Goal is a case of a past run, and its causes to look for.
+type Goal struct {
+	Name   string // raw
+	Causes []int  // indexes in found, ascending
 }
 
-// findGoal finds the goal that a word names: a cause with its smallest case, or a case with all its
+// Find finds the goal that a word names: a cause with its smallest case, or a case with all its
 // causes.
-func findGoal(ctx context.Context, p *pastrun.Past, found *cause.Found, word string) (a goal, err error) {
+func Find(ctx context.Context, p *pastrun.Past, found *cause.Found, word string) (a Goal, err error) {
 	n, err := p.Run.FindTarget(ctx, word)
 	if err != nil {
 		return a, err
 	}
 	if n.Cause != nil {
 		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.Cause.ID })
-		return goal{n.Cause.Smallest, []int{at}}, nil
+		return Goal{n.Cause.Smallest, []int{at}}, nil
 	}
 	raw := string(n.Result.Name)
 	m, known := found.Member(raw)
 	if !known {
 		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.Run.ID, n.Result.Verdict)
 	}
-	return goal{raw, m.Causes}, nil
+	return Goal{raw, m.Causes}, nil
 }
 
-// openAgain opens the corpus of the run for some of its cases, with the options of the run. The number
+// OpenAgain opens the corpus of the run for some of its cases, with the options of the run. The number
 // of lanes is that of o.
-func openAgain(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, command string, only []string) (*run.Run, error) {
+func OpenAgain(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, command string, only []string) (*run.Run, error) {
 	again := p.Options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, opt.Selection{Only: only}
 	j, err := job.Resolve(again, nil, command)
@@ -56,9 +60,9 @@ func openAgain(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host
 	return s, err
 }
 
-// warnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
+// WarnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
 // because the few sources that are used may include others.
-func warnIfCorpusChanged(ctx context.Context, p *pastrun.Past, s *run.Run) error {
+func WarnIfCorpusChanged(ctx context.Context, p *pastrun.Past, s *run.Run) error {
 	was, stamp := run.CorpusIn(p.Run.State.Identity)
 	if was == "" || stamp == s.Inputs.Corpus.Stamp() {
 		return nil

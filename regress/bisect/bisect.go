@@ -1,4 +1,9 @@
-package regress
+// Package bisect finds the version of a command that brought each cause of a past check, and the one
+// that took it away.
+//
+// It runs versions on the smallest case of each cause, and compares with the golden of the check. It
+// must not write to a golden or a state folder.
+package bisect
 
 import (
 	"context"
@@ -16,9 +21,11 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/goal"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/pastrun"
@@ -41,10 +48,10 @@ type Bisection struct {
 	Status   func(string) // shows how far it is, and before results nothing; may be nil
 }
 
-// Bisect runs each version on the smallest source of each cause, once, and prints which
+// Run runs each version on the smallest source of each cause, once, and prints which
 // of them brought the cause, and which took it away and brought it again. When ctx ends it
 // prints what is known by then, and returns an error of class Interrupted.
-func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error) {
+func Run(ctx context.Context, o opt.Options, h host.Host, b Bisection) (err error) {
 	if b.Status == nil {
 		b.Status = func(string) {}
 	}
@@ -62,14 +69,14 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 	}
 	names := make([]string, len(goals))
 	for i, a := range goals {
-		names[i] = a.name
+		names[i] = a.Name
 	}
-	s, err := openAgain(ctx, p, &o, h, job.BisectCommand, names)
+	s, err := goal.OpenAgain(ctx, p, &o, h, job.BisectCommand, names)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := warnIfCorpusChanged(ctx, p, s); err != nil {
+	if err := goal.WarnIfCorpusChanged(ctx, p, s); err != nil {
 		return err
 	}
 	d := &bisecting{run: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
@@ -84,17 +91,17 @@ func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error
 }
 
 // findGoals returns what a word names, or all causes, each case once.
-func findGoals(ctx context.Context, p *pastrun.Past, found *cause.Found, word string) (list []goal, err error) {
+func findGoals(ctx context.Context, p *pastrun.Past, found *cause.Found, word string) (list []goal.Goal, err error) {
 	if word != "" {
-		a, err := findGoal(ctx, p, found, word)
-		return []goal{a}, err
+		a, err := goal.Find(ctx, p, found, word)
+		return []goal.Goal{a}, err
 	}
 	for i, c := range found.Causes {
-		at := slices.IndexFunc(list, func(a goal) bool { return a.name == c.Smallest })
+		at := slices.IndexFunc(list, func(a goal.Goal) bool { return a.Name == c.Smallest })
 		if at < 0 {
-			at, list = len(list), append(list, goal{name: c.Smallest})
+			at, list = len(list), append(list, goal.Goal{Name: c.Smallest})
 		}
-		list[at].causes = append(list[at].causes, i)
+		list[at].Causes = append(list[at].Causes, i)
 	}
 	if len(list) == 0 {
 		return nil, fault.Emptyf("run %s has no causes: nothing differed", p.Run.ID)
@@ -123,14 +130,14 @@ type bisecting struct {
 
 // probed is a source with what each version shows of its causes.
 type probed struct {
-	goal
+	goal.Goal
 	task   pass.Task
 	was    *outcome.Outcome
 	states [][]bisection.State // by the index in goal.causes, then by version
 }
 
 // prepare finds the executables, and what each source is compared with.
-func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
+func (d *bisecting) prepare(ctx context.Context, goals []goal.Goal) error {
 	if err := d.run.Connect(ctx); err != nil {
 		return err
 	}
@@ -156,26 +163,26 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 
 // probe makes a source ready: what it is compared with must be what it was when the run
 // found its causes.
-func (d *bisecting) probe(a goal, found *golden.Store) error {
-	t, err := d.run.Inputs.Find(name.Print(a.name))
+func (d *bisecting) probe(a goal.Goal, found *golden.Store) error {
+	t, err := d.run.Inputs.Find(name.Print(a.Name))
 	if err != nil {
 		return err
 	}
-	p := probed{goal: a, task: t}
-	was, is, err := analyse.RunSides(d.base.Store, found, a.name)
+	p := probed{Goal: a, task: t}
+	was, is, err := analyse.RunSides(d.base.Store, found, a.Name)
 	if err != nil {
 		return err
 	}
-	told, err := analyse.Explain(d.run.Job.Rules, d.index, a.name, t.Entry.Size, was, is)
+	told, err := analyse.Explain(d.run.Job.Rules, d.index, a.Name, t.Entry.Size, was, is)
 	if err != nil {
 		return err
 	}
-	if !analyse.ContainsAll(told.Causes, a.causes) {
-		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.Run.ID, d.past.Run.Command)
+	if !analyse.ContainsAll(told.Causes, a.Causes) {
+		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.Name), d.past.Run.ID, d.past.Run.Command)
 	}
 	p.was = was.Outcome
 	p.was.Ignore(d.run.Job.Ignored.Match)
-	for range a.causes {
+	for range a.Causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}
 	d.sources = append(d.sources, p)
@@ -219,14 +226,14 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 		return d.machine(ctx, c, err)
 	}
 	defer r.Release()
-	told, err := analyse.Explain(d.run.Job.Rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.run.Job.Rules, d.index, p.Name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ran++
-	for i, index := range p.causes {
+	for i, index := range p.Causes {
 		d.note(p.states[i], c.version, stateOf(slices.Contains(told.Causes, index), told.Verdict, d.found.Causes[index].Kind))
 	}
 	return nil
@@ -259,10 +266,10 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 		return err
 	}
 	p := &d.sources[c.source]
-	d.run.Events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
+	d.run.Events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.Name), err))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := range p.causes {
+	for i := range p.Causes {
 		d.note(p.states[i], c.version, bisection.Inconclusive)
 	}
 	d.failed = err

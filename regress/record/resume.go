@@ -1,10 +1,11 @@
-package regress
+package record
 
 import (
 	"context"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
 	"muster/regress/internal/sample"
@@ -25,7 +26,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 	if !r.run.Resumed || !left || r.run.Execution.Crew.IsRemote() {
 		return nil
 	}
-	again := run.NewSample(r.run, r.writer.Meta(), RetriesDefault)
+	again := run.NewSample(r.run, r.writer.Meta(), opt.RetriesDefault)
 	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {

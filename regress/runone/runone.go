@@ -1,4 +1,7 @@
-package regress
+// Package runone runs one case, and keeps its folder, to look at it by hand.
+//
+// It must not compare the outcome, nor write to a golden or a state folder.
+package runone
 
 import (
 	"context"
@@ -16,6 +19,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
+	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
@@ -23,11 +27,11 @@ import (
 	"muster/regress/internal/run"
 )
 
-// RunOne runs one case, by its name, in the folder keep, which stays as the
+// Run runs one case, by its name, in the folder keep, which stays as the
 // case leaves it: work, home and tmp, and the streams beside them; of an engine's run
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
-func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) (err error) {
+func Run(ctx context.Context, o opt.Options, h host.Host, caseName, keep string) (err error) {
 	recorded, err := place.Recorded(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return err

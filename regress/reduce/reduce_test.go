@@ -1,4 +1,4 @@
-package regress
+package reduce
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/goal"
 	"muster/regress/internal/run"
 )
 
@@ -50,7 +51,7 @@ func TestGivenIsCopiedWithinItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		d := &reducing{run: &run.Run{Inputs: run.NewInputs(c, folder)}, trial: &trial{}, goal: goal{name: "x.c"}, given: most}
+		d := &reducing{run: &run.Run{Inputs: run.NewInputs(c, folder)}, trial: &trial{}, goal: goal.Goal{Name: "x.c"}, given: most}
 		if err := d.writeGiven(root); err != nil {
 			t.Fatal(err)
 		}
