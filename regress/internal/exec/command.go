@@ -12,24 +12,23 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// Shell runs the commands that ask for one. POSIX gives it this path nearly
-// everywhere, and a fixed one keeps the command's identity independent of PATH.
+// Shell runs the commands that ask for a shell. POSIX has it at this path nearly everywhere. A
+// fixed path keeps the command's identity independent of PATH.
 const Shell = "/bin/sh"
 
-// Command is a command line in which the tokens {in}, {out}, {stem}, {name} and
-// {dir} stand for a case, resolved to an executable. It is not changed after
-// Resolve.
+// Command is a command line whose tokens {in}, {out}, {stem}, {name} and {dir} are replaced
+// for each case, with its executable. It does not change after Resolve.
 type Command struct {
 	Words []string // as given
-	Shell bool     // the words, joined by spaces, are a shell's script
+	Shell bool     // the words, joined by spaces, are a shell script
 	Stdin bool     // the source is the standard input
 
-	Path string // absolute path of the executable (the shell's, if Shell)
-	Here bool   // the executable is a file of this machine
+	Path    string // absolute path of the executable (the shell's, if Shell)
+	IsLocal bool   // the executable is a file of this machine
 }
 
-// Resolve finds the executable of a command: in the caller's PATH, or, for a
-// name with a slash, from the caller's folder.
+// Resolve finds the executable of a command in the caller's PATH. A name with a slash is
+// relative to the caller's folder.
 func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	if len(words) == 0 || words[0] == "" {
 		return nil, fault.Inputf("no command: name it after --, as in -- gofmt {in}, or as command in muster.toml")
@@ -40,31 +39,30 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	}
 	c, err := resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
 	if err != nil && !useShell && len(strings.Fields(name)) > 1 {
-		err = fmt.Errorf("%w: %s", err, oneWord(name))
+		err = fmt.Errorf("%w: %s", err, oneWordHint(name))
 	}
 	return c, err
 }
 
-// ResolveAt is Resolve of a command whose executable is known by its absolute path, and
-// that no shell runs.
+// ResolveAt returns a command whose executable has this absolute path, and that no shell runs.
 func ResolveAt(path string, words []string, stdin bool) (*Command, error) {
 	return resolve(path, &Command{Words: words, Stdin: stdin})
 }
 
-// Elsewhere is a command of other machines: nothing is looked up here, and its executable
-// is known by the path there alone.
-func Elsewhere(words []string, useShell, stdin bool) (*Command, error) {
+// ResolveRemote returns a command for other machines. Nothing is looked up here: the path of
+// its executable is valid there.
+func ResolveRemote(words []string, useShell, stdin bool) (*Command, error) {
 	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: Shell}
 	switch {
 	case len(words) == 0 || words[0] == "":
-		return Resolve(words, useShell, stdin) // which says so
+		return Resolve(words, useShell, stdin) // it returns the error for a missing command
 	case !useShell:
 		c.Path = words[0]
 	}
 	return c, nil
 }
 
-// Locate returns the absolute path of what a command's first word runs.
+// Locate returns the absolute path of the executable that a command's first word names.
 func Locate(name string) (string, error) {
 	found, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
@@ -88,10 +86,10 @@ func resolve(name string, c *Command) (*Command, error) {
 	switch {
 	case err != nil:
 		return nil, fault.Environmentf("command %q cannot be read: %w", name, fault.Reason(err))
-	case !info.Mode().IsRegular(): // to read a pipe might never end
+	case !info.Mode().IsRegular(): // reading a pipe might never end
 		return nil, fault.Environmentf("command %q cannot be run: it is no file", name)
 	}
-	c.Here = true
+	c.IsLocal = true
 	return c, nil
 }
 

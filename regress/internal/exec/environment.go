@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Locale is the one in which cases run, unless they are told another.
+// Locale is the locale of cases, unless they set another.
 const Locale = "LC_ALL=C.UTF-8"
 
-// Environment is what a case finds in its environment: own is of where it runs, as folders
-// are, and extra wins over the rest. All are NAME=VALUE.
+// Environment returns the environment of a case, as NAME=VALUE. own depends on the executor:
+// its folders, for example. extra overrides the rest.
 func Environment(own, extra []string) []string {
 	env := append(slices.Clone(own), Locale, "TZ=UTC", "SOURCE_DATE_EPOCH=1577836800")
 	for _, kv := range extra {

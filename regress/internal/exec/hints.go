@@ -8,9 +8,9 @@ import (
 
 // Hints names likely mistakes in a command line whose cases fail, each once.
 func (c *Command) Hints() (hints []string) {
-	hints = c.Misspelt()
+	hints = c.MisspeltTokens()
 	for i, word := range c.Words {
-		if !c.Shell && (i == 0 || c.Words[i-1] != "-c") { // after -c stands a script
+		if !c.Shell && (i == 0 || c.Words[i-1] != "-c") { // a script follows -c
 			hints = append(hints, shellHint(word)...)
 		}
 	}
@@ -18,17 +18,17 @@ func (c *Command) Hints() (hints []string) {
 	return slices.Compact(hints)
 }
 
-// Misspelt names words of a command line that resemble a token, each once.
-func (c *Command) Misspelt() (hints []string) {
+// MisspeltTokens returns a hint for each word that resembles a token.
+func (c *Command) MisspeltTokens() (hints []string) {
 	for _, word := range c.Words {
-		hints = append(hints, misspelt(word)...)
+		hints = append(hints, misspeltTokens(word)...)
 	}
 	slices.Sort(hints)
 	return slices.Compact(hints)
 }
 
-// misspelt finds words in braces that resemble a token.
-func misspelt(word string) (hints []string) {
+// misspeltTokens returns a hint for each part of a word in braces that resembles a token.
+func misspeltTokens(word string) (hints []string) {
 	for rest := word; ; {
 		_, after, open := strings.Cut(rest, "{")
 		inner, _, closed := strings.Cut(after, "}")
@@ -36,15 +36,15 @@ func misspelt(word string) (hints []string) {
 			return hints
 		}
 		given := "{" + inner + "}"
-		if token := resembled(given); token != "" && token != given {
+		if token := similarToken(given); token != "" && token != given {
 			hints = append(hints, fmt.Sprintf("%s is no token: did you mean %s?", given, token))
 		}
 		rest = after
 	}
 }
 
-// resembled returns the token that a word in braces probably stands for, or "".
-func resembled(given string) string {
+// similarToken returns the token that a word in braces probably stands for, or "".
+func similarToken(given string) string {
 	given = strings.ToLower(given)
 	switch given {
 	case "{}", "{file}", "{source}", "{src}", "{path}":
@@ -63,7 +63,7 @@ func resembled(given string) string {
 	return ""
 }
 
-// oneLetterAway reports whether the texts are of one length and differ in one letter.
+// oneLetterAway reports whether the texts have the same length and differ in one letter.
 func oneLetterAway(a, b string) bool {
 	differ := 0
 	for i := range min(len(a), len(b)) {
@@ -74,8 +74,8 @@ func oneLetterAway(a, b string) bool {
 	return len(a) == len(b) && differ == 1
 }
 
-// shellHint finds an operator that only a shell understands, or a command line that quotes
-// made one word.
+// shellHint returns a hint for an operator that only a shell understands, or for a command
+// line that quotes made one word.
 func shellHint(word string) []string {
 	fields := strings.Fields(word)
 	operator := slices.IndexFunc(fields, func(f string) bool {
@@ -85,11 +85,11 @@ func shellHint(word string) []string {
 	case operator >= 0:
 		return []string{fmt.Sprintf("%s needs a shell: add --shell", fields[operator])}
 	case len(fields) > 1 && HasToken(word):
-		return []string{oneWord(word)}
+		return []string{oneWordHint(word)}
 	}
 	return nil
 }
 
-func oneWord(word string) string {
+func oneWordHint(word string) string {
 	return fmt.Sprintf("the quotes make one word of %q: leave them out, or add --shell", word)
 }

@@ -8,7 +8,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// Args returns the arguments, the zeroth included, for the case of that name.
+// Args returns the arguments for the case of that name, beginning with the zeroth.
 func (c *Command) Args(name string) []string {
 	implied := !c.Stdin && !HasToken(c.Words...)
 	if c.Shell {
@@ -31,22 +31,22 @@ func (c *Command) Args(name string) []string {
 	return args
 }
 
-// tokens are the only ones that are replaced; other braces stay.
+// tokens are all tokens. Other words in braces stay as they are.
 var tokens = [...]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}
 
-// Fill replaces the tokens in a text by what they stand for in the case of that name.
+// Fill replaces the tokens in a text by their values for the case of that name.
 func Fill(text, name string) string { return fill(text, name, nil) }
 
-// HasToken reports whether one of the words stands for something else in every case.
+// HasToken reports whether one of the words contains a token.
 func HasToken(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return slices.ContainsFunc(tokens[:], func(t string) bool { return strings.Contains(word, t) })
 	})
 }
 
-// fill replaces the tokens in text by what they stand for, quoted if quote is
-// not nil. It is called for every argument of every run; strings.Replacer takes
-// ten times as long to build as the rest to do.
+// fill replaces the tokens in text by their values, quoted if quote is not nil. It is called
+// for every argument of every run. Making a strings.Replacer would take ten times as long as
+// the rest.
 func fill(text, name string, quote func(string) string) string {
 	if strings.IndexByte(text, '{') < 0 {
 		return text
@@ -59,7 +59,7 @@ func fill(text, name string, quote func(string) string) string {
 			at++
 			continue
 		}
-		value := meaning(tokens[i], name)
+		value := tokenValue(tokens[i], name)
 		if quote != nil {
 			value = quote(value)
 		}
@@ -69,11 +69,11 @@ func fill(text, name string, quote func(string) string) string {
 	return string(b)
 }
 
-// meaning returns what a token stands for in the case of that name.
-func meaning(token, name string) string {
+// tokenValue returns the value of a token for the case of that name.
+func tokenValue(token, name string) string {
 	in := name
 	if in[0] == '-' {
-		in = "./" + in // else a tool would take it for an option
+		in = "./" + in // otherwise a tool would read it as an option
 	}
 	switch token {
 	case "{in}":

@@ -10,9 +10,9 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// Typed returns the words that, typed in the caller's folder, run this executable: those
-// that were given, unless their name leads elsewhere from there.
-func (c *Command) Typed() []string {
+// TypedWords returns the words that run this executable when typed in the caller's folder.
+// They are the given words, unless their name leads to another executable from there.
+func (c *Command) TypedWords() []string {
 	if c.Shell {
 		return c.Words
 	}
@@ -26,9 +26,8 @@ func (c *Command) Typed() []string {
 	return append([]string{c.Path}, c.Words[1:]...)
 }
 
-// Script returns a shell's script that does what the command does, its input included:
-// two commands of which one alone wants a shell, or the source on its input, are alike as
-// scripts.
+// Script returns a shell script that does what the command does, including its input. So
+// commands with different settings for shell and input can be compared as scripts.
 func (c *Command) Script() string {
 	script := strings.Join(c.Words, " ")
 	if !c.Shell {
@@ -46,13 +45,13 @@ func (c *Command) Script() string {
 	return script
 }
 
-// quoteAround quotes a word but for its tokens, which are quoted when they are replaced.
+// quoteAround quotes a word except its tokens, which are quoted when they are replaced.
 func quoteAround(word string) string {
 	if word == "" {
 		return "''"
 	}
 	var b strings.Builder
-	plain := 0 // where what is not yet written begins
+	plain := 0 // where the unwritten rest begins
 	for at := 0; at < len(word); {
 		i := slices.IndexFunc(tokens[:], func(t string) bool { return strings.HasPrefix(word[at:], t) })
 		if i < 0 {

@@ -53,7 +53,7 @@ func TestTyped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := command.Typed(); !slices.Equal(got, words) {
+	if got := command.TypedWords(); !slices.Equal(got, words) {
 		t.Errorf("as typed: %q", got)
 	}
 	for _, name := range []string{"./cat", "nothing of this name", "ls"} {
@@ -61,7 +61,7 @@ func TestTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := moved.Typed(), []string{command.Path, "{in}"}; !slices.Equal(got, want) {
+		if got, want := moved.TypedWords(), []string{command.Path, "{in}"}; !slices.Equal(got, want) {
 			t.Errorf("%s, which is another here: %q, want %q", name, got, want)
 		}
 	}

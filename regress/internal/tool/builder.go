@@ -58,7 +58,7 @@ func (b *builder) variable(key, usual string) string {
 
 // addCommand adds the executable of a command, and the files that its words name.
 func (b *builder) addCommand(c *exec.Command) error {
-	if !c.Here {
+	if !c.IsLocal {
 		return nil
 	}
 	if err := b.add(c.Path, Executable); err != nil || b.o.Alone {

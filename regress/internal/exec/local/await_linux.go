@@ -12,22 +12,23 @@ var (
 	errStopped = fmt.Errorf("%w: it was stopped again and again", errLaneDied)
 )
 
-// await waits for the helper's next message, which may take as long as usual. After that
-// it returns errSilent when the helper makes no progress for patience.answer. A helper that
-// lays its lane anew, or that waits for a CPU, makes progress and gets patience.load more.
+// await waits for the helper's next message, for the usual time of that message. After that it
+// returns errSilent if the helper makes no progress for patience.answer. A helper that makes
+// its lane's folder anew, or that waits for a CPU, makes progress and gets patience.load more.
 //
 // In a plain lane a case can stop its helper. await wakes the helper at each look, up to
 // wakesMax times, and then returns errStopped. After any error the helper must be ended.
 //
-// Time counts in looks, so that it stands still while muster itself is stopped.
+// It counts looks instead of reading the clock, so that no time passes while muster itself is
+// stopped.
 func (w *worker) await(usual time.Duration, decode func([]byte) error) error {
 	p := &w.crew.o.patience
 	var waited, idle time.Duration
 	var before map[int]pulse
 	for wakes := 0; ; waited += p.look {
-		err := w.link.await(p.look)
+		err := w.link.extendDeadline(p.look)
 		if err == nil {
-			err = w.link.next(decode)
+			err = w.link.receive(decode)
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
@@ -40,7 +41,7 @@ func (w *worker) await(usual time.Duration, decode func([]byte) error) error {
 			wakes++
 			w.wake()
 		case waited >= usual:
-			now := pulses(helper)
+			now := readPulses(helper)
 			if idle += p.look; progressed(before, now) {
 				idle = 0
 			}

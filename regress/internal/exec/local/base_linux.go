@@ -24,14 +24,14 @@ const basePrefix = "muster-"
 // lockName is the file in such a folder that is locked while the run lives.
 const lockName = "lock"
 
-// base is the folder below which the lanes have theirs. Its lock is held while
-// the run lives, so that a later run can tell what a killed one left.
+// base is the folder that contains the folders of the lanes. Its lock is held while the run
+// lives, so that a later run can recognise the folder of a killed run.
 type base struct {
 	dir  string
 	lock *os.File
 }
 
-// inMemory reports whether what lanes hold never waits for a disk.
+// inMemory reports whether reading the lanes' files never waits for a disk.
 func (b *base) inMemory() bool { return strings.HasPrefix(b.dir, memoryFolder+"/") }
 
 func newBase(o *Options) (*base, error) {
@@ -39,14 +39,14 @@ func newBase(o *Options) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both, and first: what a killed run left takes room.
+	// Both are swept first, because the files of killed runs take room.
 	sweep(memoryFolder, o.Warn)
 	sweep(disk, o.Warn)
 	parent := memoryFolder
-	if why := unfit(parent, o); why != "" {
+	if why := whyUnfit(parent, o); why != "" {
 		parent = disk
 		o.Note(fmt.Sprintf("lanes work in %s: %s", parent, why))
-		warnOfRoom(parent, o)
+		warnIfSmall(parent, o)
 	}
 	for range 3 { // another run's sweep may come between the folder and its lock
 		var b *base
@@ -57,8 +57,8 @@ func newBase(o *Options) (*base, error) {
 	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
 }
 
-// diskFolder is TMPDIR as its processes see it: absolute, and without links,
-// which a tool that prints its folder would resolve.
+// diskFolder returns TMPDIR as its processes see it: absolute, and without links, which a tool
+// that prints its folder would resolve.
 func diskFolder() (string, error) {
 	dir, err := filepath.Abs(os.TempDir())
 	if err == nil {
@@ -70,8 +70,8 @@ func diskFolder() (string, error) {
 	return dir, nil
 }
 
-// makeBase makes a locked folder whose lanes' paths are as long as Canonical,
-// if the parent leaves room for that.
+// makeBase makes a locked folder. Its lanes' paths are as long as Canonical, if the parent
+// leaves room for that.
 func makeBase(parent string) (*base, error) {
 	dir := filepath.Join(parent, basePrefix+token(tokenLength(parent)))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -84,9 +84,8 @@ func makeBase(parent string) (*base, error) {
 	return &base{dir: dir, lock: held}, nil
 }
 
-// tokenLength is how many random characters a run's folder has in its name: as
-// many as bring a lane's path to the length of Canonical, and enough to tell two
-// runs apart.
+// tokenLength returns the number of random characters in the name of a run's folder. It brings
+// a lane's path to the length of Canonical, and is large enough to distinguish two runs.
 func tokenLength(parent string) int {
 	return max(4, len(Canonical)-len(filepath.Join(parent, basePrefix, "000")))
 }
@@ -117,18 +116,18 @@ func lock(dir string, create int) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes what killed runs of this user left in parent: folders with a
-// lock that nobody holds, and the processes of their cases. It is best effort.
+// sweep removes the folders in parent that killed runs of this user left, and the processes of
+// their cases. Nobody holds the lock of such a folder. Errors are warnings.
 func sweep(parent string, warn func(string)) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !ownedByUs(info) {
+		if err != nil || !info.IsDir() || !isOwn(info) {
 			continue
 		}
 		f, err := lock(dir, 0)
 		if err != nil {
-			continue // in use, just being made, or not a lanes' folder
+			continue // in use, being made, or not a folder of lanes
 		}
 		endStrays(dir)
 		if err := removeBase(dir); err != nil {
@@ -138,7 +137,7 @@ func sweep(parent string, warn func(string)) {
 	}
 }
 
-func ownedByUs(info os.FileInfo) bool {
+func isOwn(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()
 }
@@ -148,8 +147,8 @@ func (b *base) remove() error {
 	return removeBase(b.dir)
 }
 
-// removeBase removes a run's folder, the lock last: what is left of it if that
-// fails, or is broken off, has its lock, and a later run can tell whose it is.
+// removeBase removes a run's folder, the lock last. If it fails or is interrupted, the rest
+// has its lock, and a later run can recognise it.
 func removeBase(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +156,7 @@ func removeBase(dir string) error {
 	}
 	remove := removeFiles
 	if lane.Detach(dir) != nil {
-		remove = removeTree // it tells which
+		remove = removeTree // it reports which mount is in the way
 	}
 	for _, e := range entries {
 		if e.Name() != lockName {

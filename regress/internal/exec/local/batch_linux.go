@@ -10,13 +10,12 @@ import (
 	"muster/regress/internal/name"
 )
 
-// deathsMax is how often one case may lose its helper before the machine is
-// taken to be broken.
+// deathsMax is how often one case may lose its helper before the machine counts as broken.
 const deathsMax = 3
 
-// RunAll runs the first of a batch's cases, at least one, and returns how many that
-// were: those behind one that took its time are not run, for other lanes may be
-// idle. Each is told as Run would return it.
+// RunAll runs the first of a batch's cases, at least one, and returns their number. It does
+// not run the cases after a slow one, because other lanes may be idle. It reports each case
+// with the result that Run would return.
 func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	w, err := c.acquire(ctx, b.Jobs[0].Avoid)
 	if err != nil {
@@ -26,7 +25,7 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	defer c.release(w)
 	var refused []int
 	before := c.refusals.Snapshot()
-	ran = w.runThrough(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
+	ran = w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
 		if err == nil && c.refusals.ChangedSince(before) {
 			r.Release()
 			refused = append(refused, i)
@@ -40,12 +39,12 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	return ran
 }
 
-// runRefused tells that a process was refused while a case ran. If it was one of
-// several it need not have been that one's: alone it may come through.
+// runRefused reports that a process was refused while a case ran. If it was one of several
+// cases, it runs again alone first: another case may have caused the refusal.
 func (c *Crew) runRefused(ctx context.Context, w *worker, b exec.Batch, i int, alone bool) {
 	if !alone {
 		before := c.refusals.Snapshot()
-		w.runThrough(ctx, exec.Batch{Jobs: b.Jobs[i : i+1], Started: func(int) {}, Ended: func(_ int, r *exec.Result, err error) {
+		w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs[i : i+1], Started: func(int) {}, Ended: func(_ int, r *exec.Result, err error) {
 			if alone = err == nil && c.refusals.ChangedSince(before); alone {
 				r.Release()
 				return
@@ -58,8 +57,8 @@ func (c *Crew) runRefused(ctx context.Context, w *worker, b exec.Batch, i int, a
 	}
 }
 
-// runThrough is RunAll on this lane, with as many helpers as it takes.
-func (w *worker) runThrough(ctx context.Context, b exec.Batch) (ran int) {
+// runWithHelpers is RunAll on this lane, with as many helpers as necessary.
+func (w *worker) runWithHelpers(ctx context.Context, b exec.Batch) (ran int) {
 	for deaths := 0; ran == 0; {
 		var err error
 		if w.helper == nil {
@@ -81,20 +80,20 @@ func (w *worker) runThrough(ctx context.Context, b exec.Batch) (ran int) {
 			err = fault.Environmentf("%s: lane %d was stopped %d times while the case ran (SIGSTOP): leave the case out, or allow user namespaces, in which no case reaches its lane",
 				name.Print(b.Jobs[0].Source.Name), w.number, wakesMax+1)
 		case errors.Is(err, errLaneDied):
-			err = w.buried(b.Jobs[ran].Source.Name, &deaths)
+			err = w.handleDeath(b.Jobs[ran].Source.Name, &deaths)
 		}
 		if err != nil {
 			b.Ended(ran, nil, err)
 			return ran + 1
 		}
-		b.Jobs = b.Jobs[:ran+1] // alone: nobody knows which of several it was
+		b.Jobs = b.Jobs[:ran+1] // the case runs alone, because any of several may have caused it
 	}
 	return ran
 }
 
-// buried clears up after a helper that died during a case. An error says that the
-// case is to have no other.
-func (w *worker) buried(source string, deaths *int) error {
+// handleDeath cleans up after a helper that died during a case. It returns an error if the
+// case must not get another helper.
+func (w *worker) handleDeath(source string, deaths *int) error {
 	why, left := w.end()
 	if left != nil {
 		return fmt.Errorf("%s: %w", name.Print(source), left)

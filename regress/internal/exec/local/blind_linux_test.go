@@ -22,7 +22,7 @@ func TestBlind(t *testing.T) {
 	setInotify(t, "instances", "0")
 	for _, table := range [][]deed{edits(), links(), folders(), oddities()} {
 		inBothModes(t, usual, func(r *rig) {
-			if !r.crew.lanes[0].blind || !strings.Contains(fmt.Sprint(r.notes.said), "inotify") {
+			if !r.crew.lanes[0].noInotify || !strings.Contains(fmt.Sprint(r.notes.said), "inotify") {
 				r.Fatalf("there is inotify, or it was not told: %q", r.notes.said)
 			}
 			for _, d := range table {
@@ -81,13 +81,13 @@ func TestBlindLater(t *testing.T) {
 				r.want(r.run("sub/two.c", "echo n > n"), "exit 0", `n "n\n"`)
 				r.wantClean("next.c")
 			}
-			if !r.crew.lanes[0].blind {
+			if !r.crew.lanes[0].noInotify {
 				r.Error("the lane has inotify")
 			}
 			setInotify(t, "instances", "100")
 			r.wantClean("next.c")
 			r.wantClean("next.c")
-			if r.crew.lanes[0].blind {
+			if r.crew.lanes[0].noInotify {
 				r.Error("the lane is still blind")
 			}
 		}

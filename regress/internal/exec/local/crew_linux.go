@@ -18,37 +18,37 @@ import (
 	"muster/regress/lane"
 )
 
-// Crew is a set of running lanes. Its methods may be called from several
-// goroutines at once, but for Close, which must be the last call.
+// Crew is a set of running lanes. Its methods may be called from several goroutines at once,
+// except Close, which must be the last call.
 type Crew struct {
 	o     Options
 	base  *base
 	mode  *mode
-	setup lane.Setup // what all lanes share
+	setup lane.Setup // common to all lanes
 	lanes []*worker
 
-	refusals *cgroup.Refusals // of processes, by our control groups
+	refusals *cgroup.Refusals // of processes, by this program's control groups
 
-	started   atomic.Int64 // helpers so far
-	fresh     atomic.Int64 // folders that took another's place
-	own       atomic.Int64 // ns of CPU that helpers took themselves
-	floor     atomic.Int64 // KiB, the largest of the helpers'
-	blindTold sync.Once    // that a lane has no inotify
-	threads   sync.Mutex   // held for what takes a thread: to start a helper, to reap it
+	started        atomic.Int64 // helpers so far
+	freshRoots     atomic.Int64 // folders that replaced the usual folder of a lane
+	helperCPU      atomic.Int64 // ns of CPU time of the helpers themselves
+	floor          atomic.Int64 // KiB, the highest of the helpers' floors
+	inotifyWarning sync.Once    // given once
+	threads        sync.Mutex   // held by operations that take a thread: to start a helper, to reap it
 
-	usersThreads func() int64 // before there were cases, counted at the first call
+	countUserThreads func() int64 // threads of the user before there were cases, counted once
 
 	mu    sync.Mutex
 	freed *sync.Cond
 	idle  []*worker
 }
 
-// Start brings up the lanes. When it returns an error nothing is left behind.
+// Start starts the lanes. If it returns an error, it leaves nothing behind.
 func Start(ctx context.Context, o Options) (*Crew, error) {
-	if err := check(&o); err != nil {
+	if err := checkOptions(&o); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o, usersThreads: sync.OnceValue(func() int64 { return threadsOfOthers(os.Getuid()) + ownThreads() })}
+	c := &Crew{o: o, countUserThreads: sync.OnceValue(func() int64 { return threadsOfOthers(os.Getuid()) + ownThreads() })}
 	c.freed = sync.NewCond(&c.mu)
 	var err error
 	if c.base, err = newBase(&o); err != nil {
@@ -66,7 +66,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	return c, nil
 }
 
-func check(o *Options) error {
+func checkOptions(o *Options) error {
 	switch {
 	case o.Lanes < 1 || o.Lanes > LanesMax:
 		return fault.Inputf("%d lanes: from 1 to %d are possible", o.Lanes, LanesMax)
@@ -87,11 +87,11 @@ func check(o *Options) error {
 	if o.Keep == "" {
 		return nil
 	}
-	return makeKeep(o)
+	return makeKeepFolder(o)
 }
 
-// makeKeep makes the folder that is to stay.
-func makeKeep(o *Options) (err error) {
+// makeKeepFolder makes the folder of --keep.
+func makeKeepFolder(o *Options) (err error) {
 	if o.Keep, err = filepath.Abs(o.Keep); err != nil {
 		return fault.Environmentf("--keep: %w", err)
 	}
@@ -108,8 +108,8 @@ func makeKeep(o *Options) (err error) {
 	return nil
 }
 
-// startLanes starts the first lane alone, which finds out what the kernel
-// grants, and then the others side by side.
+// startLanes starts the first lane alone, which finds out what the kernel permits. Then it
+// starts the others side by side.
 func (c *Crew) startLanes(ctx context.Context) error {
 	for n := range c.o.Lanes {
 		c.lanes = append(c.lanes, &worker{crew: c, number: n})
@@ -119,7 +119,7 @@ func (c *Crew) startLanes(ctx context.Context) error {
 	}
 	errs := make([]error, c.o.Lanes)
 	var wg sync.WaitGroup
-	gate := make(chan struct{}, 8) // a lane's start is mostly copying the given files
+	gate := make(chan struct{}, 8) // a lane's start mostly copies the given files
 	for n := 1; n < c.o.Lanes; n++ {
 		wg.Go(func() {
 			gate <- struct{}{}
@@ -132,27 +132,26 @@ func (c *Crew) startLanes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tellBlind says that there is a lane without inotify: once, however many lanes
-// and cases find that out.
-func (c *Crew) tellBlind() {
-	c.blindTold.Do(func() {
+// warnNoInotify warns that a lane has no inotify: once, however many lanes and cases find that
+// out.
+func (c *Crew) warnNoInotify() {
+	c.inotifyWarning.Do(func() {
 		c.o.Warn(fmt.Sprintf("not all of %d lanes have inotify, and those without take longer over every case: raise fs.inotify.max_user_instances or max_user_watches, or use fewer --jobs", c.o.Lanes))
 	})
 }
 
-// Floor returns the resident size, in KiB, below which a case's peak memory
-// cannot be told: the largest of the helpers that spawn them.
+// Floor returns the lowest peak memory of a case that can be measured, in KiB: the largest
+// size of a helper, because helpers start the cases.
 func (c *Crew) Floor() int64 { return c.floor.Load() }
 
-// OwnCPU returns what the lane helpers have taken themselves, their cases'
-// processes apart: of each until its last answer.
-func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.own.Load()) }
+// OwnCPU returns the CPU time of the lane helpers, without their cases' processes: of each
+// helper until its last answer.
+func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.helperCPU.Load()) }
 
-// Run runs a case once. When ctx ends, the case is killed and Run returns when
-// that is done. A case during which a process was refused has no outcome: the error
-// is of class Environment. A helper that dies costs the case another start; after deathsMax
-// of them the error is of class Environment, as for any failure of the machine.
-// A corpus that is not what it was is of class Input.
+// Run runs a case once. When ctx ends, Run kills the case before it returns. If a process was
+// refused during the case, it has no outcome: the error is of class Environment. If its helper
+// dies, the case starts again. After deathsMax deaths the error is of class Environment, as
+// for any failure of the machine. If the corpus changed, it is of class Input.
 func (c *Crew) Run(ctx context.Context, job exec.Job) (r *exec.Result, err error) {
 	c.RunAll(ctx, exec.Batch{
 		Jobs:    []exec.Job{job},
@@ -162,7 +161,7 @@ func (c *Crew) Run(ctx context.Context, job exec.Job) (r *exec.Result, err error
 	return r, err
 }
 
-// acquire waits for an idle lane other than avoid, if the crew has another.
+// acquire waits for an idle lane. It avoids one lane, if the crew has another.
 func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,12 +192,12 @@ func (c *Crew) release(w *worker) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle = append(c.idle, w)
-	// Not Signal: who wakes may have to avoid just this lane.
+	// Signal might wake a goroutine that avoids this lane.
 	c.freed.Broadcast()
 }
 
-// Close ends the lanes, and with them every process of a case, and removes
-// their folders. No Run may be under way.
+// Close ends the lanes with every process of their cases, and removes their folders. No Run
+// may be active.
 func (c *Crew) Close() error {
 	errs := make([]error, len(c.lanes))
 	var wg sync.WaitGroup
@@ -208,7 +207,7 @@ func (c *Crew) Close() error {
 	wg.Wait()
 	c.refusals.Close()
 	if err := c.base.remove(); err != nil {
-		c.o.Warn(fmt.Sprintf("the lanes' folders are not all removed: %v", err)) // which changes no verdict
+		c.o.Warn(fmt.Sprintf("the lanes' folders are not all removed: %v", err)) // a warning, because it changes no verdict
 	}
 	return errors.Join(errs...)
 }

@@ -10,25 +10,25 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// Crew cannot be had outside Linux.
+// Crew exists only on Linux.
 type Crew struct{}
 
-// Start says so.
+// Start returns an error.
 func Start(context.Context, Options) (*Crew, error) {
 	return nil, fault.Environmentf("running cases needs Linux: lanes are made of its namespaces and inotify")
 }
 
-// Run is never reached.
+// Run is never called.
 func (*Crew) Run(context.Context, exec.Job) (*exec.Result, error) { return nil, nil }
 
-// RunAll is never reached.
+// RunAll is never called.
 func (*Crew) RunAll(context.Context, exec.Batch) int { return 0 }
 
-// Floor is never reached.
+// Floor is never called.
 func (*Crew) Floor() int64 { return 0 }
 
-// OwnCPU is never reached.
+// OwnCPU is never called.
 func (*Crew) OwnCPU() time.Duration { return 0 }
 
-// Close is never reached.
+// Close is never called.
 func (*Crew) Close() error { return nil }

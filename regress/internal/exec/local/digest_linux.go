@@ -11,18 +11,18 @@ import (
 	"muster/regress/lane"
 )
 
-// digests computes those of files, again and again with the same memory: what a
-// case leaves is read once, and seldom by anybody else. One goroutine uses it.
-type digests struct {
+// digester computes digests of files, and reuses its memory. The outputs of a case are read
+// once, and seldom by anybody else. One goroutine uses it.
+type digester struct {
 	hash hash.Hash
 	buf  []byte
 }
 
-// digestBuffer stays in the CPU's first cache with what is read into it: a larger one
-// takes 15 % longer over 125 KB.
+// digestBuffer fits into the CPU's first cache with the data that is read into it: a larger
+// one takes 15 % longer over 125 KB.
 const digestBuffer = 16 << 10
 
-func (d *digests) file(path string, inMemory bool) (sum outcome.Digest, size int64, err error) {
+func (d *digester) digestFile(path string, inMemory bool) (sum outcome.Digest, size int64, err error) {
 	if d.hash == nil {
 		d.hash, d.buf = sha256.New(), make([]byte, digestBuffer)
 	}
@@ -44,7 +44,7 @@ func (d *digests) file(path string, inMemory bool) (sum outcome.Digest, size int
 		case err != nil:
 			return sum, 0, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
-		_, _ = d.hash.Write(d.buf[:n]) // which never fails
+		_, _ = d.hash.Write(d.buf[:n]) // it never fails
 		size += int64(n)
 		if n < len(d.buf) { // the end of a regular file
 			d.hash.Sum(sum[:0])

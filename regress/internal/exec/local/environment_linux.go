@@ -7,7 +7,7 @@ import (
 	"muster/regress/internal/exec"
 )
 
-// environment returns what a case finds in its environment; extra wins.
+// environment returns the environment of a case; extra overrides the rest.
 func environment(extra []string) []string {
 	return exec.Environment([]string{
 		"PATH=" + os.Getenv("PATH"),
@@ -16,9 +16,9 @@ func environment(extra []string) []string {
 	}, extra)
 }
 
-// seen replaces the canonical path in an environment by where the cases of a
-// lane without a mount namespace really are.
-func seen(env []string, root string) []string {
+// replaceCanonical replaces the canonical path in texts by the real path of a lane without a
+// mount namespace.
+func replaceCanonical(env []string, root string) []string {
 	moved := make([]string, len(env))
 	for i, kv := range env {
 		moved[i] = strings.ReplaceAll(kv, Canonical, root)

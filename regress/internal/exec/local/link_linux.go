@@ -14,27 +14,27 @@ import (
 	"muster/regress/lane"
 )
 
-// link is the parent's side of what connects it with one helper: a socket for
-// jobs and a pipe for answers. One for both would be simpler, but the runtime's
-// poller wakes whenever the helper has read a job, to say that there is room again.
+// link is the parent's side of the connection to one helper: a socket for jobs and a pipe for
+// answers. A socket for both would be simpler. But then the runtime's poller would wake
+// whenever the helper has read a job, because there is room again.
 type link struct {
-	jobs    *os.File // blocks, for sendPatience at most
-	answers *os.File // waits in the poller
-	stream  *stream
-	hung    sync.Once
+	jobs       *os.File // blocks, at most for sendPatience
+	answers    *os.File // waits in the poller
+	stream     *stream
+	hangUpOnce sync.Once
 
-	frames lane.Frames
-	due    time.Time       // when it gives up waiting for an answer
-	obeys  context.Context // whose end hangs up
-	stop   func() bool     // obeying it
+	frames      lane.Frames
+	deadline    time.Time       // for the next answer
+	bound       context.Context // its end hangs up
+	stopBinding func() bool
 
 	conn  syscall.RawConn // of jobs
 	write func(fd uintptr) bool
-	b     []byte // of the present send
+	b     []byte // the message that is being sent
 	sent  int
 }
 
-// newLink returns also the helper's ends, in the order of lane's descriptors.
+// newLink also returns the helper's ends, in the order of lane's descriptors.
 func newLink() (_ *link, jobs, answers *os.File, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -64,81 +64,81 @@ func (l *link) connect() (err error) {
 	if l.conn, err = l.jobs.SyscallConn(); err != nil {
 		return err
 	}
-	l.write = l.once
+	l.write = l.tryWrite
 	conn, err := l.answers.SyscallConn()
 	l.stream = newStream(conn)
 	return err
 }
 
-// send sends a message. Nearly always there is room for it at once, so the runtime
-// need not know of the call.
+// send sends a message. Nearly always there is room for it at once, so the call bypasses the
+// runtime.
 func (l *link) send(b []byte) error {
 	l.b = b
 	err := l.conn.Write(l.write)
 	l.b = nil
 	if err == nil && l.sent < len(b) {
-		_, err = l.jobs.Write(b[l.sent:]) // tells what is wrong, or waits
+		_, err = l.jobs.Write(b[l.sent:]) // it waits, or returns the error
 	}
-	return died(err)
+	return asLaneDeath(err)
 }
 
-// once writes as much as there is room for.
-func (l *link) once(fd uintptr) bool {
-	l.sent, _ = lane.SendNow(int(fd), l.b) // what is wrong shows when the rest is sent
+// tryWrite writes as much as there is room for.
+func (l *link) tryWrite(fd uintptr) bool {
+	l.sent, _ = lane.SendNow(int(fd), l.b) // an error comes back when the rest is sent
 	return true
 }
 
-// hangUp makes the helper kill what its case started, and end. It may be called
-// while the link is in use, which then ends with an error, and more than once.
+// hangUp makes the helper kill the processes of its case, and end. It may be called more than
+// once, and while the link is in use: a wait then ends with an error.
 func (l *link) hangUp() {
-	l.hung.Do(func() {
-		_ = unix.Shutdown(int(l.jobs.Fd()), unix.SHUT_RDWR) // what waits to send waits no longer
+	l.hangUpOnce.Do(func() {
+		_ = unix.Shutdown(int(l.jobs.Fd()), unix.SHUT_RDWR) // it ends a waiting send
 		l.jobs.Close()
 		l.answers.Close()
 	})
 }
 
-// obey makes the end of ctx hang up, from now on and instead of the end of
-// another one. A pass has one context for all its cases, and to register with it
-// for each costs more than to send the job.
-func (l *link) obey(ctx context.Context) {
-	if l.obeys == ctx {
+// bindTo makes the end of ctx hang up, instead of the end of an earlier context. A pass has
+// one context for all its cases: registering with it for each case would cost more than
+// sending the job.
+func (l *link) bindTo(ctx context.Context) {
+	if l.bound == ctx {
 		return
 	}
-	l.disobey()
-	l.obeys, l.stop = ctx, context.AfterFunc(ctx, l.hangUp)
+	l.unbind()
+	l.bound, l.stopBinding = ctx, context.AfterFunc(ctx, l.hangUp)
 }
 
-// disobey takes that back.
-func (l *link) disobey() {
-	if l.stop != nil {
-		l.stop()
+// unbind undoes bindTo.
+func (l *link) unbind() {
+	if l.stopBinding != nil {
+		l.stopBinding()
 	}
-	l.obeys, l.stop = nil, nil
+	l.bound, l.stopBinding = nil, nil
 }
 
-// await makes the link wait for the next answer at least that long, and at most twice
-// that: to set the time for each case anew costs more than to send the job.
-func (l *link) await(d time.Duration) error {
+// extendDeadline makes the link wait for the next answer at least that long, and at most twice
+// that. Setting the time for each case would cost more than sending the job.
+func (l *link) extendDeadline(d time.Duration) error {
 	by := time.Now().Add(d)
-	if !by.After(l.due) {
+	if !by.After(l.deadline) {
 		return nil
 	}
-	l.due = by.Add(d)
-	return died(l.answers.SetReadDeadline(l.due))
+	l.deadline = by.Add(d)
+	return asLaneDeath(l.answers.SetReadDeadline(l.deadline))
 }
 
-// next waits for the next answer and decodes it.
-func (l *link) next(decode func([]byte) error) error {
+// receive waits for the next answer and decodes it.
+func (l *link) receive(decode func([]byte) error) error {
 	answer, err := l.frames.Next(l.stream.Read)
 	if err == nil {
 		err = decode(answer)
 	}
-	return died(err)
+	return asLaneDeath(err)
 }
 
-// died is what an error of the link means.
-func died(err error) error {
+// asLaneDeath makes an errLaneDied of an error of the link.
+func asLaneDeath(err error) error {
 	if err == nil {
 		return nil
 	}

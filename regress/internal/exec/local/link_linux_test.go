@@ -18,8 +18,8 @@ func TestLinkHungUp(t *testing.T) {
 	l.hangUp()
 	for what, err := range map[string]error{
 		"send":  l.send([]byte("x")),
-		"await": l.await(time.Second),
-		"next":  l.next(func([]byte) error { return nil }),
+		"await": l.extendDeadline(time.Second),
+		"next":  l.receive(func([]byte) error { return nil }),
 	} {
 		if !errors.Is(err, errLaneDied) {
 			t.Errorf("%s: %v", what, err)

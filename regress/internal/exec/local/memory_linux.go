@@ -10,9 +10,9 @@ import (
 	"muster/internal/cgroup"
 )
 
-// unfit says why the lanes should not work in the memory folder, or "". Each
-// lane may hold the given files, the largest source, and what a case leaves.
-func unfit(dir string, o *Options) string {
+// whyUnfit returns why the lanes should not work in the memory folder, or "". Each lane may
+// hold the given files, the largest source, and the outputs of a case.
+func whyUnfit(dir string, o *Options) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil || int64(st.Type) != unix.TMPFS_MAGIC {
 		return dir + " is not a file system in memory"
@@ -23,11 +23,11 @@ func unfit(dir string, o *Options) string {
 	if st.Flags&unix.ST_NOEXEC != 0 {
 		return dir + " does not let programs run, which cases may make"
 	}
-	return tooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), availableMemory()))
+	return whyTooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), availableMemory()))
 }
 
-// tooSmall says that the lanes may need more than what is free.
-func tooSmall(dir string, o *Options, free int64) string {
+// whyTooSmall reports that the lanes may need more than the free bytes, or returns "".
+func whyTooSmall(dir string, o *Options, free int64) string {
 	if need := laneBytes(o); need > free/int64(o.Lanes) {
 		lanes := "1 lane"
 		if o.Lanes > 1 {
@@ -38,19 +38,19 @@ func tooSmall(dir string, o *Options, free int64) string {
 	return ""
 }
 
-// warnOfRoom tells when cases could fill the file system that is to hold the lanes. A
-// tool that does, and removes what it wrote before it ends, fails as if by itself.
-func warnOfRoom(dir string, o *Options) {
+// warnIfSmall warns if cases could fill the lanes' file system. A tool that fills it, and
+// removes its files before it ends, seems to fail by itself.
+func warnIfSmall(dir string, o *Options) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
 		return
 	}
-	if why := tooSmall(dir, o, int64(st.Bavail)*int64(st.Bsize)); why != "" {
+	if why := whyTooSmall(dir, o, int64(st.Bavail)*int64(st.Bsize)); why != "" {
 		o.Warn(why + ": a tool that fills it and removes what it wrote seems to fail by itself; free space there, or use fewer --jobs or a lower --output-max")
 	}
 }
 
-// laneBytes is what one lane may hold.
+// laneBytes returns how many bytes one lane may hold.
 func laneBytes(o *Options) int64 {
 	var given, largest int64
 	for _, e := range o.Corpus.Given() {
@@ -59,12 +59,11 @@ func laneBytes(o *Options) int64 {
 	for _, e := range o.Corpus.Cases() {
 		largest = max(largest, e.Size)
 	}
-	return given + largest + min(o.OutputMax, 1<<60) // and no overflow
+	return given + largest + min(o.OutputMax, 1<<60) // without overflow
 }
 
-// availableMemory returns how many bytes can be had without swapping and
-// without reaching the limit of our control group, which the files in memory
-// count towards.
+// availableMemory returns how many bytes can be used without swapping, and within the limit of
+// this program's control group, where files in memory count.
 func availableMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

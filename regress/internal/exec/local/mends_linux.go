@@ -11,13 +11,13 @@ import (
 	"muster/regress/internal/name"
 )
 
-// errFull says that a lane's file system has no room, and what helps.
+// errFull reports that a lane's file system has no room, and what helps.
 type errFull struct{ text, mend string }
 
 func (e *errFull) Error() string { return e.text + "; " + e.mend }
 
-// blamed is the error for what a helper could not do.
-func (c *Crew) blamed(text string, changed, full bool) error {
+// helperFault returns the error for a fault that a helper reported.
+func (c *Crew) helperFault(text string, changed, full bool) error {
 	text = name.Print(text)
 	switch {
 	case changed:
@@ -28,8 +28,8 @@ func (c *Crew) blamed(text string, changed, full bool) error {
 	return fault.Environmentf("%s", text)
 }
 
-// mended adds to an error of our own what helps when there is no room.
-func (c *Crew) mended(err error) error { return withMend(err, c.roomMend()) }
+// withRoomMend adds what helps to an error of this process, if it means that there is no room.
+func (c *Crew) withRoomMend(err error) error { return withMend(err, c.roomMend()) }
 
 func withMend(err error, mend string) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -45,7 +45,7 @@ func (c *Crew) roomMend() string {
 	return roomMend(filepath.Dir(c.base.dir))
 }
 
-// roomMend is what helps when the folder that holds the run's has no room.
+// roomMend says what helps if the folder that contains the run's folder has no room.
 func roomMend(parent string) string {
 	if parent == memoryFolder {
 		return fmt.Sprintf("free space in %s, or use fewer --jobs", parent)
@@ -53,11 +53,11 @@ func roomMend(parent string) string {
 	return fmt.Sprintf("free space in %s, use fewer --jobs, or set TMPDIR to a larger disk", parent)
 }
 
-// processesMend is what helps when no process or thread can be had; that the address
-// space is too small for a thread's stack reads the same.
+// processesMend says what helps if no process or thread can be started. The error is the same
+// if the address space is too small for a thread's stack.
 const processesMend = "no more processes or threads are allowed; raise the limit (ulimit -u or -v, or the container's on pids), or use fewer --jobs"
 
-// withProcessesMend adds what helps when a helper cannot be forked.
+// withProcessesMend adds what helps if a helper cannot be forked.
 func withProcessesMend(err error) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fault.Environmentf("%w: %s", err, processesMend)
@@ -65,8 +65,8 @@ func withProcessesMend(err error) error {
 	return err
 }
 
-// withThreadsMend adds what helps to the last words of a helper to which a thread was
-// refused: those of the Go runtime, with cgo and without.
+// withThreadsMend adds what helps if the last words of a helper are those of the Go runtime
+// without a thread, with cgo or without.
 func withThreadsMend(words string) string {
 	for _, refused := range []string{"pthread_create failed", "failed to create new OS thread"} {
 		if strings.Contains(words, refused) {

@@ -13,15 +13,15 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// mode is a way to set a lane apart. Which of them work depends on the user,
-// the kernel's settings and the container around muster.
+// mode is a way to isolate a lane. Which modes work depends on the user, the kernel's settings
+// and the container around muster.
 type mode struct {
 	name  string
 	flags uintptr
-	user  bool // a user namespace of its own, in which the lane may mount
+	user  bool // with a user namespace of its own, in which the lane may mount
 }
 
-// modes lists the ways from best to last resort.
+// modes lists the modes, the best first.
 func modes(plain, noNetwork bool) []mode {
 	var apart uintptr = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
 	if noNetwork {
@@ -37,9 +37,10 @@ func modes(plain, noNetwork bool) []mode {
 	return []mode{{"user namespace", apart | syscall.CLONE_NEWUSER, true}, last}
 }
 
-func (m *mode) apart() bool { return m.flags != 0 }
+func (m *mode) isolates() bool { return m.flags != 0 }
 
-// The capabilities to mount, to bring up a loopback, and to take some away from cases.
+// These are the capabilities to mount, to enable a loopback, and to drop capabilities of
+// cases.
 const (
 	capSysAdmin = 21
 	capNetAdmin = 12
@@ -51,34 +52,34 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 	if !m.user {
 		return a
 	}
-	// To its own numbers: mapped to 0 a compiler believes that it is root.
+	// The user keeps its number: mapped to 0, a compiler would believe that it is root.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
 	a.AmbientCaps = []uintptr{capSysAdmin, capNetAdmin, capSetPcap}
 	return a
 }
 
-// startFirst starts lane 0 in the best mode that works, and settles on it.
+// startFirst starts lane 0 in the best mode that works. The other lanes use the same mode.
 func (c *Crew) startFirst(ctx context.Context) error {
 	point := mountPoint()
 	why := errors.New("not asked for")
 	for _, m := range modes(c.o.plain, c.o.NoNetwork) {
-		if m.apart() && point != nil {
+		if m.isolates() && point != nil {
 			why = point
 			continue
 		}
-		if c.o.NoNetwork && !m.apart() {
+		if c.o.NoNetwork && !m.isolates() {
 			return fault.Environmentf("--no-network: this machine does not let lanes have a network of their own (%w): leave it out, or run where user namespaces are allowed", why)
 		}
 		err := c.lanes[0].start(ctx, &m)
 		if err == nil {
 			c.mode = &m
-			if !m.apart() {
+			if !m.isolates() {
 				c.o.Warn(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
 			}
 			return nil
 		}
-		var full *errFull // another way needs no less room
+		var full *errFull // another mode needs as much room
 		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input || errors.As(err, &full) {
 			return err
 		}
@@ -87,24 +88,24 @@ func (c *Crew) startFirst(ctx context.Context) error {
 	return fault.Environmentf("no lane can be started: %w", why)
 }
 
-// mountPoint makes the folder that lanes mount theirs over. It stays: it is
-// empty, and another run may be using it.
+// mountPoint makes the folder over which lanes mount theirs. It stays: it is empty, and
+// another run may be using it.
 func mountPoint() error {
 	if err := makeForAll(Canonical); err != nil {
 		return err
 	}
-	// A link among the folders would be resolved in what cases print.
+	// Cases would print a path with a link resolved.
 	real, err := filepath.EvalSymlinks(Canonical)
 	if err == nil && real != Canonical {
 		err = fmt.Errorf("%s leads to %s", Canonical, real)
 	}
 	now := time.Now()
-	_ = os.Chtimes(Canonical, now, now) // so that nothing tidies it away as old; it may be another user's
+	_ = os.Chtimes(Canonical, now, now) // so that nothing removes it as old; it may be another user's
 	return err
 }
 
-// makeForAll makes a folder that every user may enter, whatever our umask, and
-// the missing ones above it.
+// makeForAll makes a folder that every user may enter, whatever this process's umask, and the
+// missing ones above it.
 func makeForAll(dir string) error {
 	if isFolder(dir) {
 		return nil

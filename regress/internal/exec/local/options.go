@@ -1,5 +1,6 @@
-// Package local runs cases on this machine, in lanes: one small helper process
-// each (package lane), with a folder of its own, in memory where it fits.
+// Package local runs cases on this machine, in lanes. A lane is a small helper process
+// (package lane) with a folder of its own, in memory if it fits. Options and jobs go in,
+// results come out.
 //
 // It must not decide what runs, how often, or what an outcome means.
 package local
@@ -10,37 +11,35 @@ import (
 	"muster/regress/internal/corpus"
 )
 
-// LanesMax is the largest number of lanes; their folders are numbered with
-// three digits.
+// LanesMax is the largest number of lanes; their folders are numbered with three digits.
 const LanesMax = 999
 
-// FilesPerLane is how many files a lane keeps open in this process: the socket of
-// its jobs, the pipe of its answers, what its helper says in dying, the pidfd by
-// which package os waits for the helper, and one that is being digested.
+// FilesPerLane is how many files a lane keeps open in this process. They are the socket of its
+// jobs, the pipe of its answers, the helper's standard error, the pidfd by which package os
+// waits for the helper, and a file that is being digested.
 const FilesPerLane = 5
 
-// Canonical is where every case sees its lane's folder, on every machine: the
-// work folder, and the empty home and tmp beside it. Its length is that of the
-// lanes' own folders (see makeBase), for tools that lay out what they write by
-// the length of a path.
+// Canonical is where every case sees its lane's folder, on every machine: the work folder, and
+// the empty home and tmp beside it. It is as long as the paths of the lanes' own folders (see
+// makeBase), for tools whose output depends on the length of a path.
 const Canonical = "/tmp/muster/canonical/lane"
 
-// Options says what the lanes of a crew need to know.
+// Options configure the lanes of a crew.
 type Options struct {
 	Lanes     int
 	Helper    []string // command that starts a lane helper: a program that imports muster/regress/lane
 	Corpus    *corpus.Corpus
-	Env       []string      // K=V, beside what every case gets (see environment)
+	Env       []string      // K=V, in addition to every case's environment (see environment)
 	Timeout   time.Duration // of a case; more than 0
 	Grace     time.Duration // between TERM and KILL
 	MemoryMax int64         // bytes, 0 = no limit
 	OutputMax int64         // bytes; more than 0
-	NoNetwork bool          // cases have no network but a loopback of their lane
-	Keep      string        // not empty: this folder, new or empty, stays as the case leaves it
-	Note      func(string)  // hears once what the user may want to know; may be nil
-	Warn      func(string)  // hears once what makes lanes slow or less apart, and the mend; may be nil
+	NoNetwork bool          // cases have only the loopback of their lane
+	Keep      string        // this folder, new or empty, keeps the files of the case; "" = no folder
+	Note      func(string)  // receives each thing that the user may want to know, once; may be nil
+	Warn      func(string)  // receives each thing that makes lanes slow or less isolated, once, with what helps; may be nil
 
 	plain     bool     // no namespaces, for tests
-	patience  patience // zero = as usual; for tests
-	processes int64    // that a case may have; 0 = as usual; for tests
+	patience  patience // zero = usual; for tests
+	processes int64    // bound for a case; 0 = usual; for tests
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// outbox is the folder into which one helper puts what its cases leave. It outlives
-// the helper while there are results whose contents are in it.
+// outbox is the folder for the outputs of one helper's cases. It outlives the helper as long
+// as results have contents in it.
 type outbox struct {
 	dir   string
 	users atomic.Int64 // the helper, and such results
@@ -21,11 +21,11 @@ func newOutbox(dir string) (*outbox, error) {
 	return o, nil
 }
 
-func (o *outbox) use() { o.users.Add(1) }
+func (o *outbox) retain() { o.users.Add(1) }
 
-// done ends a use. After the last one the folder is gone.
-func (o *outbox) done() {
+// release ends a use. The last one removes the folder.
+func (o *outbox) release() {
 	if o.users.Add(-1) == 0 {
-		_ = removeTree(o.dir) // what stays goes with the lanes' folder
+		_ = removeTree(o.dir) // the rest is removed with the lanes' folder
 	}
 }

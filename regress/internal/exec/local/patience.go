@@ -2,9 +2,9 @@ package local
 
 import "time"
 
-// patience bounds the waits for what may never come.
+// patience bounds the waits for events that may never come.
 type patience struct {
-	kill   time.Duration // for a case's processes to be gone after KILL
+	kill   time.Duration // for the end of a case's processes after KILL
 	look   time.Duration // between two looks at a helper that owes an answer
 	answer time.Duration // for an overdue answer of a helper that makes no progress
 	end    time.Duration // for a helper to end by itself, without progress; it may be clearing up after its case
@@ -12,8 +12,8 @@ type patience struct {
 	load   time.Duration // added to answer, end and killed while there is progress
 }
 
-// usualPatience is the patience of all but tests. A helper may lay its lane anew before a
-// case, so load is as long as a lane's start may take.
+// usualPatience is the patience outside tests. A helper may make its lane's folder anew before
+// a case, so load is as long as a lane's start may take.
 func usualPatience() patience {
 	return patience{
 		kill: 10 * time.Second, look: 250 * time.Millisecond, answer: time.Minute,

@@ -28,7 +28,7 @@ func progressed(before, now map[int]pulse) bool {
 }
 
 // pulses reads the pulse of each thread of some processes, by thread number.
-func pulses(of ...process) map[int]pulse {
+func readPulses(of ...process) map[int]pulse {
 	found := map[int]pulse{}
 	for _, p := range of {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", p.pid))

@@ -40,7 +40,7 @@ func awaitState(t *testing.T, pid int, state byte) {
 // TestProgressed: a process that runs or waits for a CPU is not stuck. A process that is
 // stopped, or waits for something else, is.
 func TestProgressed(t *testing.T) {
-	look := func(pid int) map[int]pulse { return pulses(process{pid: pid}) }
+	look := func(pid int) map[int]pulse { return readPulses(process{pid: pid}) }
 	busy := started(t, "while :; do :; done")
 	awaitState(t, busy, 'R')
 	if !progressed(look(busy), look(busy)) {

@@ -95,11 +95,11 @@ func TestRefusedBySeccomp(t *testing.T) {
 				}
 			}
 			blind := strings.Contains(what, "inotify")
-			if r.crew.mode.apart() || told != 1 || len(r.notes.said) != 1+map[bool]int{true: 1}[blind] {
-				t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.apart(), r.notes.said)
+			if r.crew.mode.isolates() || told != 1 || len(r.notes.said) != 1+map[bool]int{true: 1}[blind] {
+				t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.isolates(), r.notes.said)
 			}
-			if r.crew.lanes[0].blind != blind {
-				t.Errorf("blind: %v", r.crew.lanes[0].blind)
+			if r.crew.lanes[0].noInotify != blind {
+				t.Errorf("blind: %v", r.crew.lanes[0].noInotify)
 			}
 			r.want(r.run("one.c", "pwd; echo $HOME; id -u"), "exit 0",
 				fmt.Sprintf(`stdout "/tmp/muster/canonical/lane/work\n/tmp/muster/canonical/lane/home\n%d\n"`, os.Geteuid()))

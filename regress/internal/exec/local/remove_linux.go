@@ -12,8 +12,8 @@ import (
 	"muster/regress/lane"
 )
 
-// removeTree removes a folder with all that is in it. What is mounted there is
-// taken away first, or else nothing is touched.
+// removeTree removes a folder with everything in it. It first detaches mounts in it. If that
+// fails, it touches nothing.
 func removeTree(dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -24,8 +24,8 @@ func removeTree(dir string) error {
 	return removeFiles(dir)
 }
 
-// removeFiles is os.RemoveAll for files and folders whose modes and flags a case
-// may have changed.
+// removeFiles is os.RemoveAll for files and folders whose modes and flags a case may have
+// changed.
 func removeFiles(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -35,7 +35,7 @@ func removeFiles(dir string) error {
 			return nil
 		}
 		if d.IsDir() || d.Type().IsRegular() {
-			loosen(path)
+			clearFlags(path)
 		}
 		if d.IsDir() {
 			_ = os.Chmod(path, 0o700)
@@ -45,8 +45,8 @@ func removeFiles(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// loosen takes the flags from a file that keep even root from removing it.
-func loosen(path string) {
+// clearFlags clears the flags that keep even root from removing a file.
+func clearFlags(path string) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// canonical rewrites a plain lane's own path to the canonical one.
-func (w *worker) canonical(b []byte) []byte {
+// toCanonical replaces a plain lane's own path by the canonical one.
+func (w *worker) toCanonical(b []byte) []byte {
 	if !w.plain || !bytes.Contains(b, []byte(w.root)) {
 		return b
 	}
@@ -28,7 +28,7 @@ func rewriteFile(path, old, now string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = out.Close() // it may have been, and then that failed
+			_ = out.Close() // perhaps it is closed already, and that failed
 			err = errors.Join(err, os.Remove(out.Name()))
 		}
 	}()
@@ -67,7 +67,7 @@ func rewrite(out io.Writer, in io.Reader, old, now, buf []byte) error {
 		}
 		keep := 0
 		if !last {
-			keep = min(len(rest), len(old)-1) // it may begin in one read and end in the next
+			keep = min(len(rest), len(old)-1) // an occurrence may begin in one read and end in the next
 		}
 		if _, err := out.Write(rest[:len(rest)-keep]); err != nil {
 			return err

@@ -160,7 +160,7 @@ func newRig(t *testing.T, c *corpus.Corpus, change ...func(*Options)) *rig {
 	r.crew, err = Start(context.Background(), o)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.crew.Close()) })
-	if !o.plain && !r.crew.mode.apart() {
+	if !o.plain && !r.crew.mode.isolates() {
 		needed(t, fmt.Sprint("no namespaces here: ", r.notes.said))
 	}
 	return r

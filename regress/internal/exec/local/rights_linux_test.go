@@ -206,7 +206,7 @@ func TestRemoveFlagged(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(tree, n), nil, 0o644))
 	}
 	must(t, os.Chmod(filepath.Join(tree, "a/b"), 0))
-	t.Cleanup(func() { loosen(filepath.Join(tree, "a")) })
+	t.Cleanup(func() { clearFlags(filepath.Join(tree, "a")) })
 	flag(t, filepath.Join(tree, "a/b/f"), filepath.Join(tree, "a/f"), filepath.Join(tree, "a/b"), filepath.Join(tree, "a"), tree)
 	must(t, removeTree(tree))
 }

@@ -16,14 +16,13 @@ import (
 	"muster/regress/lane"
 )
 
-// run runs the first cases of a batch with the present helper, and returns how many
-// that were. An error concerns the one behind those. When it is errLaneDied, and
-// whenever ctx has ended, the helper is gone, with everything that the case had
-// started.
+// run runs the first cases of a batch with the present helper, and returns their number. An
+// error concerns the case after those. If it is errLaneDied, or if ctx has ended, the helper
+// is gone, with everything that the case had started.
 func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
-	w.link.obey(ctx)
-	w.out = w.request(b.Jobs)
-	if err := w.link.send(w.out); err != nil {
+	w.link.bindTo(ctx)
+	w.message = w.encodeJobs(b.Jobs)
+	if err := w.link.send(w.message); err != nil {
 		return 0, errors.Join(err, ctx.Err())
 	}
 	b.Started(0)
@@ -33,12 +32,12 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 		if ended := ctx.Err(); ended != nil || err != nil {
 			return ran, errors.Join(err, ended)
 		}
-		w.note(d.HelperCPU, d.Floor)
-		w.noteBlind(d.NoInotify)
+		w.recordUsage(d.HelperCPU, d.Floor)
+		w.recordInotify(d.NoInotify)
 		if d.Stuck {
-			left := w.stuck() // while all are still below the helper
+			left := w.stuckError() // the processes are still below the helper
 			w.end()
-			w.moveOut()
+			w.useFreshRoot()
 			return ran, fmt.Errorf("%s: %w", name.Print(b.Jobs[ran].Source.Name), left)
 		}
 		r, err := w.answer(&d)
@@ -54,22 +53,22 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 	}
 }
 
-// request is the message that asks for the jobs.
-func (w *worker) request(jobs []exec.Job) []byte {
+// encodeJobs returns the message that asks for the jobs.
+func (w *worker) encodeJobs(jobs []exec.Job) []byte {
 	w.batch.Jobs = w.batch.Jobs[:0]
 	for i := range jobs {
 		j := &jobs[i]
 		args := j.Command.Args(j.Source.Name)
 		if w.plain {
-			args = seen(args, w.root)
+			args = replaceCanonical(args, w.root)
 		}
-		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: source(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
+		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: sourceItem(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
 	}
-	return w.batch.AppendFrame(w.out)
+	return w.batch.AppendFrame(w.message)
 }
 
-// source is the case's own file.
-func source(j *exec.Job) lane.Item {
+// sourceItem returns the case's own file.
+func sourceItem(j *exec.Job) lane.Item {
 	it := item(j.Source)
 	if j.Content != nil {
 		it.Literal, it.Content, it.Size = true, string(j.Content), int64(len(j.Content))
@@ -79,39 +78,39 @@ func source(j *exec.Job) lane.Item {
 
 func (w *worker) answer(d *lane.Answer) (*exec.Result, error) {
 	if d.Fault != "" {
-		return nil, w.crew.blamed(d.Fault, d.CorpusChanged, d.DiskFull)
+		return nil, w.crew.helperFault(d.Fault, d.CorpusChanged, d.DiskFull)
 	}
-	return w.result(d)
+	return w.buildResult(d)
 }
 
-// result takes over what the lane answered and put into its outbox.
-func (w *worker) result(d *lane.Answer) (*exec.Result, error) {
+// buildResult returns the result of an answer, with its files in the outbox.
+func (w *worker) buildResult(d *lane.Answer) (*exec.Result, error) {
 	if w.crew.o.Keep != "" {
 		d.Files = nil // they stay where they are
 	}
-	w.canonicalNames(d.Files)
-	t := taking{w: w, outbox: w.outbox}
+	w.rewriteNames(d.Files)
+	t := resultBuilder{w: w, outbox: w.outbox}
 	t.parts = make([]outcome.Part, 0, 2+len(d.Files))
 	t.contents = make([]exec.Content, 0, 2+len(d.Files))
-	err := t.take(outcome.Key{Place: outcome.Stdout}, &d.Stdout)
+	err := t.addPart(outcome.Key{Place: outcome.Stdout}, &d.Stdout)
 	if err == nil {
-		err = t.take(outcome.Key{Place: outcome.Stderr}, &d.Stderr)
+		err = t.addPart(outcome.Key{Place: outcome.Stderr}, &d.Stderr)
 	}
 	for i := 0; i < len(d.Files) && err == nil; i++ {
-		err = t.take(outcome.Key{Place: outcome.File, Path: d.Files[i].Name}, &d.Files[i])
+		err = t.addPart(outcome.Key{Place: outcome.File, Path: d.Files[i].Name}, &d.Files[i])
 	}
 	if err != nil {
 		t.release()
-		return nil, fault.Environmentf("take over what a case left: %w", w.crew.mended(err))
+		return nil, fault.Environmentf("take over what a case left: %w", w.crew.withRoomMend(err))
 	}
 	out := outcome.Outcome{Ending: outcome.Ending{Kind: outcome.Kind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}
 	return exec.NewResult(out, cost, w.number, t.contents, t.release), nil
 }
 
-// canonicalNames rewrites the lane's path in names: of files in a tree that
+// rewriteNames replaces the lane's path in file names. A case may have made a tree that
 // mirrors absolute paths.
-func (w *worker) canonicalNames(files []lane.Output) {
+func (w *worker) rewriteNames(files []lane.Output) {
 	if !w.plain {
 		return
 	}
@@ -121,27 +120,27 @@ func (w *worker) canonicalNames(files []lane.Output) {
 	slices.SortFunc(files, func(a, b lane.Output) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// taking is a result in the making. Its parts come in their final order.
-type taking struct {
+// resultBuilder builds a result. Its parts come in their final order.
+type resultBuilder struct {
 	w        *worker
 	outbox   *outbox
 	parts    []outcome.Part
 	contents []exec.Content
-	files    []string // to be removed on release
+	files    []string // removed on release
 }
 
-func (t *taking) take(key outcome.Key, l *lane.Output) error {
+func (t *resultBuilder) addPart(key outcome.Key, l *lane.Output) error {
 	p := outcome.Part{Key: key, Form: outcome.Form(l.Form), Exec: l.Exec, Size: l.Size}
 	c := exec.Content{Key: key}
 	var err error
 	switch {
 	case l.Stored != "":
-		err = t.load(l, &p, &c)
+		err = t.addStored(l, &p, &c)
 	case p.Form == outcome.Symlink:
-		c.Bytes = t.w.canonical([]byte(l.Target))
+		c.Bytes = t.w.toCanonical([]byte(l.Target))
 	case p.Form == outcome.Regular:
-		// A copy: the message is read over by the next one.
-		c.Bytes = t.w.canonical(slices.Clone(l.Content))
+		// The next message overwrites this one.
+		c.Bytes = t.w.toCanonical(slices.Clone(l.Content))
 	}
 	if c.File == "" && p.Form != outcome.Gone {
 		p.Size, p.Digest = int64(len(c.Bytes)), outcome.Of(c.Bytes)
@@ -150,13 +149,12 @@ func (t *taking) take(key outcome.Key, l *lane.Output) error {
 	return err
 }
 
-// load takes over a file of the outbox, with the lane's path rewritten where
-// the case could see it. It stays there until the result is released: mostly its
-// digest is all that anybody wants.
-func (t *taking) load(l *lane.Output, p *outcome.Part, c *exec.Content) error {
+// addStored adds a file of the outbox, and replaces the lane's path in it if the case could
+// see that. The file stays there until the result is released: mostly only its digest is used.
+func (t *resultBuilder) addStored(l *lane.Output, p *outcome.Part, c *exec.Content) error {
 	path := t.outbox.dir + "/" + l.Stored
 	if t.files = append(t.files, path); len(t.files) == 1 {
-		t.outbox.use()
+		t.outbox.retain()
 	}
 	if t.w.plain {
 		if err := rewriteFile(path, t.w.root, Canonical); err != nil {
@@ -165,15 +163,15 @@ func (t *taking) load(l *lane.Output, p *outcome.Part, c *exec.Content) error {
 	}
 	var err error
 	c.File = path
-	p.Digest, p.Size, err = t.w.digests.file(path, t.w.crew.base.inMemory())
+	p.Digest, p.Size, err = t.w.digests.digestFile(path, t.w.crew.base.inMemory())
 	return err
 }
 
-func (t *taking) release() {
+func (t *resultBuilder) release() {
 	for _, path := range t.files {
-		_ = unix.Unlink(path) // it goes with the outbox at the latest
+		_ = unix.Unlink(path) // the outbox is removed anyway
 	}
 	if len(t.files) > 0 {
-		t.outbox.done()
+		t.outbox.release()
 	}
 }

@@ -10,56 +10,56 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// What a run takes of what the machine counts, as measured with `sort` over 300 cases,
-// 1 to 8 lanes and 1 to 32 processors.
+// These are the needs of a run, measured with `sort` over 300 cases, with 1 to 8 lanes and 1
+// to 32 processors.
 const (
-	// threadsRun is how many threads this process has beside one for each processor.
-	// It was 5; 1 more for what it starts.
+	// threadsRun is the number of this process's threads beside one for each processor. 5
+	// were measured; 1 more is for programs that it starts.
 	threadsRun = 6
 
-	// threadsPerLane is a helper's 4 or 5, and its command. What a command starts
-	// itself comes on top: how many that are nobody knows.
+	// threadsPerLane counts a helper's 4 or 5 threads, and its command. A command may start
+	// more, an unknown number.
 	threadsPerLane = 6
 
-	// addressSpaceMin is in bytes. Up to 1.8 GiB were reserved, most of it never
-	// touched: 1.2 by the Go runtime, the rest for threads' stacks and heaps of C. At
-	// 1,800,000 KiB a run crashed now and then, at 1,900,000 none did.
+	// addressSpaceMin is in bytes. Runs reserved up to 1.8 GiB and never touched most of it:
+	// 1.2 GiB by the Go runtime, the rest for threads' stacks and heaps of C. With 1,800,000
+	// KiB some runs crashed, with 1,900,000 KiB no run did.
 	addressSpaceMin = 2 << 30
 )
 
-// CheckLimits refuses, before any of it is there, so many lanes as the limits on processes
-// and memory do not allow; with 0 lanes, a process that runs none. Where a thread is
-// refused to it the Go runtime prints all its stacks and ends the program with status 2,
-// which says that the user is at fault; so does that of a helper.
+// CheckLimits returns an error if the limits on processes and memory do not allow this number
+// of lanes; 0 = a process that runs no lane. It is called before any lane starts. Without a
+// thread, the Go runtime prints all its stacks and ends the program with status 2, which means
+// an error of the user. A helper's runtime does the same.
 //
-// That is not excluded by this: other processes of the user may take what was left when
-// we looked, and with 4 threads, or less than about 1.2 GiB, the runtime ends before any
-// code of ours runs.
+// CheckLimits cannot exclude that. Other processes of the user may take what was left at the
+// check. With 4 threads, or less than about 1.2 GiB, the runtime ends before any code of
+// muster runs.
 func CheckLimits(lanes int) error {
-	if err := enoughAddressSpace(); err != nil {
+	if err := checkAddressSpace(); err != nil {
 		return err
 	}
 	need := int64(threadsRun + runtime.GOMAXPROCS(0) + threadsPerLane*lanes)
-	limit := boundTo()
-	if limit < need { // without a look at what there is, which may take a thread
-		return tooFewThreads(lanes, need, fmt.Sprintf("this user may have %d", limit), raiseUsers)
+	limit := processLimit()
+	if limit < need { // without counting threads, which may take a thread
+		return tooFewThreads(lanes, need, fmt.Sprintf("this user may have %d", limit), raiseUserLimit)
 	}
 	if limit != cgroup.Unlimited {
 		if left := max(0, limit-threadsOfOthers(unix.Getuid())); left < need {
-			return tooFewThreads(lanes, need, fmt.Sprintf("of %d that this user may have %d are left", limit, left), raiseUsers)
+			return tooFewThreads(lanes, need, fmt.Sprintf("of %d that this user may have %d are left", limit, left), raiseUserLimit)
 		}
 	}
 	left := cgroup.ProcessesLeft("/proc")
-	own := ownThreads() // The group counts them, too. Counted before, they could be fewer.
+	own := ownThreads() // The group counts them, too. Counted earlier, they could be fewer.
 	if left < need-own {
 		return tooFewThreads(lanes, need, fmt.Sprintf("the control group (pids.max) leaves %d", left+own), "raise that")
 	}
 	return nil
 }
 
-const raiseUsers = "raise the limit (ulimit -u)"
+const raiseUserLimit = "raise the limit (ulimit -u)"
 
-func enoughAddressSpace() error {
+func checkAddressSpace() error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur >= addressSpaceMin {
 		return nil
@@ -79,10 +79,10 @@ func tooFewThreads(lanes int, need int64, left, mend string) error {
 	return fault.Environmentf("%s up to %d processes and threads, and %s: %s", who, need, left, mend)
 }
 
-// boundTo is how many processes and threads the kernel lets this process have: those
-// with one of two capabilities may have any number. Its cases may not (userProcesses):
-// they have no capability that root does not give them.
-func boundTo() int64 {
+// processLimit returns how many processes and threads the kernel lets this process have. With
+// one of two capabilities it may have any number. Its cases may not (userProcesses): they have
+// no capability that root does not give them.
+func processLimit() int64 {
 	var (
 		header = unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		sets   [2]unix.CapUserData

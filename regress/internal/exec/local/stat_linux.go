@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// process is one line of /proc/PID/stat, or of a thread's stat. Other files there hold more,
-// but their reader waits for a process that is stuck in its memory.
+// process is one line of /proc/PID/stat, or of a thread's stat. Other files there contain
+// more, but reading them waits for a process that is stuck in its memory.
 type process struct {
 	pid, parent int
 	command     string
@@ -29,20 +29,20 @@ func (p process) stopped() bool { return p.state == 'T' }
 func descendants(top int) (found []process) {
 	all := readProcesses()
 	for _, pid := range slices.Sorted(maps.Keys(all)) {
-		if p := all[pid]; pid != top && descends(all, p, top) {
+		if p := all[pid]; pid != top && isBelow(all, p, top) {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// living lists the descendants that have not ended.
-func living(top int) []process {
+// livingBelow lists the descendants that have not ended.
+func livingBelow(top int) []process {
 	return slices.DeleteFunc(descendants(top), process.ended)
 }
 
-func descends(all map[int]process, p process, top int) bool {
-	for range len(all) { // parents may have changed while all were read
+func isBelow(all map[int]process, p process, top int) bool {
+	for range len(all) { // parents may have changed while the processes were read
 		if p.pid == top {
 			return true
 		}
@@ -74,8 +74,8 @@ func readProcess(pid int) (p process, ok bool) {
 	return parseStat(line)
 }
 
-// parseStat parses a number, a name in brackets that may hold anything, a state, the
-// parent's number, and the times behind that (proc_pid_stat(5)).
+// parseStat parses a number, a name in brackets that may contain any bytes, a state, the
+// parent's number, and the times after that (proc_pid_stat(5)).
 func parseStat(line []byte) (process, bool) {
 	const state, parent, user, system, born = 0, 1, 11, 12, 19
 	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')

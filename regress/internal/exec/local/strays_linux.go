@@ -13,10 +13,10 @@ import (
 // helperKey is the variable in a helper's environment that names the folder of its lanes.
 const helperKey = "MUSTER_LANES="
 
-// endStrays kills what the cases of a lane, or of all lanes below dir, left
-// running. That is for lanes without a PID namespace whose helper was killed:
-// then nobody else does. Cases are known by the HOME or TMPDIR that only they
-// were given; one that starts daemons in another environment keeps them.
+// endStrays kills the processes that the cases of a lane, or of all lanes below dir, left
+// running. It is for lanes without a PID namespace whose helper was killed: there nobody else
+// does that. It recognises cases by the HOME or TMPDIR that only they were given. A case that
+// starts daemons in another environment keeps them.
 //
 // It continues the helpers of lanes below dir. A case may have stopped such a helper again
 // after its parent ended. A helper that continues ends by itself.
@@ -38,7 +38,7 @@ func endStrays(dir string) {
 // endStray kills a process of a case and continues a helper. It reports whether the process
 // was either.
 func endStray(pid int, proc, dir string) bool {
-	fd, err := unix.PidfdOpen(pid, 0) // so that nobody else is hit if it ends now
+	fd, err := unix.PidfdOpen(pid, 0) // so that the signal cannot reach a later process
 	if err != nil {
 		return false
 	}

@@ -7,30 +7,29 @@ import (
 	"muster/regress/lane"
 )
 
-// stream is the end of a helper's answers, which must not block. Its reads wait in
-// the runtime's poller and nowhere else: each system call is over at once, so the
-// runtime is not told of it (lane.ReadNow says why).
+// stream is the reading end of a helper's answers, which must not block. Its reads wait only
+// in the runtime's poller: each system call ends at once, so it bypasses the runtime (see
+// lane.ReadNow).
 type stream struct {
 	conn syscall.RawConn
 
-	// Of the present call.
+	// State of the present call.
 	b   []byte
 	n   int
 	err error
-	// The same at every call, made once.
+	// The function tryRead, made once.
 	read func(fd uintptr) bool
 }
 
 // newStream returns a stream over a pipe or socket. One goroutine uses it at a time.
 func newStream(conn syscall.RawConn) *stream {
 	s := &stream{conn: conn}
-	s.read = s.once
+	s.read = s.tryRead
 	return s
 }
 
-// once makes one system call, and reports whether it is over: that there was
-// something to read.
-func (s *stream) once(fd uintptr) bool {
+// tryRead makes one system call, and reports whether there was something to read.
+func (s *stream) tryRead(fd uintptr) bool {
 	for {
 		switch s.n, s.err = lane.ReadNow(int(fd), s.b); s.err {
 		case syscall.EAGAIN:
@@ -42,7 +41,7 @@ func (s *stream) once(fd uintptr) bool {
 	}
 }
 
-// Read reads what is there, or waits until there is something.
+// Read reads the data that has come, or waits for some.
 func (s *stream) Read(b []byte) (int, error) {
 	s.b = b
 	err := s.conn.Read(s.read)

@@ -12,9 +12,8 @@ import (
 	"muster/regress/internal/name"
 )
 
-// endsWithin waits for the end of a child and leaves it to be waited for. It
-// asks again and again: a wait that blocks would take a thread, and could not be
-// given up.
+// endsWithin waits for the end of a child, and does not reap it. It polls: a blocking wait
+// would take a thread, and could not be given up.
 func endsWithin(pid int, d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -46,7 +45,7 @@ func (w *worker) awaitEnd(d time.Duration) bool {
 			w.killTree() // or the case stops it again
 			w.wake()
 		}
-		now := pulses(append(descendants(pid), top)...)
+		now := readPulses(append(descendants(pid), top)...)
 		if progressed(before, now) {
 			idle = -1
 		}
@@ -67,7 +66,7 @@ func (w *worker) killTree() {
 	}
 	deadline := time.Now().Add(w.crew.o.patience.killed)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		left := living(w.helper.Process.Pid)
+		left := livingBelow(w.helper.Process.Pid)
 		for _, p := range left {
 			p.kill()
 		}
@@ -93,10 +92,10 @@ func (p process) kill() {
 	}
 }
 
-// alive lists the processes below the helper, or the helper when it has none.
-func (w *worker) alive() []process {
+// livingProcesses lists the processes below the helper, or the helper if it has none.
+func (w *worker) livingProcesses() []process {
 	pid := w.helper.Process.Pid
-	if found := living(pid); len(found) > 0 {
+	if found := livingBelow(pid); len(found) > 0 {
 		return found
 	}
 	helper, _ := readProcess(pid)
@@ -104,12 +103,12 @@ func (w *worker) alive() []process {
 	return []process{helper}
 }
 
-// stuck is the error for processes that SIGKILL does not end: those of the
-// present helper's case, or the helper itself.
-func (w *worker) stuck() error {
+// stuckError returns the error for processes that SIGKILL does not end: those of the present
+// helper's case, or the helper itself.
+func (w *worker) stuckError() error {
 	const shown = 3
 	var list []string
-	found := w.alive()
+	found := w.livingProcesses()
 	for _, p := range found[:min(shown, len(found))] {
 		list = append(list, fmt.Sprintf("%d (%s)", p.pid, name.Print(p.command)))
 	}

@@ -225,7 +225,7 @@ func TestRights(t *testing.T) {
 		r.want(r.run("one.c", "id -u; id -g; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status"), "exit 0",
 			fmt.Sprintf(`stdout "%d\n%d\nCapInh:\t%s\nCapPrm:\t%[3]s\nCapEff:\t%[3]s\nCapAmb:\t%[3]s\n"`, os.Getuid(), os.Getgid(), none))
 		r.want(r.run("one.c", "mount -t tmpfs none . 2> /dev/null || echo refused"), "exit 0", `stdout "refused\n"`)
-		if apart := r.crew.mode.apart(); apart == r.crew.o.plain {
+		if apart := r.crew.mode.isolates(); apart == r.crew.o.plain {
 			r.Errorf("apart: %v", apart)
 		}
 	})
@@ -257,8 +257,8 @@ func TestRefused(t *testing.T) {
 	var err error
 	r.crew, err = Start(context.Background(), o)
 	must(t, err)
-	if r.crew.mode.apart() || len(r.notes.said) != 1 || !strings.Contains(r.notes.said[0], "without namespaces") {
-		t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.apart(), r.notes.said)
+	if r.crew.mode.isolates() || len(r.notes.said) != 1 || !strings.Contains(r.notes.said[0], "without namespaces") {
+		t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.isolates(), r.notes.said)
 	}
 	r.want(r.run("one.c", "pwd"), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`)
 	r.wantClean("next.c")
@@ -306,8 +306,8 @@ func TestMountPointTaken(t *testing.T) {
 		var err error
 		r.crew, err = Start(context.Background(), o)
 		must(t, err)
-		if r.crew.mode.apart() || len(r.notes.said) != 1 {
-			t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.apart(), r.notes.said)
+		if r.crew.mode.isolates() || len(r.notes.said) != 1 {
+			t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.isolates(), r.notes.said)
 		}
 		r.wantClean("next.c")
 		must(t, r.crew.Close())

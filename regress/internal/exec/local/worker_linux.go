@@ -16,33 +16,32 @@ import (
 	"muster/regress/lane"
 )
 
-// errLaneDied says that a helper went away unasked.
+// errLaneDied reports that a helper ended unexpectedly.
 var errLaneDied = errors.New("the lane's helper died")
 
 // worker is the parent's side of one lane. One goroutine uses it at a time.
 type worker struct {
-	crew   *Crew
-	number int
-	root   string // the lane's folder
-	plain  bool   // its cases see root where it is, not at Canonical
-	blind  bool   // the kernel grants it no inotify
+	crew      *Crew
+	number    int
+	root      string // the lane's folder
+	plain     bool   // its cases see root at its own path, not at Canonical
+	noInotify bool   // the kernel grants it no inotify
 
-	// The present helper; helper is nil between one that is gone and the next.
-	helper *exec.Cmd
-	link   *link
-	errors *os.File // what it said in dying
-	outbox *outbox
-	floor  int64         // KiB
-	own    time.Duration // CPU that it took itself, as it last told
+	// The present helper; nil until the next one starts.
+	helper    *exec.Cmd
+	link      *link
+	stderr    *os.File // the helper's
+	outbox    *outbox
+	floor     int64         // KiB
+	helperCPU time.Duration // CPU time of the helper itself, at its last report
 
-	digests digests
-	batch   lane.Batch // space, used again, as is
-	out     []byte     // this
+	digests digester
+	batch   lane.Batch // reused memory, like message
+	message []byte
 }
 
-// start brings up a helper and waits until it is ready. In mode m the lane's
-// cases see what that says. A helper that dies before it is ready costs another
-// start; after deathsMax of them the way to start it does not work.
+// start starts a helper in mode m, and waits until it is ready. If the helper dies before
+// that, start tries again. After deathsMax deaths this way of starting does not work.
 func (w *worker) start(ctx context.Context, m *mode) (err error) {
 	for range deathsMax {
 		if err = w.startOnce(ctx, m); !errors.Is(err, errLaneDied) {
@@ -53,9 +52,9 @@ func (w *worker) start(ctx context.Context, m *mode) (err error) {
 }
 
 func (w *worker) startOnce(ctx context.Context, m *mode) error {
-	w.plain = !m.apart()
+	w.plain = !m.isolates()
 	w.crew.threads.Lock()
-	err := w.crew.mended(w.makeFolders())
+	err := w.crew.withRoomMend(w.makeFolders())
 	if err == nil {
 		err = w.spawn(m)
 	}
@@ -63,7 +62,7 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 	if err != nil {
 		return err
 	}
-	if err := w.greet(ctx); err != nil {
+	if err := w.setUp(ctx); err != nil {
 		why, left := w.end()
 		switch {
 		case left != nil:
@@ -94,37 +93,37 @@ func (w *worker) makeFolders() (err error) {
 		return nil
 	}
 	if removeTree(w.root) != nil {
-		w.root = c.freshRoot() // this one goes with the base, if it can
+		w.root = c.freshRoot() // the old one is removed with the base, if possible
 	}
 	if err := os.Mkdir(w.root, 0o755); err != nil {
-		w.outbox.done()
+		w.outbox.release()
 		return err
 	}
 	return nil
 }
 
-// freshRoot names a folder for a lane whose own folder cannot be removed, perhaps because
-// it has a mount or processes left in it. The name is as long as the
-// numbers of lanes, and none of them.
+// freshRoot names a folder for a lane whose own folder cannot be removed, perhaps because it
+// has a mount or processes left in it. The name is as long as the lanes' numbers, and differs
+// from all of them.
 func (c *Crew) freshRoot() string {
 	const first = 10 * 36 * 36 // "a00"
-	return filepath.Join(c.base.dir, strconv.FormatInt(first+c.fresh.Add(1), 36))
+	return filepath.Join(c.base.dir, strconv.FormatInt(first+c.freshRoots.Add(1), 36))
 }
 
-// moveOut gives the lane another folder at its next start. Processes that SIGKILL did not
+// useFreshRoot gives the lane another folder at its next start. Processes that SIGKILL did not
 // end may still write to the present folder when they come back.
-func (w *worker) moveOut() { w.root = w.crew.freshRoot() }
+func (w *worker) useFreshRoot() { w.root = w.crew.freshRoot() }
 
-// helperEnv is the environment of a helper, of which no case sees anything: one
-// thread that runs code, no signals to interrupt it, and no collector, but for a
-// heap beyond what one case explains (lane's memory says why).
+// helperEnv is the environment of a helper; no case sees it. A helper has one thread that runs
+// code, and no signals to interrupt it. It collects no garbage, except of a heap beyond what
+// one case explains (see lane's memory).
 var helperEnv = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
 
 // spawn starts the helper with its ends of the link and the corpus.
 func (w *worker) spawn(m *mode) (err error) {
 	defer func() {
 		if err != nil {
-			w.outbox.done()
+			w.outbox.release()
 		}
 	}()
 	l, jobs, answers, err := newLink()
@@ -145,11 +144,11 @@ func (w *worker) spawn(m *mode) (err error) {
 	defer corpus.Close()
 	said, err := os.Create(w.outbox.dir + "/errors")
 	if err != nil {
-		return w.crew.mended(err)
+		return w.crew.withRoomMend(err)
 	}
 	command := w.crew.o.Helper
-	// Not bound to a context: a helper ends when its link does, after it has killed
-	// what its case started.
+	// No context ends it: a helper ends when its link does, after it has killed the
+	// processes of its case.
 	cmd := exec.CommandContext(context.Background(), command[0], append(command[1:len(command):len(command)], lane.Argument)...)
 	cmd.ExtraFiles = []*os.File{jobs, corpus, answers} // lane.JobsFD, CorpusFD and AnswersFD
 	cmd.Stderr = said
@@ -160,12 +159,12 @@ func (w *worker) spawn(m *mode) (err error) {
 		said.Close()
 		return err
 	}
-	w.helper, w.link, w.errors, w.own = cmd, l, said, 0
-	w.limitUser()
+	w.helper, w.link, w.stderr, w.helperCPU = cmd, l, said, 0
+	w.limitUserProcesses()
 	return nil
 }
 
-// openCorpus opens what holds the sources for one helper.
+// openCorpus opens the archive or folder of the sources for one helper.
 func openCorpus(o *Options) (*os.File, error) {
 	f := o.Corpus.File()
 	if f == nil {
@@ -180,16 +179,16 @@ func openCorpus(o *Options) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// greet sends the lane's setup and waits for the answer.
-func (w *worker) greet(ctx context.Context) error {
+// setUp sends the lane's setup and waits for the answer.
+func (w *worker) setUp(ctx context.Context) error {
 	setup := w.crew.setup
 	setup.Root, setup.Outbox, setup.PIDNamespace = w.root, w.outbox.dir, !w.plain
 	if w.plain {
-		setup.Env = seen(setup.Env, w.root)
+		setup.Env = replaceCanonical(setup.Env, w.root)
 	} else {
 		setup.Canonical = Canonical
 	}
-	w.link.obey(ctx)
+	w.link.bindTo(ctx)
 	var ready lane.Ready
 	err := w.link.send(setup.AppendFrame(nil))
 	if err == nil {
@@ -198,18 +197,18 @@ func (w *worker) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.note(ready.HelperCPU, ready.Floor)
+	w.recordUsage(ready.HelperCPU, ready.Floor)
 	if ready.Fault != "" {
-		return w.crew.blamed(ready.Fault, ready.CorpusChanged, ready.DiskFull)
+		return w.crew.helperFault(ready.Fault, ready.CorpusChanged, ready.DiskFull)
 	}
-	w.noteBlind(ready.NoInotify)
+	w.recordInotify(ready.NoInotify)
 	return nil
 }
 
-// note takes over what the present helper tells about itself.
-func (w *worker) note(own time.Duration, floor int64) {
-	w.crew.own.Add(int64(own - w.own))
-	w.own = own
+// recordUsage records the CPU time and the floor that the present helper reports.
+func (w *worker) recordUsage(own time.Duration, floor int64) {
+	w.crew.helperCPU.Add(int64(own - w.helperCPU))
+	w.helperCPU = own
 	if floor == w.floor {
 		return
 	}
@@ -221,33 +220,32 @@ func (w *worker) note(own time.Duration, floor int64) {
 	}
 }
 
-// noteBlind takes over whether the helper has inotify now.
-func (w *worker) noteBlind(blind bool) {
-	if w.blind = blind; blind {
-		w.crew.tellBlind()
+// recordInotify records whether the helper has inotify now.
+func (w *worker) recordInotify(blind bool) {
+	if w.noInotify = blind; blind {
+		w.crew.warnNoInotify()
 	}
 }
 
-// end makes the present helper end, and with it its case, waits for it, and
-// returns what is known about why it ended. If it does not end, as the init of a
-// PID namespace does not before all processes in there, it is left behind, and
-// that is the error. The next start brings the lane back, in another folder.
+// end ends the present helper with its case, waits for it, and returns the known reason of its
+// end. A helper may not end: the init of a PID namespace does not end before all processes in
+// there. Then end leaves it behind and returns an error. The next start uses another folder.
 func (w *worker) end() (why string, left error) {
 	if w.helper == nil {
 		return "it did not start", nil
 	}
-	w.link.disobey()
+	w.link.unbind()
 	w.link.hangUp()
 	if w.endHelper() {
 		why = w.reap()
-		w.outbox.done()
+		w.outbox.release()
 	} else {
-		left = w.stuck()
+		left = w.stuckError()
 		_ = w.helper.Process.Release()
-		w.moveOut()
+		w.useFreshRoot()
 	}
-	w.errors.Close()
-	w.helper, w.own = nil, 0
+	w.stderr.Close()
+	w.helper, w.helperCPU = nil, 0
 	return why, left
 }
 
@@ -264,28 +262,28 @@ func (w *worker) endHelper() bool {
 	return w.awaitEnd(patience.killed)
 }
 
-// endOrWarn is end where another error is to be told, or none.
+// endOrWarn is end for callers that return another error, or none.
 func (w *worker) endOrWarn() {
 	if _, left := w.end(); left != nil {
 		w.crew.o.Warn(left.Error())
 	}
 }
 
-// reap takes over how the helper ended.
+// reap reaps the helper, and returns how it ended.
 func (w *worker) reap() (why string) {
 	w.crew.threads.Lock()
 	defer w.crew.threads.Unlock()
-	_ = w.helper.Wait() // its status is looked at below
+	_ = w.helper.Wait() // its status is checked below
 	if code := w.helper.ProcessState.ExitCode(); w.plain && code != 0 && code != 1 {
 		endStrays(w.root) // in a PID namespace the kernel has done so
 	}
 	return w.lastWords()
 }
 
-// lastWords is the first line of what the helper said, or how it ended.
+// lastWords returns the first line of the helper's standard error, or its exit status.
 func (w *worker) lastWords() string {
 	said := make([]byte, 400)
-	n, _ := w.errors.ReadAt(said, 0)
+	n, _ := w.stderr.ReadAt(said, 0)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(said[:n])), "\n")
 	if first != "" {
 		return withThreadsMend(name.Print(first))
