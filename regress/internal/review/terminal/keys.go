@@ -12,7 +12,8 @@ import (
 
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
-		return tea.Interrupt
+		m.interrupted = true
+		return tea.Quit
 	}
 	switch m.stage {
 	case filtering:

@@ -46,6 +46,8 @@ type model struct {
 	commit  *commit // under way; nil for none
 	written []review.Result
 	failed  error // of the last commit
+
+	interrupted bool // by ctrl+c
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {

@@ -8,7 +8,6 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,12 +35,14 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 	defer stop()
 	m := newModel(running, d, s.Colour)
 	m.editor, m.lend = editorIn(s.Environ), s.Lend
-	// The program's own handling of signals ends the context.
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Out),
+	// Signals end the context, outside. It is not given to bubbletea: a program that it ends in
+	// that way, or by tea.Interrupt, closes the reader of the terminal while that still reads.
+	p := tea.NewProgram(m, tea.WithInput(s.In), tea.WithOutput(s.Out),
 		tea.WithEnvironment(s.Environ), tea.WithoutSignalHandler())
+	defer context.AfterFunc(ctx, p.Quit)()
 	_, err := p.Run()
 	stop()
-	if ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
+	if ctx.Err() != nil || m.interrupted {
 		err = context.Canceled
 	}
 	if m.commit != nil {
