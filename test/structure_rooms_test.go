@@ -38,7 +38,6 @@ var crowded = map[string]figures{
 	"muster/lab/probe":                             {files: 22},
 	"muster/lab/results":                           {methods: 16, cycle: 2},
 	"muster/pool":                                  {methods: 24},
-	"muster/regress/bisect":                        {methods: 19, cycle: 2},
 	"muster/regress/internal/cause":                {files: 39, methods: 46, cycle: 17},
 	"muster/regress/internal/corpus":               {files: 24, methods: 17, cycle: 17},
 	"muster/regress/internal/cost":                 {cycle: 3},
@@ -61,8 +60,6 @@ var crowded = map[string]figures{
 	"muster/regress/internal/shrink":               {cycle: 7},
 	"muster/regress/internal/state":                {methods: 18, cycle: 2},
 	"muster/regress/internal/tool":                 {cycle: 4},
-	"muster/regress/record":                        {methods: 24, cycle: 4},
-	"muster/regress/reduce":                        {methods: 17, cycle: 2},
 	"muster/regress/lane":                          {files: 38, methods: 29, cycle: 11},
 }
 

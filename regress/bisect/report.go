@@ -4,32 +4,39 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
-	"time"
-
 	"muster/internal/readable"
 	"muster/regress/internal/bisection"
+	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
+	"strings"
+	"time"
 )
 
-// conclude prints what came of the search, which err broke off unless it is nil.
-func (d *bisecting) conclude(ctx context.Context, err error) error {
+// findings are what a search has found, to be printed.
+type findings struct {
+	search      *search
+	interrupted bool
+}
+
+// conclude prints what a search has found. err is the error that ended the search, or nil.
+func conclude(ctx context.Context, d *search, err error) error {
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return err
 	case d.ran == 0 && d.failed != nil:
 		return d.failed
 	}
-	write := d.text
+	f := findings{search: d, interrupted: ctx.Err() != nil}
+	write := f.text
 	if d.run.Job.Report.Format == opt.JSON {
-		write = d.json
+		write = f.json
 	}
 	w := &strings.Builder{}
-	if err := write(w, ctx.Err() != nil); err != nil {
+	if err := write(w); err != nil {
 		return err
 	}
 	d.how.Status("")
@@ -42,25 +49,15 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 	return nil
 }
 
-// runs is how many there are in all.
-func (d *bisecting) runs() (n int) {
-	for i, first := range d.same {
-		if first == i {
-			n += len(d.sources)
-		}
-	}
-	return n
-}
-
-// each calls do for the causes in their order.
-func (d *bisecting) each(do func(index int, p *probed, states []bisection.State) error) error {
-	for index := range d.found.Causes {
-		for i := range d.sources {
-			for n, c := range d.sources[i].Causes {
+// each calls do for each cause, in their order.
+func (f findings) each(do func(c *cause.Cause, caseName string, h history) error) error {
+	for index := range f.search.found.Causes {
+		for i := range f.search.sources {
+			for n, c := range f.search.sources[i].Causes {
 				if c != index {
 					continue
 				}
-				if err := do(index, &d.sources[i], d.sources[i].states[n]); err != nil {
+				if err := do(&f.search.found.Causes[index], f.search.sources[i].Name, history{f.search.how.Versions, f.search.sources[i].states[n]}); err != nil {
 					return err
 				}
 			}
@@ -69,137 +66,27 @@ func (d *bisecting) each(do func(index int, p *probed, states []bisection.State)
 	return nil
 }
 
-func (d *bisecting) text(w *strings.Builder, interrupted bool) error {
-	err := d.each(func(index int, p *probed, states []bisection.State) error {
-		c := d.found.Causes[index]
-		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, c.Name, d.sentence(states))
-		fmt.Fprintf(w, "    in %s: %s\n", name.Print(p.Name), d.line(states))
+func (f findings) text(w *strings.Builder) error {
+	err := f.each(func(c *cause.Cause, caseName string, h history) error {
+		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, c.Name, h.sentence())
+		fmt.Fprintf(w, "    in %s: %s\n", name.Print(caseName), h.line())
 		return nil
 	})
 	end := ""
-	if interrupted {
+	if f.interrupted {
 		end = ", interrupted"
 	}
 	fmt.Fprintf(w, "bisect: %s, %s, %s, %s in %v%s\n",
-		readable.Count(d.causes(), "cause"), readable.Count(len(d.versions), "version"), readable.Count(len(d.sources), "source"),
-		readable.Count(d.ran+d.failing, "run"), time.Since(d.began).Round(10*time.Millisecond), end)
+		readable.Count(f.causes(), "cause"), readable.Count(len(f.search.versions), "version"), readable.Count(len(f.search.sources), "source"),
+		readable.Count(f.search.ran+f.search.failing, "run"), time.Since(f.search.began).Round(10*time.Millisecond), end)
 	return err
 }
 
-func (d *bisecting) causes() (n int) {
-	for _, p := range d.sources {
+func (f findings) causes() (n int) {
+	for _, p := range f.search.sources {
 		n += len(p.Causes)
 	}
 	return n
-}
-
-// sentence says which version brought a cause.
-func (d *bisecting) sentence(states []bisection.State) string {
-	changes, oldest := bisection.Changes(states)
-	silent, why := d.silent(states)
-	switch {
-	case oldest < 0:
-		return "no version tells"
-	case len(changes) == 0 && states[oldest] == bisection.Shown:
-		return d.oldest(oldest) + " has it already"
-	case len(changes) == 0 && silent == 0:
-		return "no version has it"
-	case len(changes) == 0 && 2*silent > len(states):
-		return "it cannot be told: " + why + ", and the others are without"
-	case len(changes) == 0:
-		return "no version that tells has it: " + why
-	case len(changes) == 1 && changes[0].Came:
-		return d.by(changes[0]) + " brought it"
-	}
-	var words []string
-	if states[oldest] == bisection.Shown {
-		words = append(words, d.oldest(oldest)+" has it already")
-	}
-	came := states[oldest] == bisection.Shown
-	for _, c := range changes {
-		word := "it went with "
-		if c.Came {
-			word = "it came with "
-			if came {
-				word = "it came again with "
-			}
-			came = true
-		}
-		words = append(words, word+d.by(c))
-	}
-	return strings.Join(words, ", ")
-}
-
-// oldest names the first version that told anything.
-func (d *bisecting) oldest(i int) string {
-	if i > 0 {
-		return d.version(i) + ", the oldest that tells,"
-	}
-	return d.version(i) + ", the oldest,"
-}
-
-// silent counts the versions that told nothing, and says why they did not.
-func (d *bisecting) silent(states []bisection.State) (n int, why string) {
-	untold, notRun := 0, 0
-	for _, s := range states {
-		switch s {
-		case bisection.Inconclusive:
-			untold++
-		case bisection.NotAsked:
-			notRun++
-		}
-	}
-	var words []string
-	if untold > 0 {
-		words = append(words, readable.Number(untold)+" cannot tell")
-	}
-	if notRun > 0 {
-		words = append(words, readable.Number(notRun)+" not run")
-	}
-	return untold + notRun, "of " + readable.Count(len(states), "version") + " " + strings.Join(words, ", ")
-}
-
-func (d *bisecting) version(i int) string { return name.Print(d.how.Versions[i].Name) }
-
-// by names the versions one of which made a change.
-func (d *bisecting) by(c bisection.Change) string {
-	switch c.Version - c.After {
-	case 1:
-		return d.version(c.Version)
-	case 2:
-		return d.version(c.After+1) + " or " + d.version(c.Version)
-	}
-	return "one of " + d.version(c.After+1) + " … " + d.version(c.Version)
-}
-
-// stateWords are what the line of a cause says of a stretch of versions.
-func stateWords(s bisection.State) string {
-	switch s {
-	case bisection.Shown:
-		return "with it"
-	case bisection.Absent:
-		return "without"
-	case bisection.Inconclusive:
-		return "cannot tell"
-	}
-	return "not run"
-}
-
-// line says what each version showed.
-func (d *bisecting) line(states []bisection.State) string {
-	var parts []string
-	for _, s := range bisection.Stretches(states) {
-		part := d.version(s.From)
-		switch s.To - s.From {
-		case 0:
-		case 1:
-			part += " " + d.version(s.To)
-		default:
-			part += " … " + d.version(s.To)
-		}
-		parts = append(parts, part+" "+stateWords(s.State))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // jsonBisected is the line of a cause.
@@ -231,19 +118,18 @@ type jsonBisect struct {
 	Wall        float64 `json:"wall_ms"`
 }
 
-func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
-	err := d.each(func(index int, p *probed, states []bisection.State) error {
-		c := d.found.Causes[index]
-		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(p.Name)}
-		changes, _ := bisection.Changes(states)
+func (f findings) json(w *strings.Builder) error {
+	err := f.each(func(c *cause.Cause, caseName string, h history) error {
+		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(caseName)}
+		changes, _ := bisection.Changes(h.states)
 		for _, change := range changes {
 			if change.Came {
-				by := d.version(change.Version)
+				by := h.version(change.Version)
 				line.BroughtBy, line.Sure = &by, change.Sure()
 			}
 		}
-		for i, s := range states {
-			line.History = append(line.History, jsonVersion{d.version(i), jsonState(s)})
+		for i, s := range h.states {
+			line.History = append(line.History, jsonVersion{h.version(i), jsonState(s)})
 		}
 		return report.EncodeLine(w, line)
 	})
@@ -251,9 +137,9 @@ func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 		return err
 	}
 	return report.EncodeLine(w, jsonBisect{
-		Type: "summary", Command: job.BisectCommand, Run: d.past.Run.ID, Causes: d.causes(), Versions: len(d.versions),
-		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
-		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
+		Type: "summary", Command: job.BisectCommand, Run: f.search.past.Run.ID, Causes: f.causes(), Versions: len(f.search.versions),
+		Sources: len(f.search.sources), Runs: f.search.ran + f.search.failing, Interrupted: f.interrupted,
+		Wall: float64(time.Since(f.search.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
 
 // Bounds of what a summary says of failing cases.
@@ -24,88 +25,76 @@ const (
 	errorLineMax = 200 // bytes
 )
 
-// refused reports whether the record writes no golden because every case fails.
-func (r *recording) refused() bool {
-	return len(r.failing) == len(r.run.Inputs.Cases) && !r.run.Job.Judge.AllowFailures
+// failures are the cases that did not exit with 0.
+type failures struct {
+	run    *run.Run
+	writer *golden.Writer
+	cases  []int // indexes of those that have all their runs
+
+	ran       int  // first runs of cases
+	hasPassed bool // one of them exited with 0
 }
 
-// noteFirstRun warns once the first cases that ran have all failed, so that nobody waits for the
+// refuse reports whether the record writes no golden because every case fails.
+func (f *failures) refuse() bool {
+	return len(f.cases) == len(f.run.Inputs.Cases) && !f.run.Job.Judge.AllowFailures
+}
+
+// noteFirst counts the first run of a case. It warns once the first cases that ran have all failed, so that nobody waits for the
 // rest of a corpus with a broken command.
-func (r *recording) noteFirstRun(rec *golden.Record) error {
-	r.ran++
-	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
-	if r.ran != pass.FailingFirst || len(r.run.Inputs.Cases) == pass.FailingFirst || r.hasPassed || r.run.Resumed || r.run.Job.Judge.AllowFailures {
+func (f *failures) noteFirst(rec *golden.Record) error {
+	f.ran++
+	f.hasPassed = f.hasPassed || rec.Outcome.Ending.Success()
+	if f.ran != pass.FailingFirst || len(f.run.Inputs.Cases) == pass.FailingFirst || f.hasPassed || f.run.Resumed || f.run.Job.Judge.AllowFailures {
 		return nil
 	}
-	line, err := errorLine(r.writer, &rec.Outcome)
+	line, err := errorLine(f.writer, &rec.Outcome)
 	if err != nil {
 		return err
 	}
 	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
-	r.run.Events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
+	f.run.Events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
 	return nil
 }
 
-// failsSoFar reports whether the record is refused after the first run of each case: every case
-// fails. It concludes them, for further runs change nothing.
-func (r *recording) failsSoFar() (bool, error) {
-	if r.run.Job.Judge.AllowFailures {
-		return false, nil
-	}
-	records := make([]golden.Record, len(r.run.Inputs.Cases))
-	for i, e := range r.run.Inputs.Cases {
-		rec, known, err := r.writer.Get(e.Name)
-		if err != nil || !known || rec.Outcome.Ending.Success() {
-			return false, err
-		}
-		records[i] = rec
-	}
-	for _, t := range r.run.Inputs.Tasks() {
-		if !r.done[t.Index] {
-			r.conclude(t, records[t.Index])
-		}
-	}
-	return true, nil
-}
-
-// nameFailing puts the first failing cases into the summary, and warns if most cases fail.
-func (r *recording) nameFailing() error {
-	slices.Sort(r.failing)
-	for _, i := range r.failing[:min(failingNamed, len(r.failing))] {
-		rec, _, err := r.writer.Get(r.run.Inputs.Cases[i].Name)
+// name puts the first failing cases into the summary, and warns if most cases fail.
+func (f *failures) name() error {
+	slices.Sort(f.cases)
+	for _, i := range f.cases[:min(failingNamed, len(f.cases))] {
+		rec, _, err := f.writer.Get(f.run.Inputs.Cases[i].Name)
 		if err != nil {
 			return err
 		}
-		line, err := errorLine(r.writer, &rec.Outcome)
+		line, err := errorLine(f.writer, &rec.Outcome)
 		if err != nil {
 			return err
 		}
-		r.run.Ledger.Summary.Failing = append(r.run.Ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
+		f.run.Ledger.Summary.Failing = append(f.run.Ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
 	}
-	if 2*len(r.failing) > len(r.run.Inputs.Cases) && !r.run.Job.Judge.AllowFailures {
-		r.warnFailing(r.run.Ledger.Summary.Failing[0])
+	if 2*len(f.cases) > len(f.run.Inputs.Cases) && !f.run.Job.Judge.AllowFailures {
+		f.warn(f.run.Ledger.Summary.Failing[0])
 	}
 	return nil
 }
 
-func (r *recording) warnFailing(first report.Failure) {
-	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), readable.Cases(len(r.run.Inputs.Cases)), first)
-	if r.refused() {
-		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.run.Job.Store.Golden, first)
+func (f *failures) warn(first report.Failure) {
+	text := fmt.Sprintf("%d of %s fail; the first is %s", len(f.cases), readable.Cases(len(f.run.Inputs.Cases)), first)
+	if f.refuse() {
+		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", f.run.Job.Store.Golden, first)
 	}
-	r.run.Events.Warn(text)
-	for _, hint := range r.run.Execution.Commands.For(first.Name).Hints() {
-		r.run.Events.Warn(hint)
+	f.run.Events.Warn(text)
+	for _, hint := range f.run.Execution.Commands.For(first.Name).Hints() {
+		f.run.Events.Warn(hint)
 	}
-	if hint := r.headerHint(first); hint != "" {
-		r.run.Events.Warn(hint)
+	if hint := headerHint(f.run.Inputs, first); hint != "" {
+		f.run.Events.Warn(hint)
 	}
 }
 
 // headerHint suggests --headers if the error of a case names the file of another one.
-func (r *recording) headerHint(first report.Failure) string {
+func headerHint(in *run.Inputs, first report.Failure) string {
 	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
-	for _, e := range r.run.Inputs.Cases {
+	for _, e := range in.Cases {
 		base := path.Base(e.Name)
 		isNumber := strings.Trim(base, "0123456789") == "" // a line, say
 		if e.Name != first.Name && !isNumber && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"muster/internal/readable"
 	"muster/regress/internal/content"
@@ -11,26 +12,44 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/run"
 )
 
 // exampleMax is the size of the largest part that an example is taken from, in bytes.
 const exampleMax = 1 << 20
 
+// variation is how the runs of cases differ from each other.
+type variation struct {
+	example string      // of two runs that differ; "" for none
+	found   atomic.Bool // an example is known, or will be
+}
+
+// find returns an example from a run of a case that differs from those before, if there is none yet.
+func (v *variation) find(w *golden.Writer, rules normalize.Rules, rec *golden.Record, now *exec.Result) (string, error) {
+	if !v.found.CompareAndSwap(false, true) {
+		return "", nil
+	}
+	text, err := example(w, rules, rec, now)
+	v.found.Store(text != "")
+	return text, err
+}
+
 // example shows in what two runs of a case differ: the first line of each that does. It
 // returns "" if no part of text shows it.
-func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error) {
+func example(w *golden.Writer, rules normalize.Rules, rec *golden.Record, now *exec.Result) (string, error) {
 	for i := range rec.Outcome.Parts {
 		was := &rec.Outcome.Parts[i]
 		is, both := now.Outcome.Part(was.Key)
 		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
 			continue
 		}
-		old, err := content.Shown(r.run.Job.Rules, keep.ContentsIn(r.writer), was)
+		old, err := content.Shown(rules, keep.ContentsIn(w), was)
 		if err != nil {
 			return "", err
 		}
-		text, err := content.Shown(r.run.Job.Rules, now.Open, &is)
+		text, err := content.Shown(rules, now.Open, &is)
 		if err != nil {
 			return "", err
 		}
@@ -52,15 +71,15 @@ func firstWith(text string, sign byte) string {
 	return ""
 }
 
-// warnVarying warns if most cases vary from run to run: most output would not be compared.
-func (r *recording) warnVarying() {
-	n := r.run.Ledger.Summary.Verdicts[outcome.Flaky]
-	if 2*n <= len(r.run.Inputs.Cases) {
+// warn warns if most cases vary from run to run: most output would not be compared.
+func (v *variation) warn(s *run.Run) {
+	n := s.Ledger.Summary.Verdicts[outcome.Flaky]
+	if 2*n <= len(s.Inputs.Cases) {
 		return
 	}
-	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.run.Inputs.Cases)))
-	if r.varies != "" {
-		text += ", such as " + r.varies
+	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(s.Inputs.Cases)))
+	if v.example != "" {
+		text += ", such as " + v.example
 	}
-	r.run.Events.Warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
+	s.Events.Warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
 }

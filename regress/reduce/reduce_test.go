@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/goal"
 	"muster/regress/internal/run"
 )
 
@@ -51,13 +50,14 @@ func TestGivenIsCopiedWithinItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		d := &reducing{run: &run.Run{Inputs: run.NewInputs(c, folder)}, trial: &trial{}, goal: goal.Goal{Name: "x.c"}, given: most}
-		if err := d.writeGiven(root); err != nil {
+		into := resultFolder{folder, run.NewInputs(c, folder), most}
+		tooMuch, err := into.writeGiven(root, "x.c")
+		if err != nil {
 			t.Fatal(err)
 		}
 		copied, _ := root.ReadFile("HDR_a")
-		if d.tooMuch != want.tooMuch || string(copied) != want.copied {
-			t.Errorf("of at most %d bytes: %q is copied, and %d bytes are said to be too much", most, copied, d.tooMuch)
+		if tooMuch != want.tooMuch || string(copied) != want.copied {
+			t.Errorf("of at most %d bytes: %q is copied, and %d bytes are said to be too much", most, copied, tooMuch)
 		}
 	}
 }

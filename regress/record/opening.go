@@ -1,0 +1,170 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"muster/internal/readable"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/opt"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/place"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
+	"muster/regress/internal/sample"
+	"os"
+)
+
+// durationsOf returns how long the cases took by the golden that is replaced, if there is one. It
+// refuses a selection that would drop cases from that golden.
+func durationsOf(ctx context.Context, into place.Target, s *run.Run) (pass.Durations, error) {
+	none := make(pass.Durations, len(s.Inputs.Cases))
+	old, err := into.Open(ctx)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return none, nil
+	case fault.ClassOf(err) == fault.Input:
+		s.Events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		return none, nil
+	case err != nil:
+		return nil, err
+	}
+	defer old.Close()
+	selected := make(map[string]bool, len(s.Inputs.Cases))
+	for _, e := range s.Inputs.Cases {
+		selected[e.Name] = true
+	}
+	lost := 0
+	for _, e := range s.Inputs.Corpus.Cases() {
+		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
+			lost++
+		}
+	}
+	if lost > 0 {
+		return nil, fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", s.Job.Store.Golden, readable.Cases(lost))
+	}
+	return s.Inputs.Durations(old.Wall), nil
+}
+
+// begin starts the run and opens the new golden, or the one that --resume goes on with.
+func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Durations) (p *passes, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Drop())
+		}
+	}()
+	id, err := s.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id["--repeat"] = fmt.Sprint(s.Job.Judge.Repeat)
+	id["--golden"] = s.Job.Store.Golden
+	into.Identify(id)
+	if err := s.Execution.Start(ctx, s.Setup()); err != nil {
+		return nil, err
+	}
+	maps.Copy(id, s.Execution.Crew.Identity())
+	if err := s.Begin(id, outcome.Digest{}); err != nil {
+		return nil, err
+	}
+	w, err := openWriter(ctx, s, into)
+	if err != nil {
+		return nil, err
+	}
+	p = newPasses(s, w, took)
+	rest := s.Inputs.Tasks()
+	if s.Resumed {
+		if rest, err = p.cases.readRuns(w, rest); err == nil {
+			err = repeatFinished(ctx, s, w, p.cases)
+		}
+		if err != nil {
+			return nil, errors.Join(err, w.Abort(true))
+		}
+	}
+	s.Events.Emit(report.Started{
+		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Tool: job.CommandLine(&s.Job.Command), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
+		Resumed: len(s.Inputs.Cases) - len(rest), Expected: p.cases.due.Sum(rest), At: s.Began,
+	})
+	return p, nil
+}
+
+// openWriter begins the new golden, or goes on with what the run that is
+// resumed has of it. The part of any other run is given up.
+func openWriter(ctx context.Context, s *run.Run, into place.Target) (*golden.Writer, error) {
+	m, err := s.Meta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Resumed {
+		if err := into.Reopen(s.Folder.ID); err != nil {
+			return nil, err
+		}
+		w, err := golden.Resume(into.Path())
+		switch {
+		case err == nil && w.Meta().Run == s.Folder.ID:
+			return w, nil
+		case err == nil:
+			if err := w.Abort(true); err != nil {
+				return nil, err
+			}
+			s.Events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", s.Job.Store.Golden))
+		case !errors.Is(err, os.ErrNotExist):
+			return nil, err
+		}
+	}
+	m.Selection = job.KeptSelection(&s.Job.Select)
+	w, err := golden.Create(into.Path(), m)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.PutShared(s.Inputs.Digests.Shared()); err != nil {
+		return nil, errors.Join(err, w.Abort(false))
+	}
+	return w, nil
+}
+
+// repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
+// another outcome now. If all cases have their runs, it does nothing.
+func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *cases) error {
+	var finished []pass.Task
+	left := false
+	for _, t := range s.Inputs.Tasks() {
+		runs := cases.had[t.Index].runs
+		left = left || runs < s.Job.Judge.Repeat
+		if runs > 0 {
+			finished = append(finished, t)
+		}
+	}
+	if !left || s.Execution.Crew.IsRemote() {
+		return nil
+	}
+	again := run.NewSample(s, w.Meta(), opt.RetriesDefault)
+	same := func(ctx context.Context, t pass.Task) (bool, error) {
+		rec, _, err := w.Get(t.Entry.Name)
+		if err != nil {
+			return false, err
+		}
+		return again.IsMet(ctx, sample.Expectation{
+			Task: t, Command: s.Execution.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(w), Kept: again.Candidate,
+			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
+		})
+	}
+	join := func(ctx context.Context, caseName string) error {
+		rec, _, err := w.Get(caseName)
+		if err != nil {
+			return err
+		}
+		return again.Candidate.JoinTo(ctx, w, rec, s.Comparer.Same)
+	}
+	if err := again.Repeat(ctx, finished, same, join); err != nil {
+		return err
+	}
+	_, err := cases.readRuns(w, s.Inputs.Tasks())
+	return err
+}

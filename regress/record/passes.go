@@ -1,0 +1,207 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"muster/regress/internal/content"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
+	"slices"
+	"time"
+)
+
+// passes runs every case several times and writes the golden.
+type passes struct {
+	run     *run.Run
+	writer  *golden.Writer
+	cases   *cases
+	failing failures
+	varying variation
+}
+
+func newPasses(s *run.Run, w *golden.Writer, took pass.Durations) *passes {
+	return &passes{run: s, writer: w, cases: newCases(took), failing: failures{run: s, writer: w}}
+}
+
+// runAll runs every case until it has its number of runs. The passes are apart
+// in time, so that what depends on the clock shows.
+func (p *passes) runAll(ctx context.Context) error {
+	for number := 1; number <= p.run.Job.Judge.Repeat; number++ {
+		if number == 2 {
+			if ends, err := p.failsSoFar(); err != nil || ends {
+				return err
+			}
+		}
+		tasks, err := p.toRun(number)
+		if err != nil {
+			return err
+		}
+		if number > 1 {
+			p.cases.due = p.cases.took.Complete()
+			p.run.Events.Emit(report.PassStarted{Pass: number, Runs: len(tasks), Expected: p.cases.due.Sum(tasks), At: time.Now()})
+		}
+		if err := p.runPass(ctx, tasks, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toRun lists the cases that have had fewer runs than number.
+func (p *passes) toRun(number int) ([]pass.Task, error) {
+	var tasks []pass.Task
+	for _, t := range p.run.OrderTasks(p.cases.took) {
+		switch runs := p.cases.had[t.Index].runs; {
+		case p.cases.failed[t.Index] != nil || p.cases.done[t.Index]:
+		case runs >= p.run.Job.Judge.Repeat: // before an interruption
+			rec, _, err := p.writer.Get(t.Entry.Name)
+			if err != nil {
+				return nil, err
+			}
+			p.conclude(t, rec)
+		case runs < number:
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, nil
+}
+
+// ranCase is the result of one run of a case.
+type ranCase struct {
+	err      error
+	pass     int
+	lane     int
+	cost     outcome.Cost
+	onEngine *outcome.EngineRun
+	differ   bool
+	example  string // how the run differs, of the first that shows it
+	record   golden.Record
+	had      runsBefore // for the next one
+}
+
+// runPass runs the tasks once, each on another lane than before.
+func (p *passes) runPass(ctx context.Context, tasks []pass.Task, number int) error {
+	before := slices.Clone(p.cases.lanes)
+	return pass.Batched[ranCase]{
+		Goroutines: p.run.Width().Goroutines, Alone: p.run.Width().Alone, Due: p.cases.due, RunTasks: p.run.Execution.Runner(p.run.Events.Emit).RunTasks(number),
+		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: p.count,
+		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) ranCase {
+			return p.keep(ctx, t, number, res, err)
+		},
+	}.Run(ctx, tasks)
+}
+
+// keep puts a run of a case into the golden.
+func (p *passes) keep(ctx context.Context, t pass.Task, pass int, res *exec.Result, err error) ranCase {
+	if err != nil {
+		return ranCase{err: err}
+	}
+	defer res.Release()
+	got := ranCase{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
+	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: p.run.Inputs.Digests.Case(t.Entry.Name)}
+	switch had := p.cases.had[t.Index]; {
+	case pass == 1:
+		got.err = p.writer.Put(ctx, got.record, res.Open)
+	case had.digest == res.Outcome.Digest():
+		got.record.Cost, got.record.Runs = had.cost, had.runs+1
+		got.err = p.writer.Put(ctx, got.record, res.Open)
+	default:
+		got.err = p.merge(ctx, t, &got, res)
+	}
+	got.had = runsIn(&got.record)
+	return got
+}
+
+// merge adds a run that differs from those before to the record of its case.
+func (p *passes) merge(ctx context.Context, t pass.Task, got *ranCase, res *exec.Result) (err error) {
+	if got.record, _, err = p.writer.Get(t.Entry.Name); err != nil {
+		return err
+	}
+	if got.example, err = p.varying.find(p.writer, p.run.Job.Rules, &got.record, res); err != nil {
+		return err
+	}
+	got.record.Runs++
+	got.differ, err = keep.MergeRun(ctx, p.writer, &got.record, res, p.run.Comparer.Same)
+	return err
+}
+
+// count counts a run of a case.
+func (p *passes) count(t pass.Task, got ranCase) error {
+	if got.err != nil {
+		return p.countError(t, got.err)
+	}
+	p.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: p.cases.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
+	p.run.Ledger.Summary.CPU += got.cost.CPU
+	if got.onEngine != nil && got.pass == 1 {
+		p.cases.onEngine[t.Index] = got.onEngine
+	}
+	if got.differ {
+		p.varying.example = cmp.Or(p.varying.example, got.example)
+	}
+	if got.pass == 1 {
+		if err := p.failing.noteFirst(&got.record); err != nil {
+			return err
+		}
+	}
+	p.cases.lanes[t.Index] = got.lane
+	p.cases.took[t.Index] = got.cost.Wall
+	p.cases.had[t.Index] = got.had
+	if got.record.Runs >= p.run.Job.Judge.Repeat {
+		p.conclude(t, got.record)
+	}
+	return nil
+}
+
+func (p *passes) countError(t pass.Task, err error) error {
+	if fault.ClassOf(err) == fault.Environment {
+		p.cases.failed[t.Index] = err
+	}
+	return p.run.Ledger.MachineFailed(t, err)
+}
+
+// conclude counts a case that has all its runs.
+func (p *passes) conclude(t pass.Task, rec golden.Record) {
+	p.cases.done[t.Index] = true
+	p.run.Ledger.Summary.Recorded++
+	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
+	if !rec.Outcome.Ending.Success() {
+		p.failing.cases = append(p.failing.cases, t.Index)
+	}
+	word := report.Case{
+		Name: t.Entry.Name, Index: t.Index, Verdict: outcome.Identical,
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
+	}
+	word.Masked, word.Ignored = content.MaskedParts(&rec.Outcome), content.IgnoredParts(&rec.Outcome)
+	if len(word.Flaky) > 0 {
+		word.Verdict = outcome.Flaky
+	}
+	p.run.Ledger.Verdict(word)
+}
+
+// failsSoFar reports whether the record is refused after the first run of each case: every case
+// fails. It concludes them, for further runs change nothing.
+func (p *passes) failsSoFar() (bool, error) {
+	if p.run.Job.Judge.AllowFailures {
+		return false, nil
+	}
+	records := make([]golden.Record, len(p.run.Inputs.Cases))
+	for i, e := range p.run.Inputs.Cases {
+		rec, known, err := p.writer.Get(e.Name)
+		if err != nil || !known || rec.Outcome.Ending.Success() {
+			return false, err
+		}
+		records[i] = rec
+	}
+	for _, t := range p.run.Inputs.Tasks() {
+		if !p.cases.done[t.Index] {
+			p.conclude(t, records[t.Index])
+		}
+	}
+	return true, nil
+}
