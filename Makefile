@@ -73,8 +73,8 @@ long:
 	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v ./test
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v ./test
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
-	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress -rounds 100000
-	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress -mutations all
+	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress/internal/oracle -rounds 100000
+	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress/internal/oracle -mutations all
 
 # What reads input of others. What is found belongs into testdata/fuzz, with its mend.
 FUZZTIME ?= 3m

@@ -11,19 +11,19 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goal"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 )
 
 // Run runs each version on the smallest source of each cause, once, and prints which
 // of them brought the cause, and which took it away and brought it again. When ctx ends it
 // prints what is known by then, and returns an error of class Interrupted.
-func Run(ctx context.Context, o opt.Options, h host.Host, b Bisection) (err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host, b Bisection) (err error) {
 	if b.Status == nil {
 		b.Status = func(string) {}
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	"strings"
 	"time"
@@ -32,7 +32,7 @@ func conclude(ctx context.Context, d *search, err error) error {
 	}
 	f := findings{search: d, interrupted: ctx.Err() != nil}
 	write := f.text
-	if d.run.Job.Report.Format == opt.JSON {
+	if d.run.Job.Report.Format == regress.JSON {
 		write = f.json
 	}
 	w := &strings.Builder{}

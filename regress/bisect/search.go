@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
@@ -155,11 +156,11 @@ func (d *search) runCell(ctx context.Context, c cell) error {
 
 // stateOf returns what a run shows of a cause. A run that ends otherwise than the golden, and not as
 // the cause describes, is inconclusive: its output is not complete.
-func stateOf(shows bool, v outcome.Verdict, k cause.Kind) bisection.State {
+func stateOf(shows bool, v regress.Verdict, k cause.Kind) bisection.State {
 	switch {
 	case shows:
 		return bisection.Shown
-	case v == outcome.Identical || v == outcome.Changed || analyse.IsEnding(k) && v == outcome.NewlyPassing:
+	case v == regress.Identical || v == regress.Changed || analyse.IsEnding(k) && v == regress.NewlyPassing:
 		return bisection.Absent
 	}
 	return bisection.Inconclusive
@@ -176,7 +177,7 @@ func (d *search) mark(states []bisection.State, version int, s bisection.State) 
 
 // markFailed marks a run as inconclusive if the machine failed, and returns other errors.
 func (d *search) markFailed(ctx context.Context, c cell, err error) error {
-	if ctx.Err() != nil || fault.ClassOf(err) != fault.Environment {
+	if ctx.Err() != nil || regress.ClassOf(err) != regress.Environment {
 		return err
 	}
 	p := &d.sources[c.source]

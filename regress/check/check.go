@@ -10,13 +10,12 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
@@ -25,7 +24,7 @@ import (
 
 // Run runs a candidate over the corpus and compares it with the golden. The summary has the
 // differences. An error says why there is no result; regress.ClassOf returns its class.
-func Run(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summary, err error) {
 	places := place.Options{State: state.Open(o.Store.State), Client: h.Files}
 	base, err := place.Open(ctx, o.Store.Golden, places)
 	if err != nil {
@@ -33,7 +32,7 @@ func Run(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, e
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	meta := base.Meta()
-	j, err := job.Resolve(o, &meta, report.CheckCommand)
+	j, err := job.Resolve(o, &meta, regress.CheckCommand)
 	if err != nil {
 		return sum, err
 	}

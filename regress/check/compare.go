@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
@@ -16,11 +15,11 @@ import (
 
 // Compare runs two commands over the corpus: the reference o.Command.Reference, and the candidate
 // o.Command.Words. Each case runs with both, one right after the other. Compare reads no golden.
-func Compare(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, err error) {
+func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summary, err error) {
 	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
 		return sum, fault.Inputf("compare needs two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
-	j, err := job.Resolve(o, nil, report.CompareCommand)
+	j, err := job.Resolve(o, nil, regress.CompareCommand)
 	if err != nil {
 		return sum, err
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
@@ -48,7 +47,7 @@ func findRecordedRival(r *run.Run, recorded golden.Meta) turns.Rival {
 }
 
 // refuseLimitsOnEngine refuses --fail-on: the workers of an engine differ.
-func refuseLimitsOnEngine(j *opt.CompareOptions) error {
+func refuseLimitsOnEngine(j *regress.CompareOptions) error {
 	if len(j.FailOn) == 0 {
 		return nil
 	}
@@ -59,7 +58,7 @@ func refuseLimitsOnEngine(j *opt.CompareOptions) error {
 // the machine failed for one of them, reportCost does nothing.
 func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error {
 	sum := &r.Ledger.Summary
-	if r.Job.Judge.CostCases == 0 || sum.Verdicts[outcome.Environment] > 0 {
+	if r.Job.Judge.CostCases == 0 || sum.Verdicts[regress.MachineFailed] > 0 {
 		return nil
 	}
 	measured, err := costs.Measure(ctx)
@@ -68,7 +67,7 @@ func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error
 	}
 	sum.Over = measured.Over
 	r.Events.Emit(measured)
-	if job.ExitStatus(&r.Job.Options, *sum, fault.None) != fault.StatusClean {
+	if job.ExitStatus(&r.Job.Options, *sum, regress.None) != regress.StatusClean {
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)

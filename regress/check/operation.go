@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -52,7 +53,7 @@ func newOperation(r *run.Run, base verdict.Baseline) *operation {
 }
 
 // execute makes both passes and sums up.
-func (op *operation) execute(ctx context.Context) (report.Summary, error) {
+func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	r := op.run
 	pending, err := op.begin(ctx)
 	if err != nil {
@@ -202,7 +203,7 @@ func (op *operation) prepareLoop(found *keep.Store) {
 	}
 	op.loop = verdict.New(verdict.Options{
 		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took.Complete(),
-		FailFast: r.Job.Select.FailFast, AllowNew: slices.Contains(r.Job.Judge.Allow, outcome.New.String()),
+		FailFast: r.Job.Select.FailFast, AllowNew: slices.Contains(r.Job.Judge.Allow, regress.New.String()),
 		Runner: r.Execution.Runner(r.Events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: width.Alone, Settle: op.settler.Settle,
 		Journal: &op.journal, Costs: op.costs, Ledger: r.Ledger, Events: r.Events,
 		WarnFailing: func() { warnFailing(r) }, Resumed: r.Resumed,
@@ -244,8 +245,8 @@ func (op *operation) end(err error) error {
 }
 
 // describeInterrupt says what an interrupted run of a number of cases lacks.
-func describeInterrupt(sum *report.Summary, cases int) string {
-	once := sum.Verdicts[outcome.DifferedOnce]
+func describeInterrupt(sum *regress.Summary, cases int) string {
+	once := sum.Verdicts[regress.DifferedOnce]
 	if sum.NotRun+once == 0 {
 		return "interrupted: all cases have their verdicts, but the cost of the change is not measured"
 	}
@@ -264,7 +265,7 @@ func (op *operation) addMissing() error {
 		if err != nil {
 			return err
 		}
-		r.Ledger.Verdict(report.Case{Name: name, Index: len(r.Inputs.Cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		r.Ledger.Verdict(report.Case{Name: name, Index: len(r.Inputs.Cases) + i, Verdict: regress.Missing, GoldenEnding: &old.Outcome.Ending})
 		r.Ledger.Absent++
 	}
 	return nil

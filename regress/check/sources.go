@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
@@ -18,7 +18,7 @@ import (
 const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
-func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *opt.Options) error {
+func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *regress.Options) error {
 	for _, e := range in.Corpus.Cases() {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			return nil
@@ -32,16 +32,16 @@ func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *opt.Options) error
 
 // compareSources finds the selected sources and the shared files that changed since the
 // golden was recorded. --same-corpus refuses them.
-func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *opt.Options) (report.Sources, error) {
+func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *regress.Options) (regress.Sources, error) {
 	if err := in.ReadDigests(ctx); err != nil {
-		return report.Sources{}, err
+		return regress.Sources{}, err
 	}
 	was, err := base.Shared()
 	if err != nil {
-		return report.Sources{}, err
+		return regress.Sources{}, err
 	}
 	changed, known := changedSources(in, base)
-	found := report.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
+	found := regress.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
 	var others []string
 	if was != nil {
 		others = compareShared(&found, was, in.Digests.Shared())
@@ -87,7 +87,7 @@ func countKnown(in *run.Inputs, base *golden.Store) (n int) {
 }
 
 // compareShared counts the shared files that differ, and returns their names, sorted.
-func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (names []string) {
+func compareShared(found *regress.Sources, was, is map[string]outcome.Digest) (names []string) {
 	for n, digest := range was {
 		now, still := is[n]
 		switch {
@@ -116,7 +116,7 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 const otherCorpusMend = "check the recorded corpus, record again, or leave out --same-corpus"
 
 // refuseChanged returns the error of --same-corpus for files that changed.
-func refuseChanged(names []string, o *opt.Options) error {
+func refuseChanged(names []string, o *regress.Options) error {
 	are := "are not what"
 	if len(names) == 1 {
 		are = "is not what"

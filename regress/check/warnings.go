@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
@@ -41,7 +41,7 @@ func warnCommand(r *run.Run, l *verdict.Loop) {
 	differ := counts.NotIdentical()
 	switch {
 	case l.HasWarned():
-	case 2*counts[outcome.NewlyFailing] > cases:
+	case 2*counts[regress.NewlyFailing] > cases:
 		warnMistakes(r, (*exec.Command).Hints)
 	case 2*differ > cases:
 		warnMistakes(r, (*exec.Command).MisspeltTokens)
@@ -80,7 +80,7 @@ func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Me
 		return nil
 	}
 	for _, result := range r.Ledger.Results() {
-		if result.Verdict == outcome.Environment || !base.Has(string(result.Name)) {
+		if result.Verdict == regress.MachineFailed || !base.Has(string(result.Name)) {
 			continue
 		}
 		rec, _, err := base.Get(string(result.Name))
@@ -106,7 +106,7 @@ func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Me
 // acceptedElsewhere returns a command line for each accept of another command than the golden's and
 // the one that ran. A check with that line finds the accepted outcomes. The keys are the origins in
 // the records. Accepts before the golden's command moved count as accepts of its command.
-func acceptedElsewhere(o *opt.Options, recorded golden.Meta) map[int]string {
+func acceptedElsewhere(o *regress.Options, recorded golden.Meta) map[int]string {
 	lines := map[int]string{}
 	moved := recorded.Recorder().Moved
 	for i, a := range recorded.Accepts {

@@ -3,18 +3,17 @@ package decide
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // Accept promotes differences of a past check into the golden, all or nothing. It returns how many
 // cases that were.
-func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (count int, err error) {
+func Accept(ctx context.Context, o regress.Options, h host.Host, a Acceptance) (count int, err error) {
 	if err := a.complete(); err != nil {
 		return 0, err
 	}
@@ -53,12 +52,12 @@ func Accept(ctx context.Context, o opt.Options, h host.Host, a Acceptance) (coun
 }
 
 // openChecked opens the check to accept. It refuses a compare, and a check that did not finish.
-func openChecked(o *opt.Options, h host.Host, a *Acceptance) (*pastrun.Past, error) {
+func openChecked(o *regress.Options, h host.Host, a *Acceptance) (*pastrun.Past, error) {
 	p, err := pastrun.OpenFor(o, h, a.Run, a.Golden)
 	if err != nil {
 		return nil, err
 	}
-	if p.Run.Command != report.CheckCommand {
+	if p.Run.Command != regress.CheckCommand {
 		return nil, fault.Inputf("run %s was a compare: it has no golden to accept into: run muster check, or name a check with --run", p.Run.ID)
 	}
 	return p, p.Run.RequireFinished(true)

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
@@ -41,7 +41,7 @@ func (c commandMove) texts() (list []string) {
 
 // warnOverruled returns a warning if today's settings name another command than the one that the
 // golden took over from a run. A plain check would run the former. Otherwise it returns "".
-func warnOverruled(today, ran *opt.Options, c commandMove) string {
+func warnOverruled(today, ran *regress.Options, c commandMove) string {
 	set := job.Commands(&today.Command)
 	if c.moved == "" || len(set) == 0 || golden.SameCommands(set, job.Commands(&ran.Command)) {
 		return ""
@@ -139,7 +139,7 @@ func explainStay(p *pastrun.Past, m, made golden.Meta, names iter.Seq[string]) (
 func countLeft(run *pastrun.Run) (left, failed int) {
 	for _, r := range run.Results {
 		switch {
-		case r.Verdict == outcome.Environment:
+		case r.Verdict == regress.MachineFailed:
 			failed++
 		case !r.Accepted:
 			left++

@@ -3,9 +3,9 @@ package decide
 import (
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 )
 
 // A golden of an older muster keeps no settings of its accepts: none are known to differ.
@@ -15,7 +15,7 @@ func TestGreenLineWithoutSettings(t *testing.T) {
 		Flags: map[string]string{"--timeout": "5s", "--env": `["A=1"]`, "--memory": "4096"},
 	}
 	by := golden.Accept{Run: "r", Command: []golden.Command{{Args: []string{"./new", "{in}"}}}}
-	o := opt.Options{Corpus: opt.Corpus{Path: "src"}, Store: opt.Store{Golden: opt.GoldenDefault}}
+	o := regress.Options{Corpus: regress.Corpus{Path: "src"}, Store: regress.Store{Golden: regress.GoldenDefault}}
 	if got, want := job.GreenLine(m, by, &o), "muster check -- ./new '{in}'"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

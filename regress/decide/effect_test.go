@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/glob"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -18,7 +18,7 @@ import (
 func TestAcceptSelection(t *testing.T) {
 	run := &pastrun.Run{}
 	for _, caseName := range []string{"both", "done", "one", "other"} {
-		run.Results = append(run.Results, state.Result{Name: []byte(caseName), Verdict: outcome.Changed, Accepted: caseName == "done"})
+		run.Results = append(run.Results, state.Result{Name: []byte(caseName), Verdict: regress.Changed, Accepted: caseName == "done"})
 	}
 	found := &cause.Found{
 		Causes: []cause.Cause{{ID: "G1", Cases: 3}, {ID: "G2", Cases: 2}},

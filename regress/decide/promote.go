@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
@@ -29,7 +29,7 @@ type promotion struct {
 
 // haveOutcomes reports whether the corpus has one of the cases.
 func haveOutcomes(promoted []*state.Result) bool {
-	return slices.ContainsFunc(promoted, func(r *state.Result) bool { return r.Verdict != outcome.Missing })
+	return slices.ContainsFunc(promoted, func(r *state.Result) bool { return r.Verdict != regress.Missing })
 }
 
 // put changes a golden: its meta, its command if it can move, and the outcomes.
@@ -73,7 +73,7 @@ func (p *promotion) signMeta(tx *golden.Tx) (golden.Meta, error) {
 
 // putOutcome puts one result into the golden. The last accept in its meta is the one that does so.
 func (p *promotion) putOutcome(tx *golden.Tx, r *state.Result) error {
-	if r.Verdict == outcome.Missing {
+	if r.Verdict == regress.Missing {
 		return tx.Delete(string(r.Name))
 	}
 	rec, known, err := p.found.Get(string(r.Name))

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
@@ -41,7 +41,7 @@ func compareMarks(run *pastrun.Run, base *golden.Store) (*pastrun.Run, error) {
 	defer found.Close()
 	marks := run.Marks()
 	for i := range run.Results {
-		if r := &run.Results[i]; r.Accepted || isOurs && r.Verdict != outcome.Environment {
+		if r := &run.Results[i]; r.Accepted || isOurs && r.Verdict != regress.MachineFailed {
 			if marks[i], err = hasAccepted(base, found, r); err != nil {
 				return nil, err
 			}
@@ -53,8 +53,8 @@ func compareMarks(run *pastrun.Run, base *golden.Store) (*pastrun.Run, error) {
 // hasAccepted reports whether the golden has what accepting a result puts into it.
 func hasAccepted(base, found *golden.Store, r *state.Result) (bool, error) {
 	is, known, err := base.Get(string(r.Name))
-	if err != nil || r.Verdict == outcome.Missing || !known {
-		return !known && r.Verdict == outcome.Missing, err
+	if err != nil || r.Verdict == regress.Missing || !known {
+		return !known && r.Verdict == regress.Missing, err
 	}
 	rec, kept, err := found.Get(string(r.Name))
 	if err != nil || !kept {

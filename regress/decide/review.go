@@ -7,10 +7,10 @@ import (
 	"os"
 
 	"muster/internal/terminal"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/console"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/review"
 	screen "muster/regress/internal/review/terminal"
 	"muster/regress/internal/review/web"
@@ -35,7 +35,7 @@ type ReviewOptions struct {
 // Review writes the decisions. It puts cases into the golden if all their causes are accepted.
 // Several reviewers may work at once: each locks the state only while writing, and conflicting
 // decisions are shown.
-func Review(ctx context.Context, o opt.Options, h host.Host, r ReviewOptions) (err error) {
+func Review(ctx context.Context, o regress.Options, h host.Host, r ReviewOptions) (err error) {
 	in, out, err := openTerminal(h, r)
 	if err != nil {
 		return err

@@ -8,24 +8,24 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/opt"
 	"muster/regress/record"
 )
 
 // TestReviewNamesEngine: a review says where a case ran, in the words of the other reports.
 func TestReviewNamesEngine(t *testing.T) {
 	dir := t.TempDir()
-	o := opt.Options{
-		Corpus:  opt.Corpus{Path: filepath.Join(dir, "src")},
-		Command: opt.Command{Words: []string{"/usr/bin/cc", "{in}"}},
-		Limits:  opt.Limits{Jobs: 2, Grace: opt.GraceDefault},
-		Judge:   opt.CompareOptions{Repeat: 2, Retries: 2},
-		Store:   opt.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
-		Remote:  opt.Remote{URL: reapitest.ServeFolder(t, "out", "x.o"), Outputs: []string{"out/*.o"}},
-		Report:  opt.Report{Format: opt.Text, Quiet: true},
+	o := regress.Options{
+		Corpus:  regress.Corpus{Path: filepath.Join(dir, "src")},
+		Command: regress.Command{Words: []string{"/usr/bin/cc", "{in}"}},
+		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Judge:   regress.CompareOptions{Repeat: 2, Retries: 2},
+		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
+		Remote:  regress.Remote{URL: reapitest.ServeFolder(t, "out", "x.o"), Outputs: []string{"out/*.o"}},
+		Report:  regress.Report{Format: regress.Text, Quiet: true},
 	}
 	source := filepath.Join(o.Corpus.Path, "x.c")
 	if err := errors.Join(os.Mkdir(o.Corpus.Path, 0o700), os.WriteFile(source, []byte("x"), 0o600)); err != nil {

@@ -5,13 +5,11 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -26,7 +24,7 @@ type reviewedRun struct {
 	stores *reviewStores // nil if there is nothing to decide
 }
 
-func openReviewedRun(ctx context.Context, o *opt.Options, h host.Host, id string) (w *reviewedRun, err error) {
+func openReviewedRun(ctx context.Context, o *regress.Options, h host.Host, id string) (w *reviewedRun, err error) {
 	p, err := pastrun.OpenLast(o, h, id)
 	if err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
 		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.Run.ID, Command: w.past.Run.Command,
 		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
 	}
-	if w.past.Run.Command == report.CheckCommand {
+	if w.past.Run.Command == regress.CheckCommand {
 		d.Golden = w.past.Options.Store.Golden
 	}
 	d.CatchUp(now)
@@ -105,7 +103,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 	if err == nil && newest.ID != run.ID {
 		now.Notes = append(now.Notes, "there is a newer "+run.Command+", run "+newest.ID)
 	}
-	if run.Command != report.CheckCommand {
+	if run.Command != regress.CheckCommand {
 		now.Shut = "a compare has none"
 		now.Notes = append(now.Notes, "run "+run.ID+" was a compare: it has no golden, so decisions are all that is written")
 		return run, nil
@@ -126,7 +124,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 
 func countNotJudged(run *pastrun.Run) (n int) {
 	for i := range run.Results {
-		if run.Results[i].Verdict == outcome.Environment {
+		if run.Results[i].Verdict == regress.MachineFailed {
 			n++
 		}
 	}
@@ -173,7 +171,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	w.stores.expire()
 	result.Promoted = pastrun.AcceptedIn(done.run.Results)
 	switch {
-	case fault.ClassOf(done.refused) == fault.Input:
+	case regress.ClassOf(done.refused) == regress.Input:
 		result.Refused = wording.Of(done.refused)
 	case done.refused != nil:
 		return result, explainRefused(done.refused)

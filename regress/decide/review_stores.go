@@ -7,12 +7,12 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 )
 
 // reviewStores keeps two stores open: the golden of a run, and the outcomes that the run kept. It
@@ -51,7 +51,7 @@ func (s *reviewStores) open(ctx context.Context) (err error) {
 // goldenStamp returns the stamp of the golden as it is now, "" if it is not a file here.
 func (s *reviewStores) goldenStamp() string {
 	path := s.past.Options.Store.Golden
-	if s.past.Run.Command != report.CheckCommand || mirror.IsAddress(path) {
+	if s.past.Run.Command != regress.CheckCommand || mirror.IsAddress(path) {
 		return ""
 	}
 	info, err := os.Stat(path)

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )
 
@@ -45,7 +45,7 @@ func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended e
 		}
 	}
 	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
-	if d.Command == report.CheckCommand {
+	if d.Command == regress.CheckCommand {
 		text += fmt.Sprintf(", accepted %s", readable.Cases(accepted))
 	}
 	switch {
@@ -64,7 +64,7 @@ func printRefused(h host.Host, text, refused string, ended error) (err error) {
 	switch {
 	case err != nil || refused == "":
 		return err
-	case fault.ClassOf(ended) == fault.Interrupted:
+	case regress.ClassOf(ended) == regress.Interrupted:
 		_, err = fmt.Fprintf(h.Stderr, "warning: %s\n", refused)
 		return err
 	}

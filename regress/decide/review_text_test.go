@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
 )
 
@@ -30,7 +30,7 @@ func TestTellReviewed(t *testing.T) {
 		if err != nil {
 			fail = err.Error()
 		}
-		if out.String() != c.said || fail != c.fail || err != nil && fault.ClassOf(err) != fault.Input {
+		if out.String() != c.said || fail != c.fail || err != nil && regress.ClassOf(err) != regress.Input {
 			t.Errorf("%+v: %q, %v", c.results, out.String(), err)
 		}
 	}

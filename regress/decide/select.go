@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
@@ -49,14 +49,14 @@ type selection struct {
 	causes map[string]bool         // by ID
 	cases  map[string]bool         // by name; they go into the golden whatever their causes
 	only   *glob.Set               // of names, for cases of causes too; nil = all
-	left   map[outcome.Verdict]int // how many cases --all leaves out
+	left   map[regress.Verdict]int // how many cases --all leaves out
 }
 
 func (s *selection) matches(caseName string) bool { return s.only == nil || s.only.Match(caseName) }
 
 // selectCases selects the causes and cases of a run that an accept names.
 func selectCases(ctx context.Context, run *pastrun.Run, a *Acceptance) (s selection, err error) {
-	s = selection{causes: map[string]bool{}, cases: map[string]bool{}, left: map[outcome.Verdict]int{}}
+	s = selection{causes: map[string]bool{}, cases: map[string]bool{}, left: map[regress.Verdict]int{}}
 	if len(a.Globs) > 0 {
 		if s.only, err = compileGlobs(run, a.Globs); err != nil {
 			return s, err
@@ -105,11 +105,11 @@ func (a *Acceptance) includes(r *state.Result) bool {
 		return false // even if it is new or flaky
 	}
 	switch r.Verdict {
-	case outcome.Environment:
+	case regress.MachineFailed:
 		return false
-	case outcome.TimedOutNow, outcome.OutOfMemNow, outcome.OutputLimited, outcome.Crashed, outcome.NewlyFailing:
+	case regress.TimedOutNow, regress.OutOfMemNow, regress.OutputLimited, regress.Crashed, regress.NewlyFailing:
 		return a.Failing
-	case outcome.Missing:
+	case regress.Missing:
 		return a.Missing
 	}
 	return true
@@ -123,7 +123,7 @@ func (s *selection) addNamed(ctx context.Context, run *pastrun.Run, word string)
 		return err
 	case t.Cause != nil:
 		s.causes[t.Cause.ID] = true
-	case t.Result.Verdict == outcome.Environment:
+	case t.Result.Verdict == regress.MachineFailed:
 		return fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", word)
 	case s.matches(string(t.Result.Name)):
 		s.cases[string(t.Result.Name)] = true

@@ -9,17 +9,16 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *opt.Options, h host.Host, p *pastrun.Past, a *Acceptance, w *writeResult) {
+func warnAccepted(o *regress.Options, h host.Host, p *pastrun.Past, a *Acceptance, w *writeResult) {
 	texts := []string{w.move.stays, warnOverruled(o, &p.Options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
@@ -33,7 +32,7 @@ func warnAccepted(o *opt.Options, h host.Host, p *pastrun.Past, a *Acceptance, w
 
 // printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
 // cases were not accepted. If rep is verbose, it prints the name of every accepted case.
-func printAccepted(to io.Writer, rep *opt.Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
+func printAccepted(to io.Writer, rep *regress.Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"
@@ -70,16 +69,16 @@ func noneLeft(run *pastrun.Run) string {
 }
 
 // writeLeft writes how many cases --all leaves out, and how to accept them.
-func writeLeft(w io.Writer, left map[outcome.Verdict]int) {
-	for _, v := range outcome.Verdicts() {
+func writeLeft(w io.Writer, left map[regress.Verdict]int) {
+	for _, v := range regress.AllVerdicts() {
 		if left[v] == 0 {
 			continue
 		}
 		hint := "--failing takes them"
 		switch v {
-		case outcome.Missing:
+		case regress.Missing:
 			hint = "--missing drops them"
-		case outcome.Environment:
+		case regress.MachineFailed:
 			hint = "muster rerun --failed judges them"
 		}
 		fmt.Fprintf(w, "left out %s %s: %s\n", readable.Number(left[v]), v, hint)
@@ -89,7 +88,7 @@ func writeLeft(w io.Writer, left map[outcome.Verdict]int) {
 // countFlaky counts the results with parts that are no longer compared once they are accepted.
 func countFlaky(chosen []*state.Result) (n int) {
 	for _, r := range chosen {
-		if r.Verdict == outcome.Flaky || r.Unstable {
+		if r.Verdict == regress.Flaky || r.Unstable {
 			n++
 		}
 	}
@@ -98,12 +97,12 @@ func countFlaky(chosen []*state.Result) (n int) {
 
 // countVerdicts counts results by verdict: ": 2 changed, 1 new". It returns "" for no results.
 func countVerdicts(chosen []*state.Result) string {
-	counts := map[outcome.Verdict]int{}
+	counts := map[regress.Verdict]int{}
 	for _, r := range chosen {
 		counts[r.Verdict]++
 	}
 	var words []string
-	for _, v := range outcome.Verdicts() {
+	for _, v := range regress.AllVerdicts() {
 		if counts[v] > 0 {
 			words = append(words, fmt.Sprintf("%s %s", readable.Number(counts[v]), v))
 		}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -60,7 +60,7 @@ func (t *transaction) write(ctx context.Context) (w writeResult, err error) {
 	if err := w.run.SaveDecisions(t.effect.decisions); err != nil {
 		return w, err
 	}
-	if w.run.Command == report.CheckCommand {
+	if w.run.Command == regress.CheckCommand {
 		w.refused = t.writeGolden(ctx, &w)
 	}
 	return w, nil

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
@@ -30,11 +29,11 @@ func (updatedPlace) Close() {}
 func TestTransactionOrder(t *testing.T) {
 	for _, refused := range []error{nil, errors.New("refused")} {
 		st := state.Open(t.TempDir())
-		kept, err := st.NewRun(state.Info{Command: report.CheckCommand, Started: time.Unix(1, 0)})
+		kept, err := st.NewRun(state.Info{Command: regress.CheckCommand, Started: time.Unix(1, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := kept.SaveResults([]state.Result{{Name: []byte("a"), Verdict: outcome.Missing}}); err != nil {
+		if err := kept.SaveResults([]state.Result{{Name: []byte("a"), Verdict: regress.Missing}}); err != nil {
 			t.Fatal(err)
 		}
 		run, err := pastrun.Open(kept, pastrun.Options{Places: place.Options{State: st}})

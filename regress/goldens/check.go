@@ -9,16 +9,16 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/wholegolden"
 )
 
 // Check reads the whole golden. It prints each damage with the cases that it affects.
 // Damage is an error of class Input.
-func Check(ctx context.Context, o opt.Options, h host.Host) (err error) {
+func Check(ctx context.Context, o regress.Options, h host.Host) (err error) {
 	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
 // Compact returns the golden's unused space to the file system, and prints both sizes.
-func Compact(ctx context.Context, o opt.Options, h host.Host) error {
+func Compact(ctx context.Context, o regress.Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
 		return err
 	}

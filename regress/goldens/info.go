@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/wholegolden"
 )
 
 // Info prints the golden's origin, settings, accepts and sizes.
-func Info(ctx context.Context, o opt.Options, h host.Host) (err error) {
+func Info(ctx context.Context, o regress.Options, h host.Host) (err error) {
 	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
@@ -22,7 +22,7 @@ func Info(ctx context.Context, o opt.Options, h host.Host) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Report.Format == opt.JSON {
+	if o.Report.Format == regress.JSON {
 		return report.EncodeLine(h.Stdout, info)
 	}
 	return info.WriteText(h.Stdout)

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/wholegolden"
 )
 
 // Merge writes the goldens of partitions as one, at into.
-func Merge(ctx context.Context, o opt.Options, h host.Host, into string, names []string) (err error) {
+func Merge(ctx context.Context, o regress.Options, h host.Host, into string, names []string) (err error) {
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}

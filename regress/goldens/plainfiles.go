@@ -5,16 +5,16 @@ import (
 	"errors"
 	"time"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plainfiles"
 	"muster/regress/internal/state"
 )
 
 // Export writes a golden as plain files into dir, which must be new or empty.
-func Export(ctx context.Context, o opt.Options, h host.Host, dir string) (err error) {
+func Export(ctx context.Context, o regress.Options, h host.Host, dir string) (err error) {
 	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
@@ -23,7 +23,7 @@ func Export(ctx context.Context, o opt.Options, h host.Host, dir string) (err er
 }
 
 // Import makes a golden of a folder that Export wrote. The golden has no costs.
-func Import(ctx context.Context, o opt.Options, h host.Host, dir string) error {
+func Import(ctx context.Context, o regress.Options, h host.Host, dir string) error {
 	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return err

@@ -9,18 +9,18 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 )
 
 // Repair replaces a damaged golden by one of its whole cases. It prints the cases that
 // it dropped.
-func Repair(ctx context.Context, o opt.Options, h host.Host) error {
+func Repair(ctx context.Context, o regress.Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
@@ -22,7 +23,6 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
@@ -38,7 +38,7 @@ import (
 // The runs must have compared the same corpus and command with the same golden. Their
 // settings must be equal, except the selection. If two runs judged one case in different
 // ways, MergeRuns returns an error of class Input that names the case.
-func Runs(ctx context.Context, o opt.Options, h host.Host, runs []string) (sum report.Summary, err error) {
+func Runs(ctx context.Context, o regress.Options, h host.Host, runs []string) (sum regress.Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")
 	}
@@ -48,9 +48,9 @@ func Runs(ctx context.Context, o opt.Options, h host.Host, runs []string) (sum r
 	}
 	first := parts[0]
 	merged := first.Options
-	merged.Select = opt.Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
+	merged.Select = regress.Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	job.OverrideKept(&merged, &o)
-	j, err := job.Resolve(merged, nil, report.CheckCommand)
+	j, err := job.Resolve(merged, nil, regress.CheckCommand)
 	if err != nil {
 		return sum, err
 	}
@@ -83,7 +83,7 @@ func Runs(ctx context.Context, o opt.Options, h host.Host, runs []string) (sum r
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
-func openParts(o *opt.Options, h host.Host, runs []string) (parts []*pastrun.Past, err error) {
+func openParts(o *regress.Options, h host.Host, runs []string) (parts []*pastrun.Past, err error) {
 	for _, word := range runs {
 		p, err := openPart(o, h, word)
 		if err != nil {
@@ -106,7 +106,7 @@ func openParts(o *opt.Options, h host.Host, runs []string) (parts []*pastrun.Pas
 }
 
 // openPart opens a run by its ID, or by a folder.
-func openPart(o *opt.Options, h host.Host, word string) (*pastrun.Past, error) {
+func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
 	if info, err := os.Stat(word); err == nil && info.IsDir() {
 		from.Store.State, id = word, ""
@@ -118,7 +118,7 @@ func openPart(o *opt.Options, h host.Host, word string) (*pastrun.Past, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", word, err)
 	}
-	if p.Run.Command != report.CheckCommand {
+	if p.Run.Command != regress.CheckCommand {
 		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.Run.ID)
 	}
 	return p, p.Run.RequireFinished(false)
@@ -317,7 +317,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 		word.GoldenEnding = &old.Outcome.Ending
 	}
 	if c.result == nil {
-		word.Verdict, word.Ending = outcome.Identical, &outcome.Ending{Kind: c.line.Kind, Code: c.line.Code}
+		word.Verdict, word.Ending = regress.Identical, &regress.Ending{Kind: c.line.Kind, Code: c.line.Code}
 		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
 		left, err := content.UncomparedIn(&old.Outcome).PlusPrinted(c.line.Ignored)
 		word.Masked, word.Ignored, word.Engine = left.Masked, left.Ignored, c.line.Engine

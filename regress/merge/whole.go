@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -80,7 +81,7 @@ func partitionOf(p *pastrun.Past) (k, n uint64, ok bool) {
 
 // addRemarks adds to a summary the remarks of the parts on the tool, the sources and the settings.
 // overlaps says that parts have cases in common.
-func addRemarks(s *report.Summary, parts []*pastrun.Past, overlaps bool) error {
+func addRemarks(s *regress.Summary, parts []*pastrun.Past, overlaps bool) error {
 	for _, p := range parts {
 		kept, err := pastrun.SummaryOf(p)
 		if err != nil {
@@ -106,7 +107,7 @@ func union(a, b []string) []string {
 
 // joinSources adds up the counts of sources of two parts. If parts overlap, it returns the larger
 // counts, so that no source counts twice.
-func joinSources(a, b report.Sources, overlap bool) report.Sources {
+func joinSources(a, b regress.Sources, overlap bool) regress.Sources {
 	if overlap {
 		if b.Changed > a.Changed || b.Changed == a.Changed && b.Known > a.Known {
 			return b

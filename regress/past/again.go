@@ -4,16 +4,16 @@ import (
 	"maps"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/state"
 )
 
 // Again returns the last run's command, such as "check", and its options: for all cases, or only for
 // those that were not identical. It takes from o the state folder, and the options that are not kept
 // with a run.
-func Again(o opt.Options, failed bool) (again opt.Options, command string, err error) {
+func Again(o regress.Options, failed bool) (again regress.Options, command string, err error) {
 	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
 		return again, "", err
@@ -33,7 +33,7 @@ func Again(o opt.Options, failed bool) (again opt.Options, command string, err e
 }
 
 // selectFailed restricts the options to the cases that were not identical in a run.
-func selectFailed(o *opt.Options, r *state.Run) (err error) {
+func selectFailed(o *regress.Options, r *state.Run) (err error) {
 	if !state.IsCheck(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}

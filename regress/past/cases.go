@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/run"
 )
@@ -21,7 +21,7 @@ type CaseList struct {
 }
 
 // Cases returns the names of the cases that a check would run, in corpus order.
-func Cases(ctx context.Context, o opt.Options, h host.Host, list CaseList) (names []string, err error) {
+func Cases(ctx context.Context, o regress.Options, h host.Host, list CaseList) (names []string, err error) {
 	base, err := place.OpenIfAny(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err == nil && base == nil && list.Failing {
 		err = place.ExplainMissing(o.Store.Golden, os.ErrNotExist)

@@ -3,11 +3,10 @@ package past
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -16,7 +15,7 @@ type Choice struct{ Word, Text string }
 
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
 // A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
-func DifferingChoices(o opt.Options, h host.Host, id string) ([]Choice, error) {
+func DifferingChoices(o regress.Options, h host.Host, id string) ([]Choice, error) {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func DifferingChoices(o opt.Options, h host.Host, id string) ([]Choice, error) {
 }
 
 // CauseChoices returns the causes of a past run. An empty id means the last run.
-func CauseChoices(o opt.Options, h host.Host, id string) (list []Choice, err error) {
+func CauseChoices(o regress.Options, h host.Host, id string) (list []Choice, err error) {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
@@ -50,9 +49,9 @@ func CauseChoices(o opt.Options, h host.Host, id string) (list []Choice, err err
 
 // RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
 // last run.
-func RecordedChoices(ctx context.Context, o opt.Options, h host.Host, id string) (list []Choice, err error) {
+func RecordedChoices(ctx context.Context, o regress.Options, h host.Host, id string) (list []Choice, err error) {
 	run, err := state.FindRun(state.Open(o.Store.State), id)
-	if err != nil || run.Command != report.RecordCommand {
+	if err != nil || run.Command != regress.RecordCommand {
 		return nil, err
 	}
 	p, err := pastrun.New(run, &o, h, "")
@@ -72,13 +71,13 @@ func RecordedChoices(ctx context.Context, o opt.Options, h host.Host, id string)
 
 // RunChoices returns the past runs, the last one first. Without records it returns only those
 // that have differences.
-func RunChoices(o opt.Options, records bool) (list []Choice, err error) {
+func RunChoices(o regress.Options, records bool) (list []Choice, err error) {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		if !state.IsCheck(r) && !(records && r.Command == report.RecordCommand) {
+		if !state.IsCheck(r) && !(records && r.Command == regress.RecordCommand) {
 			continue
 		}
 		sum, err := keptIn(r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
@@ -13,7 +14,6 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plan"
@@ -22,7 +22,7 @@ import (
 )
 
 // Diff compares two goldens and reports as Check does.
-func Diff(ctx context.Context, o opt.Options, h host.Host, oldPath, nowPath string) (sum report.Summary, err error) {
+func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, nowPath string) (sum regress.Summary, err error) {
 	old, err := place.Open(ctx, oldPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, place.ExplainMissing(oldPath, err)
@@ -56,7 +56,7 @@ func Diff(ctx context.Context, o opt.Options, h host.Host, oldPath, nowPath stri
 
 // completeRules fills in how parts are compared, where it was not given, from a golden. It
 // returns the settings that the other golden has otherwise.
-func completeRules(o *opt.Options, old, now golden.Meta) (other []job.Setting) {
+func completeRules(o *regress.Options, old, now golden.Meta) (other []job.Setting) {
 	for _, s := range job.OutcomeSettings() {
 		if s.Scope != job.OfVerdict || s.IsGiven(o) {
 			continue
@@ -70,7 +70,7 @@ func completeRules(o *opt.Options, old, now golden.Meta) (other []job.Setting) {
 }
 
 // diffGoldens reports every selected case of two goldens, and the causes of all differences.
-func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began report.Started) (report.Summary, error) {
+func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began report.Started) (regress.Summary, error) {
 	names := selectNames(s.Job.Chooser, old, now)
 	if len(names) == 0 {
 		return s.Ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
@@ -135,9 +135,9 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 	}
 	switch {
 	case !inOld:
-		return report.Case{Verdict: outcome.New, Ending: &b.Outcome.Ending, Cost: b.Cost}, nil
+		return report.Case{Verdict: regress.New, Ending: &b.Outcome.Ending, Cost: b.Cost}, nil
 	case !inNow:
-		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
+		return report.Case{Verdict: regress.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
 	a.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Ignore(s.Job.Ignored.Match)
@@ -157,8 +157,8 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 		return slices.Contains(known, part) || slices.Contains(ignored, part)
 	})
 	switch {
-	case word.Verdict == outcome.Identical && len(newly) > 0:
-		word.Verdict, word.Flaky = outcome.Flaky, newly
+	case word.Verdict == regress.Identical && len(newly) > 0:
+		word.Verdict, word.Flaky = regress.Flaky, newly
 	case len(word.Flaky) == 0:
 		word.Flaky = known
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -20,7 +20,7 @@ import (
 
 // Groups prints the causes of the differences of a past run. Causes with the most cases come first.
 // An empty id means the last run.
-func Groups(_ context.Context, o opt.Options, h host.Host, id string) error {
+func Groups(_ context.Context, o regress.Options, h host.Host, id string) error {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func Groups(_ context.Context, o opt.Options, h host.Host, id string) error {
 	if err != nil {
 		return err
 	}
-	if o.Report.Format == opt.JSON {
+	if o.Report.Format == regress.JSON {
 		return groupLines(h.Stdout, found)
 	}
 	return groupTable(h.Stdout, p, found, decided)
@@ -103,7 +103,7 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 // nextCommands returns the commands to run next. A compare has no golden to accept into. The cause to
 // accept is the first one without a decision.
 func nextCommands(p *pastrun.Past, found *cause.Found, decided map[string]review.State) string {
-	if p.Run.Command != report.CheckCommand {
+	if p.Run.Command != regress.CheckCommand {
 		return "muster show G1"
 	}
 	for _, c := range found.Causes {
@@ -120,7 +120,7 @@ func nextCommands(p *pastrun.Past, found *cause.Found, decided map[string]review
 // countUnpromoted counts the cases whose causes are all accepted, and that are not in the golden. The
 // golden refused them, or a kill came before it was written.
 func countUnpromoted(p *pastrun.Past, found *cause.Found, decided map[string]review.State) (n int) {
-	if p.Run.Command != report.CheckCommand {
+	if p.Run.Command != regress.CheckCommand {
 		return 0
 	}
 	r := pastrun.NewAgenda(p.Run.Results, found).Review(decided, pastrun.AcceptedIn(p.Run.Results))

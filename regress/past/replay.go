@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/console"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
@@ -21,7 +20,7 @@ import (
 // h.Stdin, with the reports that o.Report names, and returns its summary. A run
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
-func Replay(ctx context.Context, o opt.Options, h host.Host, path string) (sum report.Summary, err error) {
+func Replay(ctx context.Context, o regress.Options, h host.Host, path string) (sum regress.Summary, err error) {
 	if err := errors.Join(console.CheckApart(&o.Report, console.File{Role: "the events", Path: path}), console.CheckReplaceable(&o.Report)); err != nil {
 		return sum, err
 	}
@@ -60,14 +59,14 @@ type replay struct {
 	started  report.Started
 	begun    bool
 	finished bool
-	sum      report.Summary    // as recorded once finished, else what is there
+	sum      regress.Summary   // as recorded once finished, else what is there
 	runs     *report.EngineSum // on an engine; nil of a run on this machine
 	last     time.Time
 
 	sent, received int64
 }
 
-func (r *replay) run(ctx context.Context, file io.Reader) (report.Summary, error) {
+func (r *replay) run(ctx context.Context, file io.Reader) (regress.Summary, error) {
 	var damage error
 	for ev, err := range report.ReadEvents(file) {
 		switch {
@@ -108,7 +107,7 @@ func (r *replay) see(ev report.Event) {
 		r.sent, r.received = ev.Sent, ev.Received
 	case report.Case:
 		r.sum.Verdicts[ev.Verdict]++
-		if ev.Ending != nil && ev.Verdict != outcome.Environment {
+		if ev.Ending != nil && ev.Verdict != regress.MachineFailed {
 			r.sum.Endings.Add(*ev.Ending)
 		}
 	case report.NotRun:
@@ -133,7 +132,7 @@ func (r *replay) seeEngineRun(ev report.CaseRan) {
 // end sums up what there is of a run whose end is not.
 func (r *replay) end() {
 	s := &r.sum
-	s.Command, s.Run, s.Interrupted, s.BrokeOff, s.ExitStatus = r.started.Command, r.started.Run, true, true, fault.StatusInterrupted
+	s.Command, s.Run, s.Interrupted, s.BrokeOff, s.ExitStatus = r.started.Command, r.started.Run, true, true, regress.StatusInterrupted
 	judged := 0
 	for _, n := range s.Verdicts {
 		judged += n
@@ -160,7 +159,7 @@ func (r *replay) missing() string {
 	case n > 1:
 		lacks = append(lacks, readable.Number(n)+" of "+readable.Cases(r.sum.Cases)+" have no verdict")
 	}
-	if r.sum.Groups == 0 && r.sum.Command != report.RecordCommand {
+	if r.sum.Groups == 0 && r.sum.Command != regress.RecordCommand {
 		lacks = append(lacks, "causes were not looked for")
 	}
 	return strings.Join(append(lacks, "its own figures are missing"), ", ")

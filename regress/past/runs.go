@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // Runs lists the past runs, oldest first.
-func Runs(_ context.Context, o opt.Options, h host.Host) error {
+func Runs(_ context.Context, o regress.Options, h host.Host) error {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return err
@@ -29,12 +29,12 @@ func Runs(_ context.Context, o opt.Options, h host.Host) error {
 	return nil
 }
 
-func printRun(w io.Writer, format opt.Format, r *state.Run) error {
+func printRun(w io.Writer, format regress.Format, r *state.Run) error {
 	sum, err := keptIn(r)
 	if err != nil {
 		return err
 	}
-	if format == opt.JSON {
+	if format == regress.JSON {
 		return report.EncodeLine(w, runLine{
 			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Recorded, sum.Failing, sum.Engine,
 		})
@@ -86,7 +86,7 @@ func runText(r *state.Run, sum state.Summary) string {
 		return fmt.Sprintf("broke off, %s of %s not run", readable.Number(sum.NotRun), readable.Cases(sum.Cases))
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %s of %s not run", readable.Number(sum.NotRun), readable.Cases(sum.Cases))
-	case r.Command == report.RecordCommand:
+	case r.Command == regress.RecordCommand:
 		return recordText(sum)
 	}
 	return fmt.Sprintf("%s, %s not identical", readable.Cases(sum.Cases), readable.Number(sum.NotIdentical))

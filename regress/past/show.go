@@ -3,23 +3,22 @@ package past
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // Show prints the whole difference of one case in a past run, and a shell line that reproduces it. For
 // a target such as G1 it prints the cause and its cases. For a record it prints the outcome of a
 // case. An empty id means the last run.
-func Show(ctx context.Context, o opt.Options, h host.Host, target, id string) error {
+func Show(ctx context.Context, o regress.Options, h host.Host, target, id string) error {
 	if !pastrun.IsCauseID(target) {
 		run, err := state.FindRun(state.Open(o.Store.State), id)
 		if err != nil {
 			return err
 		}
-		if run.Command == report.RecordCommand {
+		if run.Command == regress.RecordCommand {
 			return showRecorded(ctx, &o, h, run, target)
 		}
 	}

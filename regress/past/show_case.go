@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
@@ -16,8 +17,6 @@ import (
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -25,7 +24,7 @@ import (
 )
 
 // showCase prints the whole difference of a case.
-func showCase(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, res *state.Result) error {
+func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.Host, res *state.Result) error {
 	raw := string(res.Name)
 	w := &strings.Builder{}
 	accepted := ""
@@ -39,7 +38,7 @@ func showCase(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host,
 	if res.Why != "" {
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
-	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
+	if res.Verdict != regress.MachineFailed && res.Verdict != regress.Missing {
 		if err := writeDifference(ctx, p, w, raw, console.UsesColour(&o.Report, h.Stdout)); err != nil {
 			return err
 		}
@@ -79,7 +78,7 @@ func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw stri
 		v.WriteVarying(nil, &now.Outcome)
 		return err
 	}
-	if p.Run.Command == report.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
+	if p.Run.Command == regress.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	if old.Origin > 0 {
@@ -114,7 +113,7 @@ func editsOf(p *pastrun.Past, caseName string) []cause.PartEdits {
 // writeReproduction writes the shell lines that run a case by hand.
 func writeReproduction(ctx context.Context, p *pastrun.Past, w io.Writer, raw string, configured bool) {
 	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.Options, p.Host, raw, "kept", job.WordsFor(&p.Options.Command, raw), configured))
-	if p.Run.Command == report.CompareCommand {
+	if p.Run.Command == regress.CompareCommand {
 		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.Options, p.Host, raw, "kept-reference", p.Options.Command.Reference, configured))
 	}
 	if p.Options.Corpus.Path == "-" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
@@ -16,9 +17,7 @@ import (
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/report"
 )
 
 // These bound what is shown of a cause.
@@ -28,7 +27,7 @@ const (
 )
 
 // showCause prints a cause, its edits in a few cases, and the names of its cases.
-func showCause(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, found *cause.Found, c *cause.Cause) error {
+func showCause(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.Host, found *cause.Found, c *cause.Cause) error {
 	decided, err := p.Run.Decisions()
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func writeEdits(ctx context.Context, p *pastrun.Past, w io.Writer, found *cause.
 	if err != nil {
 		return err
 	}
-	if p.Run.Command == report.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
+	if p.Run.Command == regress.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/console"
@@ -16,14 +17,13 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
 // showRecorded prints the outcome of a case that a record wrote into the golden.
-func showRecorded(ctx context.Context, o *opt.Options, h host.Host, run *state.Run, target string) error {
+func showRecorded(ctx context.Context, o *regress.Options, h host.Host, run *state.Run, target string) error {
 	p, err := pastrun.New(run, o, h, "")
 	if err != nil {
 		return err

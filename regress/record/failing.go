@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
@@ -52,8 +53,8 @@ func (f *failures) noteFirst(rec *golden.Record) error {
 	if err != nil {
 		return err
 	}
-	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
-	f.run.Events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
+	last := regress.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
+	f.run.Events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, report.FailureText(last)))
 	return nil
 }
 
@@ -69,7 +70,7 @@ func (f *failures) name() error {
 		if err != nil {
 			return err
 		}
-		f.run.Ledger.Summary.Failing = append(f.run.Ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
+		f.run.Ledger.Summary.Failing = append(f.run.Ledger.Summary.Failing, regress.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
 	}
 	if 2*len(f.cases) > len(f.run.Inputs.Cases) && !f.run.Job.Judge.AllowFailures {
 		f.warn(f.run.Ledger.Summary.Failing[0])
@@ -77,10 +78,10 @@ func (f *failures) name() error {
 	return nil
 }
 
-func (f *failures) warn(first report.Failure) {
-	text := fmt.Sprintf("%d of %s fail; the first is %s", len(f.cases), readable.Cases(len(f.run.Inputs.Cases)), first)
+func (f *failures) warn(first regress.Failure) {
+	text := fmt.Sprintf("%d of %s fail; the first is %s", len(f.cases), readable.Cases(len(f.run.Inputs.Cases)), report.FailureText(first))
 	if f.refuse() {
-		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", f.run.Job.Store.Golden, first)
+		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", f.run.Job.Store.Golden, report.FailureText(first))
 	}
 	f.run.Events.Warn(text)
 	for _, hint := range f.run.Execution.Commands.For(first.Name).Hints() {
@@ -92,7 +93,7 @@ func (f *failures) warn(first report.Failure) {
 }
 
 // headerHint suggests --headers if the error of a case names the file of another one.
-func headerHint(in *run.Inputs, first report.Failure) string {
+func headerHint(in *run.Inputs, first regress.Failure) string {
 	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
 	for _, e := range in.Cases {
 		base := path.Base(e.Name)

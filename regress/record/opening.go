@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/keep"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
@@ -29,7 +29,7 @@ func durationsOf(ctx context.Context, into place.Target, s *run.Run) (pass.Durat
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return none, nil
-	case fault.ClassOf(err) == fault.Input:
+	case regress.ClassOf(err) == regress.Input:
 		s.Events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
 		return none, nil
 	case err != nil:
@@ -144,7 +144,7 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	if !left || s.Execution.Crew.IsRemote() {
 		return nil
 	}
-	again := run.NewSample(s, w.Meta(), opt.RetriesDefault)
+	again := run.NewSample(s, w.Meta(), regress.RetriesDefault)
 	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := w.Get(t.Entry.Name)
 		if err != nil {

@@ -3,9 +3,9 @@ package record
 import (
 	"cmp"
 	"context"
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
@@ -159,7 +159,7 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 }
 
 func (p *passes) countError(t pass.Task, err error) error {
-	if fault.ClassOf(err) == fault.Environment {
+	if regress.ClassOf(err) == regress.Environment {
 		p.cases.failed[t.Index] = err
 	}
 	return p.run.Ledger.MachineFailed(t, err)
@@ -174,12 +174,12 @@ func (p *passes) conclude(t pass.Task, rec golden.Record) {
 		p.failing.cases = append(p.failing.cases, t.Index)
 	}
 	word := report.Case{
-		Name: t.Entry.Name, Index: t.Index, Verdict: outcome.Identical,
+		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
 	}
 	word.Masked, word.Ignored = content.MaskedParts(&rec.Outcome), content.IgnoredParts(&rec.Outcome)
 	if len(word.Flaky) > 0 {
-		word.Verdict = outcome.Flaky
+		word.Verdict = regress.Flaky
 	}
 	p.run.Ledger.Verdict(word)
 }

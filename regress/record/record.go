@@ -12,12 +12,11 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 )
 
@@ -25,13 +24,13 @@ import (
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
 // over it when it is complete. If every case fails it writes none, unless
 // o.Judge.AllowFailures.
-func Run(ctx context.Context, o opt.Options, h host.Host) (sum report.Summary, err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summary, err error) {
 	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, err
 	}
 	defer into.Close()
-	j, err := job.Resolve(o, nil, report.RecordCommand)
+	j, err := job.Resolve(o, nil, regress.RecordCommand)
 	if err != nil {
 		return sum, err
 	}

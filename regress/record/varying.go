@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/exec"
@@ -73,7 +74,7 @@ func firstWith(text string, sign byte) string {
 
 // warn warns if most cases vary from run to run: most output would not be compared.
 func (v *variation) warn(s *run.Run) {
-	n := s.Ledger.Summary.Verdicts[outcome.Flaky]
+	n := s.Ledger.Summary.Verdicts[regress.Flaky]
 	if 2*n <= len(s.Inputs.Cases) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/console"
 	"muster/regress/internal/diff"
@@ -13,9 +14,7 @@ import (
 	"muster/regress/internal/goal"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/shrink"
 	"os"
@@ -153,12 +152,12 @@ func (p *printer) shellLine() (string, error) {
 		o.Command.Shell, o.Command.Stdin = true, false
 		old, now = name.Quote(p.trial.reference.Script()), name.Quote(p.trial.candidate.Script())
 	}
-	args := []string{"muster", report.CompareCommand, p.folder.path, "--state", filepath.Join(p.folder.path, ".muster"),
+	args := []string{"muster", regress.CompareCommand, p.folder.path, "--state", filepath.Join(p.folder.path, ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(p.goal.Name)) + "$", "--ref", old, "--new", now}
 	if p.run.Job.Configured {
 		args = append(args, "--config", "")
 	}
-	var usual opt.Options
+	var usual regress.Options
 	job.CompleteLimits(&usual.Limits)
 	for _, setting := range job.OutcomeSettings() {
 		if setting.Scope != job.OfIdentity && setting.Text(&o) != setting.Text(&usual) {

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goal"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/run"
 	"muster/regress/internal/shrink"
@@ -25,7 +25,7 @@ import (
 // Run finds a small source that still shows a cause, and no other than before, writes
 // it into the state folder, and prints what it is and how to run it. When ctx ends it does
 // so with the smallest that it has found by then, and returns an error of class Interrupted.
-func Run(ctx context.Context, o opt.Options, h host.Host, r Reduction) (err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host, r Reduction) (err error) {
 	if r.Status == nil {
 		r.Status = func(string) {}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -17,7 +18,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/turns"
 )
@@ -71,7 +71,7 @@ func trustedCommand(p *pastrun.Past, s *run.Run, m golden.Meta, caseName string,
 	switch {
 	case len(given) > 0:
 		return s.Execution.Crew.Resolve(given)
-	case p.Run.Command == report.CompareCommand:
+	case p.Run.Command == regress.CompareCommand:
 		return s.Execution.Crew.Resolve(p.Options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
@@ -96,7 +96,7 @@ func (t *trial) causeNames() string {
 
 // facts are what must not change.
 type facts struct {
-	was, is outcome.Ending
+	was, is regress.Ending
 	analyse.Explanation
 }
 

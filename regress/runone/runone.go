@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
@@ -19,7 +20,6 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
@@ -31,7 +31,7 @@ import (
 // case leaves it: work, home and tmp, and the streams beside them; of an engine's run
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
-func Run(ctx context.Context, o opt.Options, h host.Host, caseName, keep string) (err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host, caseName, keep string) (err error) {
 	recorded, err := place.Recorded(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func byHand(c *exec.Command, caseName string) string {
 
 // printKept prints how a run ended, what it cost, and where its files are. line runs it again by
 // hand. It is empty for a run on an engine: the command is a path of the workers.
-func printKept(w io.Writer, keep, line, cost string, ended outcome.Ending) error {
+func printKept(w io.Writer, keep, line, cost string, ended regress.Ending) error {
 	work := filepath.Join(keep, "work")
 	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", ended, cost,
 		work, filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"))

@@ -7,6 +7,7 @@
 package analyse
 
 import (
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/normalize"
@@ -28,7 +29,7 @@ func NewCollector(rules normalize.Rules) *Collector {
 
 // Add adds a case with a verdict, both sides and their comparison. size is the size of its source.
 // It ignores a case whose verdict has no causes.
-func (l *Collector) Add(caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) error {
+func (l *Collector) Add(caseName string, size int64, v regress.Verdict, was, is content.Side, c outcome.Comparison) error {
 	if !hasCauses(v) {
 		return nil
 	}
@@ -44,9 +45,9 @@ func (l *Collector) Add(caseName string, size int64, v outcome.Verdict, was, is 
 func (l *Collector) Causes() *cause.Found { return MakePrintable(l.analysis.Causes()) }
 
 // hasCauses reports whether cases with a verdict have causes, because they differ.
-func hasCauses(v outcome.Verdict) bool {
+func hasCauses(v regress.Verdict) bool {
 	switch v {
-	case outcome.Environment, outcome.Flaky, outcome.New, outcome.Missing, outcome.Identical:
+	case regress.MachineFailed, regress.Flaky, regress.New, regress.Missing, regress.Identical:
 		return false
 	}
 	return true

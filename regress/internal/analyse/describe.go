@@ -1,6 +1,7 @@
 package analyse
 
 import (
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/normalize"
@@ -9,7 +10,7 @@ import (
 
 // describe describes a case that differs for package cause, with rewritten contents. size is the
 // size of its source.
-func describe(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
+func describe(rules normalize.Rules, caseName string, size int64, v regress.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
 	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
 	for _, p := range c.Parts {
 		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}

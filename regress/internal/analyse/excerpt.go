@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
@@ -106,7 +107,7 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 	}
 	index := cause.NewIndex([]cause.Cause{of})
 	for _, d := range c.Parts {
-		one, err := describe(rules, "", 0, outcome.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
+		one, err := describe(rules, "", 0, regress.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
 		if err != nil {
 			return d, err
 		}

@@ -3,6 +3,7 @@ package analyse
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/normalize"
@@ -11,7 +12,7 @@ import (
 
 // An Explanation holds the known causes that two outcomes of a case show.
 type Explanation struct {
-	Verdict outcome.Verdict
+	Verdict regress.Verdict
 	Causes  []int // indexes of the causes that show, ascending
 	All     bool  // every edit belongs to one of these causes
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -48,7 +49,7 @@ func TestContentsAreReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := describe(rules, "x", 0, outcome.Changed, a, b, c)
+		d, err := describe(rules, "x", 0, regress.Changed, a, b, c)
 		if err != nil || len(d.Parts) != 2-len(flags) || string(d.Parts[0].NowText) != "1 newer" {
 			t.Fatalf("%+v, %v", d, err)
 		}

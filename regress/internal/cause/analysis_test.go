@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/outcome"
 )
@@ -118,13 +119,13 @@ func TestSlotsAloneShowNothingNew(t *testing.T) {
 }
 
 var (
-	ok     = outcome.Ending{}
-	failed = outcome.Ending{Kind: outcome.Exited, Code: 1}
-	segv   = outcome.Ending{Kind: outcome.Signalled, Code: 11}
-	slow   = outcome.Ending{Kind: outcome.TimedOut}
+	ok     = regress.Ending{}
+	failed = regress.Ending{Kind: regress.Exited, Code: 1}
+	segv   = regress.Ending{Kind: regress.Signalled, Code: 11}
+	slow   = regress.Ending{Kind: regress.TimedOut}
 )
 
-func endedCase(name string, old, now outcome.Ending, oldSaid, nowSaid string) cause.Case {
+func endedCase(name string, old, now regress.Ending, oldSaid, nowSaid string) cause.Case {
 	return cause.Case{Name: name, Old: old, Now: now, OldSaid: []byte(oldSaid), NowSaid: []byte(nowSaid)}
 }
 
@@ -149,7 +150,7 @@ func TestEndings(t *testing.T) {
 		}, "passes: ERROR: Unexpected STR", cause.Passing},
 		{"crash", []cause.Case{endedCase("a", ok, segv, "", "some\n"), endedCase("b", failed, segv, "", "")}, "crash: SIGSEGV", cause.Ended},
 		{"slow", []cause.Case{endedCase("a", ok, slow, "", ""), endedCase("b", failed, slow, "", "x")}, "timed-out", cause.Ended},
-		{"status", []cause.Case{endedCase("a", failed, outcome.Ending{Code: 2}, "", "")}, "exit 1 → exit 2", cause.Ended},
+		{"status", []cause.Case{endedCase("a", failed, regress.Ending{Code: 2}, "", "")}, "exit 1 → exit 2", cause.Ended},
 	} {
 		f := analyseCases(c.cases...)
 		if len(f.Causes) != 1 || f.Causes[0].Name != c.want || f.Causes[0].Kind != c.kind {

@@ -1,13 +1,16 @@
 package cause
 
-import "muster/regress/internal/outcome"
+import (
+	"muster/regress"
+	"muster/regress/internal/outcome"
+)
 
 // A Case is a case that differs. Add and Explain read its contents, and do not keep them.
 type Case struct {
 	Name     string
 	Size     int64 // of its source, in bytes
-	Verdict  outcome.Verdict
-	Old, Now outcome.Ending
+	Verdict  regress.Verdict
+	Old, Now regress.Ending
 	Parts    []Part // those that differ, by key
 	// The last messages of the tool: its standard error, or its standard output if that is empty.
 	// Needed only if the endings differ.

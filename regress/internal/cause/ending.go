@@ -2,10 +2,9 @@ package cause
 
 import (
 	"bytes"
+	"muster/regress"
 	"regexp"
 	"strings"
-
-	"muster/regress/internal/outcome"
 )
 
 // endingPattern returns the pattern of a changed ending, or "". broken reports that the ending
@@ -16,7 +15,7 @@ func endingPattern(c Case) (pattern string, broken bool) {
 		return "", false
 	case c.Now.Partial():
 		return sortEnds.key(c.Now.String()), true
-	case c.Now.Kind == outcome.Signalled:
+	case c.Now.Kind == regress.Signalled:
 		return sortEnds.key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowSaid)), true
 	case c.Old.Success():
 		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowSaid)), true
@@ -37,7 +36,7 @@ func howEnded(rest string) string {
 	return how
 }
 
-func signalOf(e outcome.Ending) string {
+func signalOf(e regress.Ending) string {
 	_, name, found := strings.Cut(strings.TrimSuffix(e.String(), ")"), "(")
 	if !found {
 		return e.String()

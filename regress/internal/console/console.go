@@ -12,19 +12,19 @@ import (
 	"syscall"
 
 	"muster/internal/terminal"
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 )
 
 // Open opens all reports as one reporter. Set isPast if the events are those of a past run, whose
 // progress is not shown.
-func Open(r *opt.Report, h host.Host, isPast bool) (report.Reporter, error) {
+func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) {
 	console := newConsole(r, h)
 	console.Past = isPast
 	var tee report.Tee
-	if r.Format == opt.JSON {
+	if r.Format == regress.JSON {
 		tee = append(tee, report.NewJSON(console, verbosityOf(r)))
 	} else {
 		tee = append(tee, report.NewText(console, verbosityOf(r)))
@@ -60,7 +60,7 @@ func openEvents(path string) (report.Reporter, error) {
 	return e, nil
 }
 
-func verbosityOf(r *opt.Report) report.Verbosity {
+func verbosityOf(r *regress.Report) report.Verbosity {
 	switch {
 	case r.Quiet:
 		return report.Quiet
@@ -70,7 +70,7 @@ func verbosityOf(r *opt.Report) report.Verbosity {
 	return report.Normal
 }
 
-func newConsole(r *opt.Report, h host.Host) report.Console {
+func newConsole(r *regress.Report, h host.Host) report.Console {
 	c := report.Console{Out: newStream(r, h.Stdout), Err: newStream(r, h.Stderr), Resume: r.Resume}
 	out, isFile := h.Stdout.(*os.File)
 	errs, isFileToo := h.Stderr.(*os.File)
@@ -79,7 +79,7 @@ func newConsole(r *opt.Report, h host.Host) report.Console {
 }
 
 // newStream detects whether a writer is a terminal, and its width. A nil writer discards.
-func newStream(r *opt.Report, w io.Writer) report.Stream {
+func newStream(r *regress.Report, w io.Writer) report.Stream {
 	if w == nil {
 		return report.Stream{Writer: io.Discard}
 	}
@@ -91,12 +91,12 @@ func newStream(r *opt.Report, w io.Writer) report.Stream {
 }
 
 // UsesColour reports whether text for a writer is coloured.
-func UsesColour(r *opt.Report, w io.Writer) bool {
+func UsesColour(r *regress.Report, w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	switch {
-	case w == nil || r.Colour == opt.ColourNever:
+	case w == nil || r.Colour == regress.ColourNever:
 		return false
-	case r.Colour == opt.ColourAlways:
+	case r.Colour == regress.ColourAlways:
 		return true
 	}
 	return isFile && terminal.Colour(f, os.Getenv)

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 )
 
@@ -25,7 +25,7 @@ type reportFile struct {
 }
 
 // listReports lists the reports that the options name.
-func listReports(r *opt.Report) []reportFile {
+func listReports(r *regress.Report) []reportFile {
 	return slices.DeleteFunc([]reportFile{
 		{"--junit", r.JUnit, report.JUnitMark},
 		{"--html", r.HTML, report.HTMLMark},
@@ -35,7 +35,7 @@ func listReports(r *opt.Report) []reportFile {
 }
 
 // Paths returns the paths of the reports that the options name.
-func Paths(r *opt.Report) (paths []string) {
+func Paths(r *regress.Report) (paths []string) {
 	for _, f := range listReports(r) {
 		paths = append(paths, f.path)
 	}
@@ -43,7 +43,7 @@ func Paths(r *opt.Report) (paths []string) {
 }
 
 // CheckApart refuses one file under two names among other files and the reports.
-func CheckApart(r *opt.Report, others ...File) error {
+func CheckApart(r *regress.Report, others ...File) error {
 	for _, f := range listReports(r) {
 		others = append(others, File{f.flag, f.path})
 	}
@@ -59,7 +59,7 @@ func CheckApart(r *opt.Report, others ...File) error {
 
 // CheckReplaceable refuses to write a report over a file that is not an older report. A file that
 // is given to --junit by mistake may be a tool, or a user's work.
-func CheckReplaceable(r *opt.Report) error {
+func CheckReplaceable(r *regress.Report) error {
 	for _, f := range listReports(r) {
 		head, err := readHead(f.path)
 		if err != nil {

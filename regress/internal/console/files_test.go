@@ -1,25 +1,23 @@
 package console
 
 import (
+	"muster/regress"
 	"strings"
 	"testing"
-
-	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 )
 
 func TestCheckApart(t *testing.T) {
 	for _, c := range []struct {
 		golden string
-		report opt.Report
+		report regress.Report
 		flag   string
 	}{
-		{"./a.tar", opt.Report{}, "--golden ./a.tar"},
-		{"files.go", opt.Report{JUnit: "../console/files.go"}, "--junit ../console/files.go"},
-		{"g", opt.Report{JUnit: "new/x", Events: "new/y/../x"}, "--events new/y/../x"},
+		{"./a.tar", regress.Report{}, "--golden ./a.tar"},
+		{"files.go", regress.Report{JUnit: "../console/files.go"}, "--junit ../console/files.go"},
+		{"g", regress.Report{JUnit: "new/x", Events: "new/y/../x"}, "--events new/y/../x"},
 	} {
 		err := CheckApart(&c.report, File{"the corpus", "a.tar"}, File{"--golden", c.golden})
-		if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), c.flag+":") {
+		if regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), c.flag+":") {
 			t.Errorf("%s: %v", c.flag, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 )
 
 func TestChangedArchive(t *testing.T) {
@@ -40,8 +40,8 @@ func checkChanged(t *testing.T, title string, err error, path, want string) {
 	switch {
 	case want == "" && err != nil:
 		t.Errorf("%s: %v", title, err)
-	case want != "" && fault.ClassOf(err) != fault.Input:
-		t.Errorf("%s: class %v: %v", title, fault.ClassOf(err), err)
+	case want != "" && regress.ClassOf(err) != regress.Input:
+		t.Errorf("%s: class %v: %v", title, regress.ClassOf(err), err)
 	case want != "":
 		like(t, err.Error(), path+" changed while it ran: "+want+"; run again when nothing writes there")
 	}
@@ -103,8 +103,8 @@ func TestReadAfterChange(t *testing.T) {
 			}
 			continue
 		}
-		if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "changed while it ran") {
-			t.Errorf("%s: class %v: %v", title, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "changed while it ran") {
+			t.Errorf("%s: class %v: %v", title, regress.ClassOf(err), err)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestReadWhileItGrows(t *testing.T) {
 	if err := os.WriteFile(dir+"/a", []byte("AA"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(r); fault.ClassOf(err) != fault.Input {
+	if got, err := io.ReadAll(r); regress.ClassOf(err) != regress.Input {
 		t.Errorf("read %q, %v", got, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 )
 
 // everyDialect is a small archive with each kind of header that carries
@@ -65,8 +65,8 @@ func TestTruncatedAnywhere(t *testing.T) {
 		}
 		c, err := corpus.Open(context.Background(), corpus.Options{Path: path, Warn: func(string) { warned++ }})
 		if err != nil {
-			if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), path+" is ") {
-				t.Fatalf("cut at %d: class %v: %v", n, fault.ClassOf(err), err)
+			if regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), path+" is ") {
+				t.Fatalf("cut at %d: class %v: %v", n, regress.ClassOf(err), err)
 			}
 			continue
 		}
@@ -231,8 +231,8 @@ func TestFlippedAnywhere(t *testing.T) {
 		}
 		c, err := corpus.Open(context.Background(), corpus.Options{Path: path})
 		if err != nil {
-			if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), path) {
-				t.Fatalf("flipped at %d: class %v: %v", i, fault.ClassOf(err), err)
+			if regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), path) {
+				t.Fatalf("flipped at %d: class %v: %v", i, regress.ClassOf(err), err)
 			}
 			continue
 		}

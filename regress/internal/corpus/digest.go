@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"muster/pool"
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -171,7 +171,7 @@ func (c *Corpus) digestContent(ctx context.Context, e Entry, buf []byte) (outcom
 		switch {
 		case err == io.EOF:
 			return outcome.Digest(h.Sum(nil)), nil
-		case err != nil && fault.ClassOf(err) != fault.Input:
+		case err != nil && regress.ClassOf(err) != regress.Input:
 			return outcome.Digest{}, readError(c.label, e.Name, err)
 		case err != nil:
 			return outcome.Digest{}, err

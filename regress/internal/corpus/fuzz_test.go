@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
 
@@ -33,8 +33,8 @@ func FuzzArchive(f *testing.F) {
 		if err == nil {
 			checkCorpus(t, c, limits)
 			c.Close()
-		} else if fault.ClassOf(err) != fault.Input || strings.Count(err.Error(), path) != 1 || strings.ContainsAny(err.Error(), "\n\x00\x1b") {
-			t.Errorf("class %v: %q", fault.ClassOf(err), err)
+		} else if regress.ClassOf(err) != regress.Input || strings.Count(err.Error(), path) != 1 || strings.ContainsAny(err.Error(), "\n\x00\x1b") {
+			t.Errorf("class %v: %q", regress.ClassOf(err), err)
 		}
 		checkWritten(t, dir, len(content), limits)
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
 
@@ -173,8 +173,8 @@ func refused(t *testing.T, o corpus.Options) string {
 		c.Close()
 		t.Fatalf("Open took it: %s", describe(t, c))
 	}
-	if fault.ClassOf(err) != fault.Input {
-		t.Fatalf("class %v, want Input: %v", fault.ClassOf(err), err)
+	if regress.ClassOf(err) != regress.Input {
+		t.Fatalf("class %v, want Input: %v", regress.ClassOf(err), err)
 	}
 	return err.Error()
 }

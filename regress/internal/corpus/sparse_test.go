@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 )
 
 // sparseTree makes a folder with a file full of holes between others.
@@ -74,8 +74,8 @@ func TestSparse(t *testing.T) {
 				if err == nil {
 					checkCut(t, c, string(sparse))
 					c.Close()
-				} else if fault.ClassOf(err) != fault.Input {
-					t.Errorf("cut to %d: class %v: %v", n, fault.ClassOf(err), err)
+				} else if regress.ClassOf(err) != regress.Input {
+					t.Errorf("cut to %d: class %v: %v", n, regress.ClassOf(err), err)
 				}
 			}
 		})

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/filestamp"
 )
 
@@ -237,8 +237,8 @@ func TestSpoolRefused(t *testing.T) {
 	} {
 		c.o.Path = path
 		_, err := corpus.Open(context.Background(), c.o)
-		if fault.ClassOf(err) != fault.Environment {
-			t.Errorf("%s: class %v: %v", title, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Environment {
+			t.Errorf("%s: class %v: %v", title, regress.ClassOf(err), err)
 			continue
 		}
 		like(t, err.Error(), path+c.want)

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 )
 
 func small(t *testing.T) []byte {
@@ -108,8 +108,8 @@ func checkMangled(t *testing.T, what string, content []byte) {
 		t.Fatalf("%s: left %v", what, left)
 	}
 	if err != nil {
-		if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), "standard input ") {
-			t.Errorf("%s: class %v: %v", what, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), "standard input ") {
+			t.Errorf("%s: class %v: %v", what, regress.ClassOf(err), err)
 		}
 		return
 	}
@@ -137,8 +137,8 @@ func TestXZProgramIsKilled(t *testing.T) {
 	t.Setenv("PATH", bin)
 	path := write(t, "c.tar.xz", xzd(small(t)))
 	_, err := corpus.Open(t.Context(), corpus.Options{Path: path, Spool: t.TempDir()})
-	if fault.ClassOf(err) != fault.Environment {
-		t.Fatalf("class %v: %v", fault.ClassOf(err), err)
+	if regress.ClassOf(err) != regress.Environment {
+		t.Fatalf("class %v: %v", regress.ClassOf(err), err)
 	}
 	like(t, err.Error(), path+" cannot be unpacked: the xz program failed: signal: killed: full; free memory and run again, or name the archive unpacked")
 }
@@ -173,8 +173,8 @@ func TestCancelled(t *testing.T) {
 	for _, path := range []string{write(t, "c.tar", small(t)), write(t, "c.tgz", gz(small(t))), write(t, "c.txz", xzd(small(t))), dir, "-"} {
 		spool := t.TempDir()
 		_, err := corpus.Open(ctx, corpus.Options{Path: path, Spool: spool, Stdin: bytes.NewReader(small(t))})
-		if fault.ClassOf(err) != fault.Interrupted {
-			t.Errorf("%s: class %v: %v", path, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Interrupted {
+			t.Errorf("%s: class %v: %v", path, regress.ClassOf(err), err)
 		}
 		if left := names(t, spool); len(left) > 0 {
 			t.Errorf("%s: left %v", path, left)
@@ -210,8 +210,8 @@ func TestCancelledAnywhere(t *testing.T) {
 				c.Close()
 				break
 			}
-			if left := names(t, spool); fault.ClassOf(err) != fault.Interrupted || len(left) > 0 {
-				t.Fatalf("%s, look %d: class %v: %v; left %v", base, stops, fault.ClassOf(err), err, left)
+			if left := names(t, spool); regress.ClassOf(err) != regress.Interrupted || len(left) > 0 {
+				t.Fatalf("%s, look %d: class %v: %v; left %v", base, stops, regress.ClassOf(err), err, left)
 			}
 		}
 		if want := map[bool]int{true: 2, false: 8}[base == "c.tar"]; stops < want {
@@ -231,8 +231,8 @@ func TestCancelledWhileInputBlocks(t *testing.T) {
 		cancel()
 	}()
 	_, err := corpus.Open(ctx, corpus.Options{Path: "-", Stdin: r, Spool: t.TempDir()})
-	if fault.ClassOf(err) != fault.Interrupted {
-		t.Errorf("class %v: %v", fault.ClassOf(err), err)
+	if regress.ClassOf(err) != regress.Interrupted {
+		t.Errorf("class %v: %v", regress.ClassOf(err), err)
 	}
 }
 
@@ -241,8 +241,8 @@ func TestSourceFails(t *testing.T) {
 	for base, content := range packings(t, small(t)) {
 		in := io.MultiReader(bytes.NewReader(content[:len(content)-20]), failing{})
 		_, err := corpus.Open(context.Background(), corpus.Options{Path: "-", Stdin: in, Spool: t.TempDir()})
-		if fault.ClassOf(err) != fault.Environment || err.Error() != "standard input cannot be read: wire cut" {
-			t.Errorf("%s: class %v: %v", base, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Environment || err.Error() != "standard input cannot be read: wire cut" {
+			t.Errorf("%s: class %v: %v", base, regress.ClassOf(err), err)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/fault"
 )
 
 // asNobody calls f as a user whom file modes bind, if this one is root.
@@ -59,8 +59,8 @@ func TestFolderUnreadable(t *testing.T) {
 		t.Cleanup(func() { os.Chmod(filepath.Join(dir, at), 0o700) })
 		asNobody(t, func() {
 			_, err := corpus.Open(context.Background(), corpus.Options{Path: dir})
-			if fault.ClassOf(err) != fault.Environment {
-				t.Fatalf("class %v: %v", fault.ClassOf(err), err)
+			if regress.ClassOf(err) != regress.Environment {
+				t.Fatalf("class %v: %v", regress.ClassOf(err), err)
 			}
 			like(t, err.Error(), dir+": "+at+" cannot be read: permission denied; give yourself the right to read it, or leave it out")
 		})
@@ -72,8 +72,8 @@ func TestArchiveUnreadable(t *testing.T) {
 	passable(t, path, 0)
 	asNobody(t, func() {
 		_, err := corpus.Open(context.Background(), corpus.Options{Path: path})
-		if fault.ClassOf(err) != fault.Environment {
-			t.Fatalf("class %v: %v", fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Environment {
+			t.Fatalf("class %v: %v", regress.ClassOf(err), err)
 		}
 		like(t, err.Error(), path+" cannot be read: permission denied; …")
 	})
@@ -88,8 +88,8 @@ func TestSpoolNotWritable(t *testing.T) {
 	passable(t, spool, 0o555)
 	asNobody(t, func() {
 		_, err := corpus.Open(context.Background(), corpus.Options{Path: path, Spool: spool})
-		if fault.ClassOf(err) != fault.Environment {
-			t.Fatalf("class %v: %v", fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Environment {
+			t.Fatalf("class %v: %v", regress.ClassOf(err), err)
 		}
 		like(t, err.Error(), path+" cannot be unpacked to "+spool+": permission denied; choose a folder that can be written, by --state")
 	})

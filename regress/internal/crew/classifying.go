@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 )
@@ -28,7 +29,7 @@ func (e classifying) RunAll(ctx context.Context, b exec.Batch) int {
 
 // asEnvironment gives err the class Environment, unless ctx ended.
 func asEnvironment(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
+	if err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment {
 		return fault.Environmentf("%w", err)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/report"
 )
@@ -48,7 +49,7 @@ func (c *runCounter) add(caseName string, r *exec.Result) {
 	c.all.Add(caseName, r.Engine, time.Now())
 }
 
-func (c *runCounter) sum() *report.EngineRuns {
+func (c *runCounter) sum() *regress.EngineRuns {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.Runs()

@@ -11,6 +11,7 @@ import (
 	"context"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
@@ -34,7 +35,7 @@ type Crew interface {
 	// Call it after Start.
 	Preflight() outcome.Digest
 	// Sum returns the figures of all runs so far on an engine, or nil.
-	Sum() *report.EngineRuns
+	Sum() *regress.EngineRuns
 	// Quiet returns when the crew emits no more events, until the next Start.
 	Quiet()
 	// Close releases everything. Close the executors first.

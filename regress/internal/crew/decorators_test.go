@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -15,7 +16,7 @@ import (
 // fake runs every job with one result, or one error.
 type fake struct {
 	exec.Executor
-	ending outcome.Ending
+	ending regress.Ending
 	err    error
 }
 
@@ -45,11 +46,11 @@ func runBothWays(ctx context.Context, e exec.Executor, see func(*exec.Result, er
 
 // An engine reports a signal as an exit status. The golden's ending decides.
 func TestSettler(t *testing.T) {
-	exited, signalled := outcome.Ending{Kind: outcome.Exited, Code: 137}, outcome.Ending{Kind: outcome.Signalled, Code: 9}
+	exited, signalled := regress.Ending{Kind: regress.Exited, Code: 137}, regress.Ending{Kind: regress.Signalled, Code: 9}
 	known := func(string) (golden.Record, bool, error) {
 		return golden.Record{Outcome: outcome.Outcome{Ending: signalled, ByStatus: true}}, true, nil
 	}
-	for want, s := range map[outcome.Ending]Settler{exited: {}, signalled: NewSettler(known)} {
+	for want, s := range map[regress.Ending]Settler{exited: {}, signalled: NewSettler(known)} {
 		runs := 0
 		runBothWays(t.Context(), s.Decorate(fake{ending: exited}), func(r *exec.Result, err error) {
 			if runs++; err != nil || r.Outcome.Ending != want {
@@ -83,16 +84,16 @@ func TestClassifyErrors(t *testing.T) {
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
-		want fault.Class
+		want regress.Class
 	}{
-		{t.Context(), errors.New("broken"), fault.Environment},
-		{t.Context(), fault.Inputf("corpus"), fault.Environment},
-		{ended, context.Canceled, fault.Interrupted},
-		{ended, fault.Inputf("corpus"), fault.Input},
-		{t.Context(), nil, fault.None},
+		{t.Context(), errors.New("broken"), regress.Environment},
+		{t.Context(), fault.Inputf("corpus"), regress.Environment},
+		{ended, context.Canceled, regress.Interrupted},
+		{ended, fault.Inputf("corpus"), regress.Input},
+		{t.Context(), nil, regress.None},
 	} {
 		runBothWays(c.ctx, ClassifyErrors(fake{err: c.err}), func(_ *exec.Result, err error) {
-			if got := fault.ClassOf(err); got != c.want || c.err != nil && !errors.Is(err, c.err) {
+			if got := regress.ClassOf(err); got != c.want || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("%v is of class %v, want %v", err, got, c.want)
 			}
 		})

@@ -2,11 +2,10 @@ package crew
 
 import (
 	"math"
+	"muster/regress"
 	"strings"
 	"testing"
 	"time"
-
-	"muster/regress/internal/fault"
 )
 
 // A case that may run for hours is waited for as long, and for its worker besides.
@@ -32,7 +31,7 @@ func TestCheckJobs(t *testing.T) {
 	if err := CheckJobs(2); err != nil {
 		t.Error(err)
 	}
-	if err := CheckJobs(1000); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), "--jobs 1000: ") {
+	if err := CheckJobs(1000); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), "--jobs 1000: ") {
 		t.Error(err)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
 )
 
 // Engine runs cases on an engine of the Remote Execution API.
@@ -113,7 +113,7 @@ func (e *Engine) Identity() map[string]string {
 func (e *Engine) Preflight() outcome.Digest { return e.executor.PreflightDigest() }
 
 // Sum implements Crew.
-func (e *Engine) Sum() *report.EngineRuns {
+func (e *Engine) Sum() *regress.EngineRuns {
 	r := e.runs.sum()
 	r.Jobs = e.o.Engine.Jobs
 	r.Sent, r.Received = e.conn.Traffic()

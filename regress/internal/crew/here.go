@@ -3,11 +3,11 @@ package crew
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
 )
 
 // Here runs cases in lanes on this machine.
@@ -57,7 +57,7 @@ func (h *Here) Identity() map[string]string { return nil }
 func (h *Here) Preflight() outcome.Digest { return outcome.Digest{} }
 
 // Sum implements Crew.
-func (h *Here) Sum() *report.EngineRuns { return nil }
+func (h *Here) Sum() *regress.EngineRuns { return nil }
 
 // Quiet implements Crew.
 func (h *Here) Quiet() {}

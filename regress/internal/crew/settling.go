@@ -18,7 +18,7 @@ func NewSettler(known Lookup) Settler { return Settler{known} }
 
 // Settle gives a run of a case its ending.
 func (s Settler) Settle(caseName string, o *outcome.Outcome) {
-	if s.known == nil || !o.Ending.TwoReadings() {
+	if s.known == nil || !outcome.HasTwoReadings(o.Ending) {
 		return
 	}
 	if old, ok, err := s.known(caseName); err == nil && ok { // the comparison reports the error

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 func TestArgs(t *testing.T) {
@@ -59,14 +59,14 @@ func TestResolve(t *testing.T) {
 		"./tool/x": "not a directory", dir: "is a directory",
 	} {
 		_, err := exec.Resolve([]string{word}, false, false)
-		if fault.ClassOf(err) != fault.Environment {
+		if regress.ClassOf(err) != regress.Environment {
 			t.Errorf("%q: %v, want a failure of the environment", word, err)
 		}
 		if want := fmt.Sprintf("command %q cannot be run: %s", word, want); fmt.Sprint(err) != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := exec.Resolve(nil, false, false); fault.ClassOf(err) != fault.Input {
+	if _, err := exec.Resolve(nil, false, false); regress.ClassOf(err) != regress.Input {
 		t.Errorf("no command: %v, want an input error", err)
 	}
 }
@@ -77,7 +77,7 @@ func TestPipeIsNoCommand(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exec.Resolve([]string{pipe}, false, false); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), pipe) {
+	if _, err := exec.Resolve([]string{pipe}, false, false); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), pipe) {
 		t.Errorf("%v", err)
 	}
 }

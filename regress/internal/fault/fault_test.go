@@ -7,22 +7,23 @@ import (
 	"io"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 )
 
 func TestClassOf(t *testing.T) {
 	for _, c := range []struct {
 		err  error
-		want fault.Class
+		want regress.Class
 	}{
-		{nil, fault.None},
-		{fault.Inputf("no golden"), fault.Input},
-		{fmt.Errorf("check: %w", fault.Emptyf("nothing selected")), fault.Empty},
-		{fault.Environmentf("read: %w", io.ErrUnexpectedEOF), fault.Environment},
-		{fmt.Errorf("run: %w", context.Canceled), fault.Interrupted},
-		{errors.New("unforeseen"), fault.Environment},
+		{nil, regress.None},
+		{fault.Inputf("no golden"), regress.Input},
+		{fmt.Errorf("check: %w", fault.Emptyf("nothing selected")), regress.Empty},
+		{fault.Environmentf("read: %w", io.ErrUnexpectedEOF), regress.Environment},
+		{fmt.Errorf("run: %w", context.Canceled), regress.Interrupted},
+		{errors.New("unforeseen"), regress.Environment},
 	} {
-		if got := fault.ClassOf(c.err); got != c.want {
+		if got := regress.ClassOf(c.err); got != c.want {
 			t.Errorf("ClassOf(%v) = %v, want %v", c.err, got, c.want)
 		}
 	}

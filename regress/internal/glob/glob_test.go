@@ -6,7 +6,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/glob"
 	names "muster/regress/internal/name"
 )
@@ -66,8 +66,8 @@ func TestMatch(t *testing.T) {
 func TestMalformedIsNamed(t *testing.T) {
 	for _, bad := range []string{"[", "[]", "a[", "{a", `a\`, "[a-", "x/[", "\xff["} {
 		_, err := glob.Compile("*.c", bad)
-		if fault.ClassOf(err) != fault.Input {
-			t.Errorf("Compile(%q): class %v, err %v", bad, fault.ClassOf(err), err)
+		if regress.ClassOf(err) != regress.Input {
+			t.Errorf("Compile(%q): class %v, err %v", bad, regress.ClassOf(err), err)
 			continue
 		}
 		if printed := strings.ReplaceAll(bad, "\xff", "%FF"); !strings.Contains(err.Error(), "pattern "+printed+" is") {

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/run"
 )
@@ -46,15 +46,15 @@ func Find(ctx context.Context, p *pastrun.Past, found *cause.Found, word string)
 
 // OpenAgain opens the corpus of the run for some of its cases, with the options of the run. The number
 // of lanes is that of o.
-func OpenAgain(ctx context.Context, p *pastrun.Past, o *opt.Options, h host.Host, command string, only []string) (*run.Run, error) {
+func OpenAgain(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.Host, command string, only []string) (*run.Run, error) {
 	again := p.Options
-	again.Limits.Jobs, again.Select = o.Limits.Jobs, opt.Selection{Only: only}
+	again.Limits.Jobs, again.Select = o.Limits.Jobs, regress.Selection{Only: only}
 	j, err := job.Resolve(again, nil, command)
 	if err != nil {
 		return nil, err
 	}
 	s, err := run.Open(ctx, j, h, nil)
-	if fault.ClassOf(err) == fault.Empty {
+	if regress.ClassOf(err) == regress.Empty {
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.Run.ID, p.Run.Command)
 	}
 	return s, err

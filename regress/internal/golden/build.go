@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -72,7 +73,7 @@ func Resume(path string) (*Writer, error) {
 	case errors.Is(err, errNoSchema):
 		// It was killed before its first commit.
 		err = fmt.Errorf("golden: nothing in %s: %w", w.part, os.ErrNotExist)
-	case fault.ClassOf(err) == fault.Input:
+	case regress.ClassOf(err) == regress.Input:
 		err = fault.Inputf("the unfinished golden cannot be resumed: %w", err)
 	}
 	if err != nil {

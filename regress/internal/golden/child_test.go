@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"muster/regress"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-
-	"muster/regress/internal/fault"
 )
 
 // childEnv holds the task of a child of the test binary, and its arguments.
@@ -100,7 +99,7 @@ func needed(t *testing.T, err error) {
 
 // say prints an error of a store for the parent.
 func say(what string, err error) {
-	fmt.Println(what, fault.ClassOf(err), err)
+	fmt.Println(what, regress.ClassOf(err), err)
 }
 
 // must ends a child if anything fails except the operation under test.

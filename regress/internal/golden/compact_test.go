@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"muster/regress"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"muster/regress/internal/fault"
 )
 
 // spacious makes a golden with unused space at path, and returns its state.
@@ -107,14 +106,14 @@ func TestCompactRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = Compact(t.Context(), path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	l.release()
 
 	if err := os.WriteFile(path+copySuffix, []byte("notes"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = Compact(t.Context(), path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	if b, _ := os.ReadFile(path + copySuffix); string(b) != "notes" {
 		t.Error("somebody's file is gone")
 	}
@@ -129,7 +128,7 @@ func TestCompactRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = Compact(t.Context(), path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	alone(t, path)
 }
 
@@ -168,7 +167,7 @@ func TestCheckPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.CheckPages(t.Context())
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

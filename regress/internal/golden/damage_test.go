@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -28,7 +28,7 @@ func little() whole {
 		r := b.simple(fmt.Sprintf("dir/case%d.c", i), strings.Repeat("text ", 10*i), incompressible(byte(i), 30*i))
 		if i == 2 {
 			r.Source, r.Equal = outcome.Of([]byte("source")), 1
-			r.Outcome.Others = []outcome.Ending{{Kind: outcome.Signalled, Code: 11}}
+			r.Outcome.Others = []regress.Ending{{Kind: regress.Signalled, Code: 11}}
 			r.Outcome.Parts[0] = flaky(r.Outcome.Parts[0], outcome.Filled, outcome.Absent)
 			r.Outcome.Parts[0].Variants = []outcome.Variant{b.variant([]byte("another"))}
 		}
@@ -46,8 +46,8 @@ func little() whole {
 func wrongOrRight(t *testing.T, path string, want whole, what string) {
 	got, err := read(path)
 	switch {
-	case err != nil && fault.ClassOf(err) != fault.Input:
-		t.Errorf("%s: class %d: %v", what, fault.ClassOf(err), err)
+	case err != nil && regress.ClassOf(err) != regress.Input:
+		t.Errorf("%s: class %d: %v", what, regress.ClassOf(err), err)
 	case err == nil && !reflect.DeepEqual(got, want):
 		t.Errorf("%s: a wrong answer", what)
 	}
@@ -142,14 +142,14 @@ func TestCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := read(path)
-		if fault.ClassOf(err) != fault.Input {
+		if regress.ClassOf(err) != regress.Input {
 			t.Errorf("cut to %d bytes: %v", size, err)
 		}
 		if size%97 > 0 {
 			continue
 		}
 		err = Update(path, func(*Tx) error { return nil })
-		if fault.ClassOf(err) != fault.Input {
+		if regress.ClassOf(err) != regress.Input {
 			t.Errorf("update of what is cut to %d bytes: %v", size, err)
 		}
 		alone(t, path)
@@ -195,7 +195,7 @@ func TestForeign(t *testing.T) {
 			_, err = Open(path)
 			updateErr := Update(path, func(*Tx) error { return nil })
 			for _, err := range []error{err, updateErr} {
-				wantClass(t, err, fault.Input)
+				wantClass(t, err, regress.Input)
 				if err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
 					t.Errorf("%v does not say %q of %s", err, test.says, path)
 				}

@@ -14,6 +14,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 )
 
@@ -78,7 +79,7 @@ func classify(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case fault.ClassOf(err) == fault.Input:
+	case regress.ClassOf(err) == regress.Input:
 		return err // reported where it was found
 	case c == -1:
 		return damageError(path, err)

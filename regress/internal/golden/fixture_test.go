@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -34,7 +35,7 @@ func fixtureStateV1() whole {
 		},
 		Records: map[string]Record{}, Contents: b,
 	}
-	add := func(name string, ending outcome.Ending, parts ...outcome.Part) *Record {
+	add := func(name string, ending regress.Ending, parts ...outcome.Part) *Record {
 		r := Record{Name: name, Runs: 2, Cost: outcome.Cost{CPU: 3 * time.Millisecond, Wall: time.Second, PeakRSS: 4567}}
 		r.Outcome.Ending = ending
 		r.Outcome.Parts = append([]outcome.Part{
@@ -47,24 +48,24 @@ func fixtureStateV1() whole {
 	}
 	exec := b.part(outcome.File, "a.out", outcome.Regular, incompressible(1, 300))
 	exec.Exec = true
-	add("dir/plain.c", outcome.Ending{}, exec)
-	add("failing", outcome.Ending{Kind: outcome.Exited, Code: 137})
-	add("killed", outcome.Ending{Kind: outcome.Signalled, Code: int(syscall.SIGKILL)})
-	add("late", outcome.Ending{Kind: outcome.TimedOut})
-	add("fat", outcome.Ending{Kind: outcome.OutOfMemory})
-	add("loud", outcome.Ending{Kind: outcome.OutputLimit})
-	add("links", outcome.Ending{},
+	add("dir/plain.c", regress.Ending{}, exec)
+	add("failing", regress.Ending{Kind: regress.Exited, Code: 137})
+	add("killed", regress.Ending{Kind: regress.Signalled, Code: int(syscall.SIGKILL)})
+	add("late", regress.Ending{Kind: regress.TimedOut})
+	add("fat", regress.Ending{Kind: regress.OutOfMemory})
+	add("loud", regress.Ending{Kind: regress.OutputLimit})
+	add("links", regress.Ending{},
 		b.part(outcome.File, "link", outcome.Symlink, []byte("../target\xff")),
 		outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "links"}, Form: outcome.Gone})
-	add("names \n\xff%41.c", outcome.Ending{},
+	add("names \n\xff%41.c", regress.Ending{},
 		b.part(outcome.File, "a\nb\xfe/"+strings.Repeat("long", 60), outcome.Regular, []byte("x")))
-	add("sizes", outcome.Ending{},
+	add("sizes", regress.Ending{},
 		b.part(outcome.File, "big", outcome.Regular, []byte(strings.Repeat("all work and no play\n", 40_000))),
 		b.part(outcome.File, "empty", outcome.Regular, nil))
 	first := b.part(outcome.File, "flaky", outcome.Regular, []byte("first"))
 	second := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "second run only"}}
-	add("flaky", outcome.Ending{}, flaky(first, outcome.Filled, outcome.FilledExec, outcome.Link), flaky(second, outcome.AllShapes.List()...))
-	r := add("flaky ending", outcome.Ending{Code: 1})
+	add("flaky", regress.Ending{}, flaky(first, outcome.Filled, outcome.FilledExec, outcome.Link), flaky(second, outcome.AllShapes.List()...))
+	r := add("flaky ending", regress.Ending{Code: 1})
 	r.Outcome.AnyExit = true
 	state.Records[r.Name] = *r
 	return state
@@ -82,7 +83,7 @@ func fixtureState() whole {
 	}}
 	state.Shared = map[string]outcome.Digest{"HDR_a.h": outcome.Of([]byte("a")), "odd\n\xff": outcome.Of(nil)}
 	r := state.Records["flaky"]
-	r.Outcome.Others = []outcome.Ending{{Kind: outcome.Signalled, Code: 11}, {Kind: outcome.TimedOut}}
+	r.Outcome.Others = []regress.Ending{{Kind: regress.Signalled, Code: 11}, {Kind: regress.TimedOut}}
 	r.Outcome.ByStatus, r.Equal, r.Origin, r.Source = true, 1, 1, outcome.Of([]byte("source of flaky"))
 	for i := range r.Outcome.Parts {
 		p := &r.Outcome.Parts[i]

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -105,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 	if len(lines) == 1 && strings.Contains(lines[0], "unmountable") {
 		needed(t, fmt.Errorf("no small disk here: %s", lines[0]))
 	}
-	env := fmt.Sprint(fault.Environment)
+	env := fmt.Sprint(regress.Environment)
 	want := []string{
 		"build " + env, "again " + env, "finish " + env, "golden 1 0 <nil>", "kept true 0 <nil>",
 		"put " + env, "update " + env, "golden 1 0 <nil>",

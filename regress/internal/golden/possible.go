@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -32,12 +33,12 @@ func checkRecord(r *Record) error {
 }
 
 func checkEndings(o *outcome.Outcome) error {
-	if o.Ending.Kind > outcome.OutputLimit {
+	if o.Ending.Kind > regress.OutputLimit {
 		return fmt.Errorf("unknown ending %d", uint8(o.Ending.Kind))
 	}
 	for i, e := range o.Others {
 		switch {
-		case e.Kind > outcome.OutputLimit:
+		case e.Kind > regress.OutputLimit:
 			return fmt.Errorf("unknown ending %d", uint8(e.Kind))
 		case e == o.Ending || i > 0 && outcome.CompareEndings(o.Others[i-1], e) >= 0:
 			return fmt.Errorf("ending %q is a duplicate or out of order", e)

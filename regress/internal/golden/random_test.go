@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -68,7 +69,7 @@ func drawRecord(t *rapid.T, b bag) Record {
 			PeakRSS: rapid.Int64().Draw(t, "rss"),
 		},
 	}
-	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(rapid.IntRange(0, 4).Draw(t, "kind")), Code: rapid.IntRange(0, 255).Draw(t, "code")}
+	r.Outcome.Ending = regress.Ending{Kind: regress.EndingKind(rapid.IntRange(0, 4).Draw(t, "kind")), Code: rapid.IntRange(0, 255).Draw(t, "code")}
 	r.Outcome.Others = drawOthers(t, r.Outcome.Ending)
 	r.Outcome.AnyExit = rapid.IntRange(0, 4).Draw(t, "any exit") == 0
 	r.Equal, r.Origin = rapid.IntRange(0, 3).Draw(t, "equal"), rapid.IntRange(0, acceptsDrawn).Draw(t, "origin")
@@ -88,11 +89,11 @@ func drawRecord(t *rapid.T, b bag) Record {
 }
 
 // drawOthers returns what may stand beside an ending.
-func drawOthers(t *rapid.T, e outcome.Ending) (others []outcome.Ending) {
+func drawOthers(t *rapid.T, e regress.Ending) (others []regress.Ending) {
 	if rapid.IntRange(0, 3).Draw(t, "ending flaky") > 0 {
 		return nil
 	}
-	all := []outcome.Ending{{}, {Code: 1}, {Code: 255}, {Kind: outcome.Signalled, Code: 11}, {Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}}
+	all := []regress.Ending{{}, {Code: 1}, {Code: 255}, {Kind: regress.Signalled, Code: 11}, {Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}}
 	for _, o := range all {
 		if o != e && (o.Partial() || !e.Partial()) && rapid.Bool().Draw(t, "other ending") {
 			others = append(others, o)

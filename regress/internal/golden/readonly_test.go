@@ -2,13 +2,12 @@ package golden
 
 import (
 	"fmt"
+	"muster/regress"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"muster/regress/internal/fault"
 )
 
 // nobody is a user who owns nothing.
@@ -55,7 +54,7 @@ func readOnlyGolden(t *testing.T, path, do string, file, folder os.FileMode) str
 func TestReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, generation(0))
-	env := fmt.Sprint(fault.Environment)
+	env := fmt.Sprint(regress.Environment)
 	for _, test := range []struct {
 		do           string
 		file, folder os.FileMode
@@ -84,7 +83,7 @@ func TestHalfChangedReadOnly(t *testing.T) {
 	halfChanged(t, path, state)
 	for _, modes := range [][2]os.FileMode{{0o444, 0o555}, {0o444, 0o777}, {0o666, 0o555}} {
 		said := readOnlyGolden(t, path, "read", modes[0], modes[1])
-		if !strings.HasPrefix(said, fmt.Sprint("0 ", fault.Environment)) || !strings.Contains(said, "rolled back") {
+		if !strings.HasPrefix(said, fmt.Sprint("0 ", regress.Environment)) || !strings.Contains(said, "rolled back") {
 			t.Errorf("file %o in a folder %o: %s", modes[0], modes[1], said)
 		}
 	}

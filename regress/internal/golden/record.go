@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -298,8 +299,8 @@ func (d *decoder) head() (flags byte, r Record) {
 	return flags, r
 }
 
-func (d *decoder) ending() outcome.Ending {
-	return outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
+func (d *decoder) ending() regress.Ending {
+	return regress.Ending{Kind: regress.EndingKind(d.byte()), Code: int(d.varint())}
 }
 
 func (d *decoder) part() outcome.Part {

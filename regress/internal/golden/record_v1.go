@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -32,7 +33,7 @@ const (
 // outcomeV1 is an outcome of format 1. It only marks flaky parts and a flaky ending, without
 // their shapes and variants.
 type outcomeV1 struct {
-	ending      outcome.Ending
+	ending      regress.Ending
 	endingFlaky bool // another run ended differently
 	cut         bool // a limit ended another run; never set if the ending is partial
 	byStatus    bool
@@ -151,7 +152,7 @@ func appendPartV1(b []byte, p *outcome.Part) []byte {
 func (o *outcomeV1) outcome() outcome.Outcome {
 	now := outcome.Outcome{Ending: o.ending, AnyExit: o.endingFlaky, ByStatus: o.byStatus, Parts: o.parts}
 	if o.cut {
-		now.Others = []outcome.Ending{{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit}}
+		now.Others = []regress.Ending{{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit}}
 	}
 	for i := range now.Parts {
 		if p := &now.Parts[i]; p.Flaky {

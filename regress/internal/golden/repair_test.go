@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -130,7 +130,7 @@ func refusesSecond(t *testing.T, path string, damaged []byte) {
 		t.Fatal(err)
 	}
 	_, err := Repair(t.Context(), path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	if err == nil || !strings.Contains(err.Error(), path+damagedSuffix) || !strings.Contains(err.Error(), "move it away") {
 		t.Errorf("%v", err)
 	}
@@ -169,7 +169,7 @@ func TestRepairRefuses(t *testing.T) {
 			}
 			before, _ := os.ReadFile(path)
 			_, err = Repair(t.Context(), path)
-			wantClass(t, err, fault.Input)
+			wantClass(t, err, regress.Input)
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 				t.Error("it was changed")
 			}
@@ -256,7 +256,7 @@ func TestRepairOfEveryByte(t *testing.T) {
 		what := fmt.Sprint("byte ", at)
 		done, err := Repair(t.Context(), path)
 		if err != nil {
-			wantClass(t, err, fault.Input)
+			wantClass(t, err, regress.Input)
 			refused++
 			continue
 		}
@@ -342,7 +342,7 @@ func TestOnlyDamageIsDamage(t *testing.T) {
 	}
 	defer db.Close()
 	_, err = formatOf(t.Context(), db, "none")
-	if err := s.damage(t.Context(), err, func() { noted = true }); fault.ClassOf(err) != fault.Environment || noted {
+	if err := s.damage(t.Context(), err, func() { noted = true }); regress.ClassOf(err) != regress.Environment || noted {
 		t.Errorf("of the machine: %v, noted: %t", err, noted)
 	}
 	if err := s.damage(t.Context(), errors.New("damaged"), func() { noted = true }); err != nil || !noted {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"muster/regress"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"muster/regress/internal/fault"
 )
 
 // occupants are files at a golden's path that are not goldens, each with the words of its refusal.
@@ -134,7 +133,7 @@ func TestForeignIsNotReplaced(t *testing.T) {
 			before := content(t, dir)
 			for _, call := range slices.Sorted(maps.Keys(calls)) {
 				err := inTime(t, calls[call])
-				if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), o.says) ||
+				if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), o.says) ||
 					!strings.HasSuffix(err.Error(), ": name another --golden, or move it away") {
 					t.Errorf("%s of %s at %s: %v", call, name, filepath.Base(at), err)
 				}
@@ -173,7 +172,7 @@ func TestOpenOfNoFile(t *testing.T) {
 			"Open":   func() error { _, err := Open(path); return err },
 			"Update": func() error { return Update(path, func(*Tx) error { return nil }) },
 		} {
-			if err := inTime(t, do); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "it is "+name) {
+			if err := inTime(t, do); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "it is "+name) {
 				t.Errorf("%s of %s: %v", call, name, err)
 			}
 		}
@@ -214,7 +213,7 @@ func TestForeignMeanwhile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("notes"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Finish(); fault.ClassOf(err) != fault.Input {
+	if err := w.Finish(); regress.ClassOf(err) != regress.Input {
 		t.Errorf("Finish: %v", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "notes" {
@@ -243,7 +242,7 @@ func TestForeignBeside(t *testing.T) {
 		for call, err := range map[string]error{
 			"Create": discard(Create(path, Meta{})), "Resume": discard(Resume(path)),
 		} {
-			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), path+suffix) {
+			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), path+suffix) {
 				t.Errorf("%s beside %s: %v", call, suffix, err)
 			}
 		}
@@ -269,7 +268,7 @@ func TestOpenBesideForeignJournal(t *testing.T) {
 			s.Close()
 		}
 		for call, err := range map[string]error{"Open": err, "Update": Update(path, func(*Tx) error { return nil })} {
-			if want := "golden " + journal(path) + ": it is not the journal of a golden: "; fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), want) {
+			if want := "golden " + journal(path) + ": it is not the journal of a golden: "; regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s, %s: %v", title, call, err)
 			}
 		}
@@ -286,7 +285,7 @@ func TestUpdateBesideForeignLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := inTime(t, func() error { return Update(path, func(*Tx) error { return nil }) })
-	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "its lock file would be ") {
+	if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "its lock file would be ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -108,7 +108,7 @@ func (s *salvage) damage(ctx context.Context, err error, note func()) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case fault.ClassOf(classify(s.path, err)) != fault.Input:
+	case regress.ClassOf(classify(s.path, err)) != regress.Input:
 		return classify(s.path, err)
 	}
 	note()

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -195,9 +195,9 @@ func alone(t testing.TB, path string) {
 	}
 }
 
-func wantClass(t testing.TB, err error, class fault.Class) {
+func wantClass(t testing.TB, err error, class regress.Class) {
 	t.Helper()
-	if got := fault.ClassOf(err); got != class {
+	if got := regress.ClassOf(err); got != class {
 		t.Errorf("class %d, want %d: %v", got, class, err)
 	}
 }

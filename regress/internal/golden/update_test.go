@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -120,7 +120,7 @@ func TestUnknownOrigin(t *testing.T) {
 		r.Origin = 1
 		return tx.Put(r, b.open)
 	})
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	if got := mustRead(t, path); len(got.Records) > 0 {
 		t.Error("it was put")
 	}
@@ -150,9 +150,9 @@ func TestUpdateBesideAReader(t *testing.T) {
 		t.Errorf("what was not changed: %v %v %v", got, ok, err)
 	}
 	_, _, err = s.Get("a")
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	_, err = s.Bytes(old.Records["a"].Outcome.Parts[2])
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 }
 
 func digest(r Record) outcome.Digest { return r.Outcome.Digest() }

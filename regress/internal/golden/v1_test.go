@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -169,8 +169,8 @@ func TestWhatV1Covers(t *testing.T) {
 		old.parts[i].Flaky = true
 	}
 	now := old.outcome()
-	for e, want := range map[outcome.Ending]bool{
-		{}: true, {Code: 3}: true, {Kind: outcome.Signalled, Code: 11}: false, {Kind: outcome.TimedOut}: false,
+	for e, want := range map[regress.Ending]bool{
+		{}: true, {Code: 3}: true, {Kind: regress.Signalled, Code: 11}: false, {Kind: regress.TimedOut}: false,
 	} {
 		if now.EndedAs(e) != want {
 			t.Errorf("%v is covered: %t", e, !want)
@@ -184,8 +184,8 @@ func TestWhatV1Covers(t *testing.T) {
 	}
 	old = outcomeV1{cut: true}
 	now = old.outcome()
-	for _, kind := range []outcome.Kind{outcome.TimedOut, outcome.OutOfMemory, outcome.OutputLimit} {
-		if !now.EndedAs(outcome.Ending{Kind: kind}) {
+	for _, kind := range []regress.EndingKind{regress.TimedOut, regress.OutOfMemory, regress.OutputLimit} {
+		if !now.EndedAs(regress.Ending{Kind: kind}) {
 			t.Errorf("%v may have been what cut a run off", kind)
 		}
 	}
@@ -281,7 +281,7 @@ func TestResumeOfV1(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Resume(path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	if err == nil || !strings.Contains(err.Error(), "without --resume") {
 		t.Errorf("%v has no mend", err)
 	}

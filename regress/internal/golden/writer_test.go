@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -185,7 +185,7 @@ func TestResume(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an aborted store is there: %v", err)
 	}
-	if _, err := Open(path + partSuffix); fault.ClassOf(err) != fault.Input {
+	if _, err := Open(path + partSuffix); regress.ClassOf(err) != regress.Input {
 		t.Errorf("an unfinished store opens: %v", err)
 	}
 	if w, err = Resume(path); err != nil {
@@ -268,7 +268,7 @@ func TestResumeOfDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Resume(path)
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	// It is still possible to begin again.
 	build(t, path, whole{Contents: bag{}})
 	alone(t, path)
@@ -289,7 +289,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	}
 	for name, attempt := range attempts {
 		err := attempt()
-		wantClass(t, err, fault.Input)
+		wantClass(t, err, regress.Input)
 		if holder := fmt.Sprintf("process %d", os.Getpid()); err == nil || !strings.Contains(err.Error(), holder) {
 			t.Errorf("%s: %v does not name %s", name, err, holder)
 		}
@@ -368,8 +368,8 @@ func TestStrangePath(t *testing.T) {
 func TestNoFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "g")
 	_, err := Create(path, Meta{})
-	wantClass(t, err, fault.Input)
+	wantClass(t, err, regress.Input)
 	_, err = Open(path)
-	wantClass(t, err, fault.Input)
-	wantClass(t, Update(path, func(*Tx) error { return nil }), fault.Input)
+	wantClass(t, err, regress.Input)
+	wantClass(t, Update(path, func(*Tx) error { return nil }), regress.Input)
 }

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
-	"muster/regress/internal/report"
 )
 
 // trim replaces lists by lists without empty strings.
-func trim(o *opt.Options) {
+func trim(o *regress.Options) {
 	r := &o.Remote
 	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
@@ -20,14 +19,14 @@ func trim(o *opt.Options) {
 }
 
 // check refuses options that a command cannot use.
-func check(o *opt.Options, command string) error {
+func check(o *regress.Options, command string) error {
 	if err := checkAllow(o); err != nil {
 		return err
 	}
 	if _, err := ParseCostLimits(&o.Judge); err != nil {
 		return err
 	}
-	if command == report.RecordCommand && o.Judge.Repeat < 1 {
+	if command == regress.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
 	if command != CasesCommand && command != DiffCommand {
@@ -70,13 +69,10 @@ func setOf(list []string) []string {
 	return slices.Compact(list)
 }
 
-// Allowable lists the verdicts that CompareOptions.Allow may have.
-func Allowable() []string { return []string{"flaky", "new", "missing"} }
-
 // checkAllow refuses names of verdicts that cannot be allowed.
-func checkAllow(o *opt.Options) error {
+func checkAllow(o *regress.Options) error {
 	for _, a := range o.Judge.Allow {
-		if !slices.Contains(Allowable(), a) {
+		if !slices.Contains(regress.Allowable(), a) {
 			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
 		}
 	}
@@ -85,7 +81,7 @@ func checkAllow(o *opt.Options) error {
 
 // ParseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
 // $LIMIT perhaps, expects that something is limited.
-func ParseCostLimits(j *opt.CompareOptions) (list []cost.Limit, err error) {
+func ParseCostLimits(j *regress.CompareOptions) (list []cost.Limit, err error) {
 	for _, texts := range j.FailOn {
 		for text := range strings.SplitSeq(texts, ",") {
 			l, err := cost.ParseLimit(text)
@@ -99,7 +95,7 @@ func ParseCostLimits(j *opt.CompareOptions) (list []cost.Limit, err error) {
 }
 
 // checkBounds refuses limits under which no case could run.
-func checkBounds(l *opt.Limits) error {
+func checkBounds(l *regress.Limits) error {
 	switch {
 	case l.Timeout < 0:
 		return fault.Inputf("--timeout %v: it must be positive, as in 10s or 2m", l.Timeout)
@@ -112,14 +108,14 @@ func checkBounds(l *opt.Limits) error {
 }
 
 // CompleteLimits sets the defaults of limits that were neither given nor recorded.
-func CompleteLimits(l *opt.Limits) {
+func CompleteLimits(l *regress.Limits) {
 	if l.Timeout == 0 {
-		l.Timeout = opt.TimeoutDefault
+		l.Timeout = regress.TimeoutDefault
 	}
 	if l.Memory <= 0 {
-		l.Memory = opt.NoLimit
+		l.Memory = regress.NoLimit
 	}
 	if l.OutputMax == 0 {
-		l.OutputMax = opt.OutputMaxDefault
+		l.OutputMax = regress.OutputMaxDefault
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 )
 
 // Commands lists the commands as a golden keeps them.
-func Commands(c *opt.Command) (list []golden.Command) {
+func Commands(c *regress.Command) (list []golden.Command) {
 	if len(c.Words) > 0 {
 		list = append(list, golden.Command{Args: c.Words})
 	}
@@ -34,7 +34,7 @@ func SameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bo
 }
 
 // IsOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
-func IsOtherCorpus(m golden.Meta, o *opt.Options) bool {
+func IsOtherCorpus(m golden.Meta, o *regress.Options) bool {
 	if m.CorpusPath == "" || m.CorpusPath == o.Corpus.Path {
 		return false
 	}
@@ -45,21 +45,21 @@ func IsOtherCorpus(m golden.Meta, o *opt.Options) bool {
 
 // GreenLine returns the shell line of a check that runs what an accept took its outcomes from.
 // checked are the options of the run or check that it is printed for.
-func GreenLine(m golden.Meta, by golden.Accept, checked *opt.Options) string {
-	var o opt.Options
+func GreenLine(m golden.Meta, by golden.Accept, checked *regress.Options) string {
+	var o regress.Options
 	for _, c := range by.Command {
 		if c.Glob != "" {
 			return "muster check with the [[commands]] of run " + by.Run
 		}
 		o.Command.Words = c.Args
 	}
-	plain := opt.Options{Command: opt.Command{Words: o.Command.Words}}
+	plain := regress.Options{Command: regress.Command{Words: o.Command.Words}}
 	TakeRecorded(&plain, m)
 	args := []string{"muster", "check"}
 	if IsOtherCorpus(m, checked) {
 		args = append(args, checked.Corpus.Path)
 	}
-	if path := checked.Store.Golden; path != opt.GoldenDefault {
+	if path := checked.Store.Golden; path != regress.GoldenDefault {
 		args = append(args, "--golden", path)
 	}
 	for _, s := range OutcomeSettings() {
@@ -74,7 +74,7 @@ func GreenLine(m golden.Meta, by golden.Accept, checked *opt.Options) string {
 }
 
 // CommandLine returns the command as a user would type it, or several commands with their globs.
-func CommandLine(c *opt.Command) string {
+func CommandLine(c *regress.Command) string {
 	lines := []string{}
 	for _, g := range c.ByGlob {
 		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
@@ -86,7 +86,7 @@ func CommandLine(c *opt.Command) string {
 }
 
 // WordsFor returns the words of the command for a case.
-func WordsFor(c *opt.Command, name string) []string {
+func WordsFor(c *regress.Command, name string) []string {
 	for _, g := range c.ByGlob {
 		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
 			return g.Words
@@ -96,7 +96,7 @@ func WordsFor(c *opt.Command, name string) []string {
 }
 
 // Environment returns what --env and --pass-env add.
-func Environment(c *opt.Command) []string {
+func Environment(c *regress.Command) []string {
 	var env []string
 	for _, key := range c.PassEnv {
 		if value, ok := os.LookupEnv(key); ok {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 
-	"muster/regress/internal/opt"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
 // IdentityFlags returns the settings that change outcomes or the choice of cases, by name.
-func IdentityFlags(o *opt.Options) map[string]string {
+func IdentityFlags(o *regress.Options) map[string]string {
 	f := OutcomeFlags(o)
 	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
 		if len(list) > 0 {
@@ -30,7 +30,7 @@ func IdentityFlags(o *opt.Options) map[string]string {
 }
 
 // DigestPassed returns a digest of the variables that are passed on. Their values may be secrets.
-func DigestPassed(c *opt.Command) outcome.Digest {
+func DigestPassed(c *regress.Command) outcome.Digest {
 	var b bytes.Buffer
 	for _, key := range c.PassEnv {
 		value, set := os.LookupEnv(key)

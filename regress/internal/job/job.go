@@ -1,17 +1,17 @@
 package job
 
 import (
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/plan"
 )
 
 // A Job is a command with complete options. Nobody changes a Job: a variant is a copy.
 type Job struct {
-	opt.Options
+	regress.Options
 	Name    string // of the command, such as "check"
 	Rules   normalize.Rules
 	Ignored content.Ignoring
@@ -20,7 +20,7 @@ type Job struct {
 
 // Resolve returns the job of a command. It takes options that are not given from recorded, the
 // account that a golden gives of its record, unless that is nil. An error is of class Input.
-func Resolve(o opt.Options, recorded *golden.Meta, command string) (j Job, err error) {
+func Resolve(o regress.Options, recorded *golden.Meta, command string) (j Job, err error) {
 	if recorded != nil {
 		TakeRecorded(&o, *recorded)
 		takeSelection(&o.Select, *recorded)

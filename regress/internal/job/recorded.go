@@ -3,14 +3,14 @@ package job
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/opt"
 )
 
 // TakeRecorded fills in what was not given from the golden: a plain `muster check`
 // does again what was recorded. How the command is started goes with the
 // command: another one may not want a shell.
-func TakeRecorded(o *opt.Options, m golden.Meta) {
+func TakeRecorded(o *regress.Options, m golden.Meta) {
 	if o.Corpus.Path == "" && m.CorpusPath != "-" {
 		o.Corpus.Path = m.CorpusPath
 	}
@@ -27,7 +27,7 @@ func TakeRecorded(o *opt.Options, m golden.Meta) {
 		if c.Glob == "" {
 			o.Command.Words = slices.Clone(c.Args)
 		} else {
-			o.Command.ByGlob = append(o.Command.ByGlob, opt.GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
+			o.Command.ByGlob = append(o.Command.ByGlob, regress.GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
 		}
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 )
 
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
-func checkRemote(r *opt.Remote) error {
+func checkRemote(r *regress.Remote) error {
 	if r.URL == "" && len(r.FlagsGiven) > 0 {
 		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
 	}
@@ -69,10 +69,10 @@ func headerText(text string) bool {
 }
 
 // CountRemoteJobs returns the number of cases that an engine executes at once for this run.
-func CountRemoteJobs(r *opt.Remote) int { return cmp.Or(r.Jobs, opt.RemoteJobsDefault) }
+func CountRemoteJobs(r *regress.Remote) int { return cmp.Or(r.Jobs, regress.RemoteJobsDefault) }
 
 // overrideRemote returns the options of a past run, replaced by those that are given now.
-func overrideRemote(r, past opt.Remote) opt.Remote {
+func overrideRemote(r, past regress.Remote) regress.Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
 	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
@@ -100,7 +100,7 @@ func overrideRemote(r, past opt.Remote) opt.Remote {
 
 // ListRemoteArgs returns the flags with which a case runs on the same engine with the same inputs.
 // It leaves out secrets.
-func ListRemoteArgs(r *opt.Remote) (args []string) {
+func ListRemoteArgs(r *regress.Remote) (args []string) {
 	if r.URL == "" {
 		return nil
 	}

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
+	"muster/regress"
 	"muster/regress/internal/state"
 )
 
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
-	o := opt.Options{Remote: opt.Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	o := regress.Options{Remote: regress.Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
 	text, err := Encode(&o)
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
@@ -22,24 +21,24 @@ func TestRemoteIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := overrideRemote(opt.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}, back.Remote)
-	want := opt.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
+	now := overrideRemote(regress.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}, back.Remote)
+	want := regress.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
-	if again := overrideRemote((opt.Remote{NoBundle: true, Fallback: true}), back.Remote); again.Bundle || !again.Fallback {
+	if again := overrideRemote((regress.Remote{NoBundle: true, Fallback: true}), back.Remote); again.Bundle || !again.Fallback {
 		t.Errorf("what is said now does not go first: %+v", again)
 	}
-	if flags := []string{"--platform"}; !slices.Equal(overrideRemote((opt.Remote{FlagsGiven: flags}), back.Remote).FlagsGiven, flags) {
+	if flags := []string{"--platform"}; !slices.Equal(overrideRemote((regress.Remote{FlagsGiven: flags}), back.Remote).FlagsGiven, flags) {
 		t.Error("what flags are given is not known of a run done again")
 	}
-	if here := overrideRemote((opt.Remote{NoEngine: true}), back.Remote); here.URL != "" {
+	if here := overrideRemote((regress.Remote{NoEngine: true}), back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}
 }
 
 func TestRemoteChecked(t *testing.T) {
-	for flag, r := range map[string]opt.Remote{
+	for flag, r := range map[string]regress.Remote{
 		`--platform "=x"`:              {Platform: []string{"=x"}},
 		"--remote-output /a":           {Outputs: []string{"/a"}},
 		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
@@ -49,7 +48,7 @@ func TestRemoteChecked(t *testing.T) {
 	} {
 		o := sound()
 		o.Remote = r
-		if err := check(&o, "record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
+		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
 	}
@@ -62,7 +61,7 @@ func TestHeadersChecked(t *testing.T) {
 	} {
 		o := sound()
 		o.Remote.Headers = []string{header}
-		if err := check(&o, "record"); fault.ClassOf(err) != fault.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
+		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
@@ -75,7 +74,7 @@ func TestHeadersChecked(t *testing.T) {
 
 // The flags that reproduce a case have no secrets.
 func TestRemoteArgs(t *testing.T) {
-	r := opt.Remote{URL: "grpc://a:1", Preflight: []string{"cc", "-v x"}, Inputs: []string{"i"}, Headers: []string{"key=secret"}}
+	r := regress.Remote{URL: "grpc://a:1", Preflight: []string{"cc", "-v x"}, Inputs: []string{"i"}, Headers: []string{"key=secret"}}
 	if got, want := ListRemoteArgs(&r), []string{"--remote", "grpc://a:1", "--preflight", "cc '-v x'", "--remote-input", "i"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 )
 
 // A Setting is an option that changes outcomes. It is kept with a golden, under its
@@ -16,14 +16,14 @@ import (
 type Setting struct {
 	flag  string
 	Scope Scope
-	field func(*opt.Options) any // a pointer to it
+	field func(*regress.Options) any // a pointer to it
 }
 
 // Name is how the setting is called where it is kept.
 func (s Setting) Name() string { return "--" + s.flag }
 
 // Text is the value as it is kept; "" when nothing was given.
-func (s Setting) Text(o *opt.Options) string {
+func (s Setting) Text(o *regress.Options) string {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		if len(*v) > 0 {
@@ -46,14 +46,14 @@ func (s Setting) Text(o *opt.Options) string {
 }
 
 // IsGiven reports whether a list has a value that is not a kept one: it may be empty.
-func (s Setting) IsGiven(o *opt.Options) bool {
+func (s Setting) IsGiven(o *regress.Options) bool {
 	list, is := s.field(o).(*[]string)
 	return is && *list != nil
 }
 
 // Complete reads a kept value, where nothing was given. What was recorded without has
 // the default.
-func (s Setting) Complete(o *opt.Options, text string) {
+func (s Setting) Complete(o *regress.Options, text string) {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		if *v == nil {
@@ -73,7 +73,7 @@ func (s Setting) Complete(o *opt.Options, text string) {
 }
 
 // Args is the value as the command line takes it.
-func (s Setting) Args(o *opt.Options) (args []string) {
+func (s Setting) Args(o *regress.Options) (args []string) {
 	switch v := s.field(o).(type) {
 	case *[]string:
 		for _, one := range *v {
@@ -96,7 +96,7 @@ func (s Setting) Worded(text string) string {
 	if text == "" {
 		return "no " + s.Name()
 	}
-	var o opt.Options
+	var o regress.Options
 	s.Complete(&o, text)
 	return name.QuoteAll(s.Args(&o))
 }
@@ -114,25 +114,25 @@ const (
 // OutcomeSettings are all of them, in the order in which people are told of them.
 func OutcomeSettings() []Setting {
 	return []Setting{
-		{"headers", OfCase, func(o *opt.Options) any { return &o.Corpus.Headers }},
-		{"context", OfCase, func(o *opt.Options) any { return &o.Corpus.Context }},
-		{"env", OfCase, func(o *opt.Options) any { return &o.Command.Env }},
-		{"pass-env", OfCase, func(o *opt.Options) any { return &o.Command.PassEnv }},
-		{"normalize", OfVerdict, func(o *opt.Options) any { return &o.Judge.Normalize }},
-		{"ignore", OfVerdict, func(o *opt.Options) any { return &o.Judge.Ignore }},
-		{"shell", OfCommand, func(o *opt.Options) any { return &o.Command.Shell }},
-		{"stdin", OfCommand, func(o *opt.Options) any { return &o.Command.Stdin }},
-		{"no-network", OfCase, func(o *opt.Options) any { return &o.Command.NoNetwork }},
-		{"tool-file", OfIdentity, func(o *opt.Options) any { return &o.Command.ToolFiles }},
-		{"no-tool-file", OfIdentity, func(o *opt.Options) any { return &o.Command.NoToolFiles }},
-		{"timeout", OfCase, func(o *opt.Options) any { return &o.Limits.Timeout }},
-		{"memory", OfCase, func(o *opt.Options) any { return &o.Limits.Memory }},
-		{"output-max", OfCase, func(o *opt.Options) any { return &o.Limits.OutputMax }},
+		{"headers", OfCase, func(o *regress.Options) any { return &o.Corpus.Headers }},
+		{"context", OfCase, func(o *regress.Options) any { return &o.Corpus.Context }},
+		{"env", OfCase, func(o *regress.Options) any { return &o.Command.Env }},
+		{"pass-env", OfCase, func(o *regress.Options) any { return &o.Command.PassEnv }},
+		{"normalize", OfVerdict, func(o *regress.Options) any { return &o.Judge.Normalize }},
+		{"ignore", OfVerdict, func(o *regress.Options) any { return &o.Judge.Ignore }},
+		{"shell", OfCommand, func(o *regress.Options) any { return &o.Command.Shell }},
+		{"stdin", OfCommand, func(o *regress.Options) any { return &o.Command.Stdin }},
+		{"no-network", OfCase, func(o *regress.Options) any { return &o.Command.NoNetwork }},
+		{"tool-file", OfIdentity, func(o *regress.Options) any { return &o.Command.ToolFiles }},
+		{"no-tool-file", OfIdentity, func(o *regress.Options) any { return &o.Command.NoToolFiles }},
+		{"timeout", OfCase, func(o *regress.Options) any { return &o.Limits.Timeout }},
+		{"memory", OfCase, func(o *regress.Options) any { return &o.Limits.Memory }},
+		{"output-max", OfCase, func(o *regress.Options) any { return &o.Limits.OutputMax }},
 	}
 }
 
 // OutcomeFlags returns the values of the settings by name. They are part of a golden's export.
-func OutcomeFlags(o *opt.Options) map[string]string {
+func OutcomeFlags(o *regress.Options) map[string]string {
 	flags := map[string]string{}
 	for _, s := range OutcomeSettings() {
 		if text := s.Text(o); text != "" {

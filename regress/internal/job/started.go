@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
-	"muster/regress/internal/opt"
 )
 
 // startsAsRecorded reports whether the recorded flag, --shell or --stdin, also holds for a
 // given command. It does for the same tool with other arguments.
-func startsAsRecorded(c *opt.Command, flag string, m golden.Meta) bool {
+func startsAsRecorded(c *regress.Command, flag string, m golden.Meta) bool {
 	recorded := mainCommand(m)
 	if len(c.Words) == 0 || len(c.ByGlob) > 0 || len(recorded) == 0 {
 		return false

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/opt"
 )
 
 // A command of the same tool is started as the recorded one was, unless its line says
@@ -52,13 +52,13 @@ func TestStartsAsRecorded(t *testing.T) {
 			m.Executable, m.Flags["--shell"] = "/bin/sh", "true"
 		}
 		o := sound()
-		o.Command = opt.Command{Words: c.given}
+		o.Command = regress.Command{Words: c.given}
 		TakeRecorded(&o, m)
 		if o.Command.Stdin != c.stdin || o.Command.Shell != c.again {
 			t.Errorf("recorded %q, shell %t; given %q: stdin %t, shell %t", c.recorded, c.shell, c.given, o.Command.Stdin, o.Command.Shell)
 		}
 	}
-	byGlob := opt.Command{Words: words("tool"), ByGlob: []opt.GlobCommand{{Glob: "*", Words: words("tool")}}}
+	byGlob := regress.Command{Words: words("tool"), ByGlob: []regress.GlobCommand{{Glob: "*", Words: words("tool")}}}
 	if startsAsRecorded(&byGlob, "--stdin", golden.Meta{Command: []golden.Command{{Args: words("tool")}}}) {
 		t.Error("a command with others for globs is the recorded one")
 	}

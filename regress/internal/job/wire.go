@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/state"
 )
 
 // A keptOptions is the form of options in run.json, version 1. The names of all fields are keys.
 // Reports, secrets, and what belongs to this program are not kept.
 type keptOptions struct {
-	Corpus  opt.Corpus
-	Command opt.Command
-	Select  opt.Selection
-	Limits  opt.Limits
-	Judge   opt.CompareOptions
-	Store   opt.Store
+	Corpus  regress.Corpus
+	Command regress.Command
+	Select  regress.Selection
+	Limits  regress.Limits
+	Judge   regress.CompareOptions
+	Store   regress.Store
 	Remote  keptRemote
 }
 
@@ -37,7 +37,7 @@ type keptRemote struct {
 }
 
 // Encode returns the options as run.json keeps them.
-func Encode(o *opt.Options) (json.RawMessage, error) {
+func Encode(o *regress.Options) (json.RawMessage, error) {
 	r := &o.Remote
 	return state.Encode(keptOptions{
 		o.Corpus, o.Command, o.Select, o.Limits, o.Judge, o.Store,
@@ -46,15 +46,15 @@ func Encode(o *opt.Options) (json.RawMessage, error) {
 }
 
 // Decode returns the options of a past run.
-func Decode(r *state.Run) (opt.Options, error) {
+func Decode(r *state.Run) (regress.Options, error) {
 	k, err := state.Decode[keptOptions](r.Options)
 	if err != nil {
-		return opt.Options{}, fault.Inputf("%s, the options of run %s, is damaged: %w: make a new run with muster %s", r.File("run.json"), r.ID, err, r.Command)
+		return regress.Options{}, fault.Inputf("%s, the options of run %s, is damaged: %w: make a new run with muster %s", r.File("run.json"), r.ID, err, r.Command)
 	}
 	e := &k.Remote
-	return opt.Options{
+	return regress.Options{
 		Corpus: k.Corpus, Command: k.Command, Select: k.Select, Limits: k.Limits, Judge: k.Judge, Store: k.Store,
-		Remote: opt.Remote{
+		Remote: regress.Remote{
 			URL: e.URL, Instance: e.Instance, Inputs: e.Inputs, Bundle: e.Bundle, Outputs: e.Outputs, Jobs: e.Jobs, Platform: e.Platform,
 			Preflight: e.Preflight, Priority: e.Priority, Wait: e.Wait, CA: e.CA, Cert: e.Cert, Key: e.Key,
 		},
@@ -64,7 +64,7 @@ func Decode(r *state.Run) (opt.Options, error) {
 // OverrideKept replaces options of a past run by those of the command that reads or repeats the
 // run: all that are not kept, the present name of the state folder, and the given options of an
 // engine. The result resumes nothing.
-func OverrideKept(o, command *opt.Options) {
+func OverrideKept(o, command *regress.Options) {
 	o.Report, o.Helper = command.Report, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Store.State, o.Store.Resume = command.Store.State, false

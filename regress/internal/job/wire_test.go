@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"testing"
 
-	"muster/regress/internal/opt"
+	"muster/regress"
 	"muster/regress/internal/state"
 )
 
 // What is kept of the options is what they were, byte by byte, and they
 // themselves stay as they are.
 func TestOptionsAreKept(t *testing.T) {
-	o := opt.Options{
-		Corpus:  opt.Corpus{Path: "caf\xe9.tar", Headers: []string{}, Context: nil},
-		Command: opt.Command{Words: []string{"cc", "-DX=\xff%41\n", ""}, ByGlob: []opt.GlobCommand{{Glob: "*.\xfe", Words: []string{"as"}}}, Env: []string{"A=\x80"}},
-		Limits:  opt.Limits{Jobs: 3, Timeout: 5},
-		Store:   opt.Store{Golden: "100%.golden", State: ".muster"},
+	o := regress.Options{
+		Corpus:  regress.Corpus{Path: "caf\xe9.tar", Headers: []string{}, Context: nil},
+		Command: regress.Command{Words: []string{"cc", "-DX=\xff%41\n", ""}, ByGlob: []regress.GlobCommand{{Glob: "*.\xfe", Words: []string{"as"}}}, Env: []string{"A=\x80"}},
+		Limits:  regress.Limits{Jobs: 3, Timeout: 5},
+		Store:   regress.Store{Golden: "100%.golden", State: ".muster"},
 	}
 	text, err := Encode(&o)
 	if err != nil {
@@ -65,14 +65,14 @@ func TestOverrideKept(t *testing.T) {
 	if OverrideKept(&back, &command); !reflect.DeepEqual(back, o) {
 		t.Errorf("%+v\nnot %+v", back, o)
 	}
-	past := opt.Options{Corpus: opt.Corpus{Path: "src"}, Limits: opt.Limits{Jobs: 3}, Store: opt.Store{Golden: "g", State: "y", Resume: true}}
+	past := regress.Options{Corpus: regress.Corpus{Path: "src"}, Limits: regress.Limits{Jobs: 3}, Store: regress.Store{Golden: "g", State: "y", Resume: true}}
 	if OverrideKept(&past, &command); past.Corpus.Path != "src" || past.Limits.Jobs != 3 || past.Store.Golden != "g" {
 		t.Errorf("options of the past run are replaced: %+v", past)
 	}
 }
 
 // full returns options with a value in every field.
-func full() (o opt.Options) {
+func full() (o regress.Options) {
 	n := 0
 	fill(reflect.ValueOf(&o).Elem(), &n)
 	return o

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/regress/internal/opt"
-	"muster/regress/internal/outcome"
+	"muster/regress"
 	"muster/regress/internal/state"
 )
 
@@ -18,20 +17,20 @@ func TestStateVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, err := Decode(run)
-	want := opt.Options{
-		Corpus:  opt.Corpus{Path: "src"},
-		Command: opt.Command{Words: []string{"./tool", "{in}", "./tool"}, Env: []string{"X=1"}},
-		Select:  opt.Selection{Filters: []string{"[abc]"}},
-		Limits:  opt.Limits{Jobs: 2, Timeout: 5 * time.Second, Grace: opt.GraceDefault, Memory: 1 << 30, OutputMax: opt.OutputMaxDefault},
-		Judge:   opt.CompareOptions{Normalize: []string{"s/q/r/", "caf\xe9"}, Retries: 2},
-		Store:   opt.Store{Golden: "muster.golden", State: ".muster"},
+	want := regress.Options{
+		Corpus:  regress.Corpus{Path: "src"},
+		Command: regress.Command{Words: []string{"./tool", "{in}", "./tool"}, Env: []string{"X=1"}},
+		Select:  regress.Selection{Filters: []string{"[abc]"}},
+		Limits:  regress.Limits{Jobs: 2, Timeout: 5 * time.Second, Grace: regress.GraceDefault, Memory: 1 << 30, OutputMax: regress.OutputMaxDefault},
+		Judge:   regress.CompareOptions{Normalize: []string{"s/q/r/", "caf\xe9"}, Retries: 2},
+		Store:   regress.Store{Golden: "muster.golden", State: ".muster"},
 	}
 	if err != nil || !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v, %v\nwant %+v", o, err, want)
 	}
 	results, err := run.Results()
 	if err != nil || len(results) != 3 || string(results[0].Name) != "a" || !results[0].Accepted || results[1].Accepted ||
-		results[0].Verdict != outcome.NewlyFailing {
+		results[0].Verdict != regress.NewlyFailing {
 		t.Errorf("results: %+v, %v", results, err)
 	}
 	lines, err := run.ReadLines()

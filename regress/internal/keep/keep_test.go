@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -52,7 +53,7 @@ func TestStore(t *testing.T) {
 	if err != nil || !stored || rec.Runs != 2 || rec.Equal != 1 || !rec.Outcome.Flaky() {
 		t.Errorf("%+v, stored %v, %v", rec, stored, err)
 	}
-	if v, unstable := Judge(&printed("old").Outcome, &rec, outcome.Comparison{}); v != outcome.Flaky || unstable {
+	if v, unstable := Judge(&printed("old").Outcome, &rec, outcome.Comparison{}); v != regress.Flaky || unstable {
 		t.Errorf("%v, unstable %v", v, unstable)
 	}
 	must(t, s.Drop())

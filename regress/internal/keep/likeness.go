@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
@@ -43,14 +44,14 @@ func Compare(old, now *outcome.Outcome, same outcome.Same) (Likeness, error) {
 // equal the golden as a whole and others do not. If no run does, the kept run decides: c compares
 // it with the golden outcome old. A case is unstable if its runs differ from each other and those
 // of the golden do not.
-func Judge(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v outcome.Verdict, unstable bool) {
+func Judge(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v regress.Verdict, unstable bool) {
 	switch {
 	case rec.Equal == 0 && rec.Runs > 0 && c.Identical():
-		return outcome.Flaky, false // a later run of the reference varies in all parts that differ
+		return regress.Flaky, false // a later run of the reference varies in all parts that differ
 	case rec.Equal == 0:
 		return outcome.Judge(old, rec.Outcome.Kept(), c), rec.Outcome.VariesBeyond(old)
 	case rec.Equal < rec.Runs:
-		return outcome.Flaky, false
+		return regress.Flaky, false
 	}
-	return outcome.Identical, false
+	return regress.Identical, false
 }

@@ -18,7 +18,7 @@ import (
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/files"
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/mirror"
 )
 
@@ -108,7 +108,7 @@ func copies(t *testing.T, folder string) []string {
 func TestFetch(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
 	p := s.at(folder, "x")
-	if _, err := p.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || fault.ClassOf(err) != fault.Input {
+	if _, err := p.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || regress.ClassOf(err) != regress.Input {
 		t.Errorf("of nothing: %v", err)
 	}
 	if err := s.replace(p, "first", nil); err != nil {
@@ -270,7 +270,7 @@ func TestAnswerLost(t *testing.T) {
 			p := s.at(t.TempDir(), "x")
 			err := s.replace(p, "mine", nil)
 			if !done {
-				if fault.ClassOf(err) != fault.Environment {
+				if regress.ClassOf(err) != regress.Environment {
 					t.Error(err)
 				}
 				return
@@ -312,25 +312,25 @@ func TestFetchAtOnce(t *testing.T) {
 func TestWhoseMove(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		class  fault.Class
+		class  regress.Class
 		said   string
 	}{
-		"token":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }, fault.Input, "401 Unauthorized: no: set MUSTER_TOKEN to the server's token"},
-		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, fault.Input, "403 Forbidden"},
+		"token":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }, regress.Input, "401 Unauthorized: no: set MUSTER_TOKEN to the server's token"},
+		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, regress.Input, "403 Forbidden"},
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://files.example/files/x", http.StatusMovedPermanently)
 		},
-			fault.Input, "301 Moved Permanently: it has moved to https://files.example/files/x"},
-		"broken": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oops", http.StatusInternalServerError) }, fault.Environment, "500 Internal Server Error: oops"},
-		"large":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "17179869185") }, fault.Input, "is larger than 16 GiB"},
+			regress.Input, "301 Moved Permanently: it has moved to https://files.example/files/x"},
+		"broken": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oops", http.StatusInternalServerError) }, regress.Environment, "500 Internal Server Error: oops"},
+		"large":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "17179869185") }, regress.Input, "is larger than 16 GiB"},
 		"cut": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			w.Write(make([]byte, 999))
-		}, fault.Environment, "after 999 bytes: unexpected EOF"},
+		}, regress.Environment, "after 999 bytes: unexpected EOF"},
 		"wrong": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Repr-Digest", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:")
 			w.Write([]byte("not hello"))
-		}, fault.Environment, "the body does not have the announced SHA-256"},
+		}, regress.Environment, "the body does not have the announced SHA-256"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(c.answer)
@@ -341,8 +341,8 @@ func TestWhoseMove(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = p.Fetch(t.Context())
-			if fault.ClassOf(err) != c.class || !strings.Contains(fmt.Sprint(err), c.said) || !strings.Contains(fmt.Sprint(err), web.URL+"/files/x") {
-				t.Errorf("class %v: %v", fault.ClassOf(err), err)
+			if regress.ClassOf(err) != c.class || !strings.Contains(fmt.Sprint(err), c.said) || !strings.Contains(fmt.Sprint(err), web.URL+"/files/x") {
+				t.Errorf("class %v: %v", regress.ClassOf(err), err)
 			}
 			if left := copies(t, folder); len(left) > 0 {
 				t.Errorf("%q stay", left)
@@ -355,7 +355,7 @@ func TestInterrupted(t *testing.T) {
 	s := serve(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.at(t.TempDir(), "x").Fetch(ctx); fault.ClassOf(err) != fault.Interrupted {
+	if _, err := s.at(t.TempDir(), "x").Fetch(ctx); regress.ClassOf(err) != regress.Interrupted {
 		t.Error(err)
 	}
 }
@@ -387,7 +387,7 @@ func checkNoTag(t *testing.T, tag string) {
 		if err != nil || !c.Fresh {
 			t.Fatal(err)
 		}
-		if err := p.Replace(t.Context(), c.Path, c); fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "ETag") {
+		if err := p.Replace(t.Context(), c.Path, c); regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "ETag") {
 			t.Error(err)
 		}
 		c.Close()
@@ -397,7 +397,7 @@ func checkNoTag(t *testing.T, tag string) {
 func TestTokenThatCannotBeSent(t *testing.T) {
 	for _, token := range []string{"secret\n", "two words", "gr\u00fcn"} {
 		_, err := mirror.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
-		if fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
+		if regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
@@ -415,7 +415,7 @@ func TestAddresses(t *testing.T) {
 		"http://", "http:///files/x", "http://h", "http://h/", "http://h/files/", "http://h/files/x?y=z", "http://h/files/x#y",
 		"http://u:p@h/files/x", "http://h/%zz", "http://h:port/files/x",
 	} {
-		if _, err := mirror.New(address, t.TempDir(), files.ClientOptions{}); fault.ClassOf(err) != fault.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
+		if _, err := mirror.New(address, t.TempDir(), files.ClientOptions{}); regress.ClassOf(err) != regress.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

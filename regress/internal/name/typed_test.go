@@ -3,7 +3,7 @@ package name_test
 import (
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/name"
 )
 
@@ -17,7 +17,7 @@ func TestParseTyped(t *testing.T) {
 		}
 	}
 	for _, typed := range []string{"", ".", "..", "../x", "/x", "100%", "%zz", "a%00b"} {
-		if got, err := name.ParseTyped(typed); fault.ClassOf(err) != fault.Input {
+		if got, err := name.ParseTyped(typed); regress.ClassOf(err) != regress.Input {
 			t.Errorf("%q names %q, %v", typed, got, err)
 		}
 	}

@@ -1,6 +1,9 @@
 package outcome
 
-import "slices"
+import (
+	"muster/regress"
+	"slices"
+)
 
 // MergeEffect is the effect of a Merge on its first outcome.
 type MergeEffect uint8
@@ -107,7 +110,7 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 // limit ended both says nothing.
 func (o *Outcome) endsAsBefore(old *Outcome) bool {
 	own := append(slices.Clone(o.Others), o.Ending)
-	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e Ending) bool { return !e.Partial() && old.EndedAs(e) })
+	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e regress.Ending) bool { return !e.Partial() && old.EndedAs(e) })
 }
 
 // keepMark copies the marks of a part of old.

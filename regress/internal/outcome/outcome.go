@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"muster/regress"
 	"slices"
 	"strconv"
 	"time"
@@ -33,78 +34,6 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	}
 	_, err := hex.Decode(d[:], text)
 	return err
-}
-
-// Kind says in which way a case ended.
-type Kind uint8
-
-// The ways, a closed set. In the last three what the tool left is partial: it
-// is kept for people to look at, and not compared.
-const (
-	Exited Kind = iota
-	Signalled
-	TimedOut
-	OutOfMemory
-	OutputLimit
-)
-
-var kindNames = [...]string{"exited", "signalled", "timed-out", "out-of-memory", "output-limit"}
-
-// String returns the ending's name as reports print it.
-func (k Kind) String() string { return kindNames[k] }
-
-// MarshalText writes the name.
-func (k Kind) MarshalText() ([]byte, error) {
-	if int(k) >= len(kindNames) {
-		return nil, fmt.Errorf("ending %d is not known", k)
-	}
-	return []byte(kindNames[k]), nil
-}
-
-// UnmarshalText reads what MarshalText wrote.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i := slices.Index(kindNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("ending %q is not known", text)
-	}
-	*k = Kind(i)
-	return nil
-}
-
-// Ending is how a case ended. Code is the exit status for Exited, the signal's
-// number for Signalled, else 0.
-type Ending struct {
-	Kind Kind `json:"kind" line:"kind"`
-	Code int  `json:"code" line:"code"`
-}
-
-// Partial reports whether what the case left is only a part of what it would
-// have left, and therefore not comparable.
-func (e Ending) Partial() bool { return e.Kind >= TimedOut }
-
-// Success reports whether the command exited with status 0.
-func (e Ending) Success() bool { return e == Ending{Exited, 0} }
-
-// signalNames are Linux's, by number: a golden may be read on another system.
-var signalNames = [...]string{
-	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE",
-	9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 16: "STKFLT",
-	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU",
-	25: "XFSZ", 26: "VTALRM", 27: "PROF", 28: "WINCH", 29: "IO", 30: "PWR", 31: "SYS",
-}
-
-// String returns "exit 1", "signal 11 (SIGSEGV)" or the kind's name.
-func (e Ending) String() string {
-	switch e.Kind {
-	case Exited:
-		return fmt.Sprintf("exit %d", e.Code)
-	case Signalled:
-		if e.Code > 0 && e.Code < len(signalNames) {
-			return fmt.Sprintf("signal %d (SIG%s)", e.Code, signalNames[e.Code])
-		}
-		return fmt.Sprintf("signal %d", e.Code)
-	}
-	return e.Kind.String()
 }
 
 // Place says where a part of an outcome was found.
@@ -174,10 +103,10 @@ func (p *Part) same(q *Part) bool {
 // that Merge joined: then the parts are those of one of them, the run that is kept. Both
 // streams are always among the parts, and the parts are sorted by key.
 type Outcome struct {
-	Ending Ending
+	Ending regress.Ending
 	// Others are the endings of other runs: sorted, distinct, and without Ending. A limit
 	// can be among them even if Ending is complete.
-	Others []Ending
+	Others []regress.Ending
 	// AnyExit says that other runs exited with statuses that are not known. Goldens of
 	// format 1 kept no more of a flaky ending.
 	AnyExit bool
@@ -256,7 +185,7 @@ func (o *Outcome) Digest() Digest {
 	return Of(b)
 }
 
-func appendEnding(b []byte, e Ending) []byte {
+func appendEnding(b []byte, e regress.Ending) []byte {
 	b = strconv.AppendUint(b, uint64(e.Kind), 10)
 	b = append(b, ' ')
 	b = strconv.AppendInt(b, int64(e.Code), 10)

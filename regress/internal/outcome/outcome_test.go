@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -15,7 +16,7 @@ func part(place outcome.Place, path, content string) outcome.Part {
 	return outcome.Part{Key: outcome.Key{Place: place, Path: path}, Size: int64(len(content)), Digest: outcome.Of([]byte(content))}
 }
 
-func made(ending outcome.Ending, files ...string) *outcome.Outcome {
+func made(ending regress.Ending, files ...string) *outcome.Outcome {
 	o := &outcome.Outcome{Ending: ending, Parts: []outcome.Part{part(outcome.Stdout, "", "out"), part(outcome.Stderr, "", "")}}
 	for i := 0; i < len(files); i += 2 {
 		o.Parts = append(o.Parts, part(outcome.File, files[i], files[i+1]))
@@ -25,27 +26,27 @@ func made(ending outcome.Ending, files ...string) *outcome.Outcome {
 }
 
 var (
-	ok      = outcome.Ending{}
-	failed  = outcome.Ending{Kind: outcome.Exited, Code: 1}
-	failed2 = outcome.Ending{Kind: outcome.Exited, Code: 2}
-	segv    = outcome.Ending{Kind: outcome.Signalled, Code: 11}
-	abort   = outcome.Ending{Kind: outcome.Signalled, Code: 6}
-	slow    = outcome.Ending{Kind: outcome.TimedOut}
-	hungry  = outcome.Ending{Kind: outcome.OutOfMemory}
-	chatty  = outcome.Ending{Kind: outcome.OutputLimit}
+	ok      = regress.Ending{}
+	failed  = regress.Ending{Kind: regress.Exited, Code: 1}
+	failed2 = regress.Ending{Kind: regress.Exited, Code: 2}
+	segv    = regress.Ending{Kind: regress.Signalled, Code: 11}
+	abort   = regress.Ending{Kind: regress.Signalled, Code: 6}
+	slow    = regress.Ending{Kind: regress.TimedOut}
+	hungry  = regress.Ending{Kind: regress.OutOfMemory}
+	chatty  = regress.Ending{Kind: regress.OutputLimit}
 )
 
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
-		old, now outcome.Ending
-		want     outcome.Verdict
+		old, now regress.Ending
+		want     regress.Verdict
 	}{
-		{ok, ok, outcome.Identical}, {failed, failed, outcome.Identical}, {segv, segv, outcome.Identical},
-		{ok, failed, outcome.NewlyFailing}, {failed, ok, outcome.NewlyPassing}, {failed, failed2, outcome.Changed},
-		{ok, segv, outcome.Crashed}, {failed, segv, outcome.Crashed}, {abort, segv, outcome.Crashed},
-		{segv, ok, outcome.NewlyPassing}, {segv, failed, outcome.Changed},
-		{ok, slow, outcome.TimedOutNow}, {slow, slow, outcome.Identical}, {slow, ok, outcome.NewlyPassing}, {slow, failed, outcome.Changed},
-		{ok, hungry, outcome.OutOfMemNow}, {slow, hungry, outcome.OutOfMemNow}, {failed, chatty, outcome.OutputLimited},
+		{ok, ok, regress.Identical}, {failed, failed, regress.Identical}, {segv, segv, regress.Identical},
+		{ok, failed, regress.NewlyFailing}, {failed, ok, regress.NewlyPassing}, {failed, failed2, regress.Changed},
+		{ok, segv, regress.Crashed}, {failed, segv, regress.Crashed}, {abort, segv, regress.Crashed},
+		{segv, ok, regress.NewlyPassing}, {segv, failed, regress.Changed},
+		{ok, slow, regress.TimedOutNow}, {slow, slow, regress.Identical}, {slow, ok, regress.NewlyPassing}, {slow, failed, regress.Changed},
+		{ok, hungry, regress.OutOfMemNow}, {slow, hungry, regress.OutOfMemNow}, {failed, chatty, regress.OutputLimited},
 	} {
 		a, b := made(c.old), made(c.now)
 		cmp, err := outcome.Compare(a, b, nil)
@@ -128,7 +129,7 @@ func TestMerge(t *testing.T) {
 	if c, _ := outcome.Compare(ends, made(failed), nil); !c.Identical() {
 		t.Error("an ending that was seen is compared")
 	}
-	for _, unseen := range []outcome.Ending{failed2, segv, slow} {
+	for _, unseen := range []regress.Ending{failed2, segv, slow} {
 		if c, _ := outcome.Compare(ends, made(unseen), nil); !c.EndingDiffers {
 			t.Errorf("%v is covered, and was never seen", unseen)
 		}
@@ -154,7 +155,7 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 			t.Errorf("kept %+v", kept)
 		}
 		c, _ := outcome.Compare(kept, made(segv, "f", "whole"), nil)
-		if v := outcome.Judge(kept, made(segv, "f", "whole"), c); v != outcome.Crashed {
+		if v := outcome.Judge(kept, made(segv, "f", "whole"), c); v != regress.Crashed {
 			t.Errorf("a crash is %v", v)
 		}
 		if c, _ := outcome.Compare(kept, made(ok, "f", "other"), nil); !slices.Equal(keys(c), []string{"f"}) {
@@ -162,7 +163,7 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 		}
 		never := made(slow, "f", "cut")
 		c, _ = outcome.Compare(kept, never, nil)
-		if v := outcome.Judge(kept, never, c); v != outcome.TimedOutNow {
+		if v := outcome.Judge(kept, never, c); v != regress.TimedOutNow {
 			t.Errorf("never complete now: %v", v)
 		}
 	}
@@ -174,7 +175,7 @@ func TestMergeOfJoinedRuns(t *testing.T) {
 	mergeAll(t, joined, made(slow))
 	kept := made(chatty)
 	mergeAll(t, kept, joined)
-	for _, e := range []outcome.Ending{hungry, slow, chatty} {
+	for _, e := range []regress.Ending{hungry, slow, chatty} {
 		if !kept.EndedAs(e) {
 			t.Errorf("%v is lost among limits", e)
 		}
@@ -210,14 +211,14 @@ func TestEndingsThatDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if kept.Ending != ok || !slices.Equal(kept.Others, []outcome.Ending{failed, slow}) {
+	if kept.Ending != ok || !slices.Equal(kept.Others, []regress.Ending{failed, slow}) {
 		t.Errorf("%+v", kept)
 	}
 	stopped := made(slow)
-	if _, err := outcome.Merge(stopped, made(hungry), nil); err != nil || !slices.Equal(stopped.Others, []outcome.Ending{hungry}) {
+	if _, err := outcome.Merge(stopped, made(hungry), nil); err != nil || !slices.Equal(stopped.Others, []regress.Ending{hungry}) {
 		t.Errorf("two limits: %+v, %v", stopped, err)
 	}
-	if _, err := outcome.Merge(stopped, made(ok), nil); err != nil || stopped.Ending != ok || !slices.Equal(stopped.Others, []outcome.Ending{slow, hungry}) {
+	if _, err := outcome.Merge(stopped, made(ok), nil); err != nil || stopped.Ending != ok || !slices.Equal(stopped.Others, []regress.Ending{slow, hungry}) {
 		t.Errorf("two limits and a complete run: %+v, %v", stopped, err)
 	}
 }
@@ -229,7 +230,7 @@ func TestLimitKnown(t *testing.T) {
 	if _, err := outcome.Merge(kept, made(slow), nil); err != nil {
 		t.Fatal(err)
 	}
-	for now, want := range map[outcome.Ending]bool{slow: true, hungry: false, ok: false, failed: false} {
+	for now, want := range map[regress.Ending]bool{slow: true, hungry: false, ok: false, failed: false} {
 		if got := outcome.LimitKnown(kept, made(now)); got != want {
 			t.Errorf("%v: %t", now, got)
 		}
@@ -382,7 +383,7 @@ func TestKeepFlakyDropsWhatIsReplaced(t *testing.T) {
 	}
 }
 
-var endings = []outcome.Ending{ok, failed, segv, slow, hungry, chatty}
+var endings = []regress.Ending{ok, failed, segv, slow, hungry, chatty}
 
 func anOutcome(t *rapid.T, label string) *outcome.Outcome {
 	var files []string
@@ -410,7 +411,7 @@ func TestDigestMeansIdentical(t *testing.T) {
 			t.Fatalf("identical %v and %v, same digest %v", there.Identical(), back.Identical(), same)
 		}
 		v := outcome.Judge(a, b, there)
-		if (v == outcome.Identical) != same {
+		if (v == regress.Identical) != same {
 			t.Fatalf("verdict %v", v)
 		}
 	})
@@ -435,16 +436,16 @@ func TestMergedRunsAgree(t *testing.T) {
 }
 
 func TestTextForms(t *testing.T) {
-	for _, v := range outcome.Verdicts() {
+	for _, v := range regress.AllVerdicts() {
 		text, err := json.Marshal(v)
-		var back outcome.Verdict
+		var back regress.Verdict
 		if err != nil || json.Unmarshal(text, &back) != nil || back != v {
 			t.Errorf("%v: %s, %v", v, text, err)
 		}
 	}
 	for _, e := range endings {
 		text, err := json.Marshal(e)
-		var back outcome.Ending
+		var back regress.Ending
 		if err != nil || json.Unmarshal(text, &back) != nil || back != e {
 			t.Errorf("%v: %s, %v", e, text, err)
 		}
@@ -452,7 +453,7 @@ func TestTextForms(t *testing.T) {
 	if got := segv.String(); got != "signal 11 (SIGSEGV)" {
 		t.Error(got)
 	}
-	if got := outcome.NewlyFailing.Key(); got != "newly_failing" {
+	if got := regress.NewlyFailing.Key(); got != "newly_failing" {
 		t.Error(got)
 	}
 }

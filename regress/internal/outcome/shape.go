@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"cmp"
+	"muster/regress"
 	"slices"
 )
 
@@ -122,12 +123,12 @@ func (p *Part) addRun(q *Part) (added bool) {
 }
 
 // CompareEndings orders endings by kind and code.
-func CompareEndings(a, b Ending) int {
+func CompareEndings(a, b regress.Ending) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
 // addEnding adds the ending of a further run to the set.
-func (o *Outcome) addEnding(e Ending) (added bool) {
+func (o *Outcome) addEnding(e regress.Ending) (added bool) {
 	if e == o.Ending {
 		return false
 	}
@@ -150,6 +151,6 @@ func (o *Outcome) addEndings(again *Outcome) (added bool) {
 }
 
 // EndedAs reports whether some run ended in that way.
-func (o *Outcome) EndedAs(e Ending) bool {
-	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == Exited
+func (o *Outcome) EndedAs(e regress.Ending) bool {
+	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == regress.Exited
 }

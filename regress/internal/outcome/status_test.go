@@ -3,16 +3,17 @@ package outcome_test
 import (
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
 // Two readings of one status are settled where an engine told one of them, and nothing else is.
 func TestSettle(t *testing.T) {
-	exit := func(code int) outcome.Ending { return outcome.Ending{Code: code} }
+	exit := func(code int) regress.Ending { return regress.Ending{Code: code} }
 	for _, c := range []struct {
-		old, now     outcome.Ending
+		old, now     regress.Ending
 		there, here  bool // by status: the old one, the new one
-		want         outcome.Ending
+		want         regress.Ending
 		wantByStatus bool
 	}{
 		{exit(139), segv, false, true, exit(139), true},
@@ -24,8 +25,8 @@ func TestSettle(t *testing.T) {
 		{segv, abort, true, true, abort, true},
 		{segv, exit(134), true, true, exit(134), true},
 		{ok, exit(139), true, true, exit(139), true},
-		{exit(128), outcome.Ending{Kind: outcome.Signalled}, true, true, outcome.Ending{Kind: outcome.Signalled}, true},
-		{exit(255), outcome.Ending{Kind: outcome.Signalled, Code: 127}, true, true, outcome.Ending{Kind: outcome.Signalled, Code: 127}, true},
+		{exit(128), regress.Ending{Kind: regress.Signalled}, true, true, regress.Ending{Kind: regress.Signalled}, true},
+		{exit(255), regress.Ending{Kind: regress.Signalled, Code: 127}, true, true, regress.Ending{Kind: regress.Signalled, Code: 127}, true},
 		{slow, ok, true, true, ok, true},
 		{ok, hungry, true, true, hungry, true},
 	} {
@@ -39,11 +40,11 @@ func TestSettle(t *testing.T) {
 }
 
 func TestTwoReadings(t *testing.T) {
-	for ending, want := range map[outcome.Ending]bool{
+	for ending, want := range map[regress.Ending]bool{
 		ok: false, failed: false, segv: true, abort: true, slow: false, hungry: false, chatty: false,
 		{Code: 128}: false, {Code: 129}: true, {Code: 192}: true, {Code: 193}: false, {Code: 255}: false,
 	} {
-		if got := ending.TwoReadings(); got != want {
+		if got := outcome.HasTwoReadings(ending); got != want {
 			t.Errorf("%v: %t", ending, got)
 		}
 	}

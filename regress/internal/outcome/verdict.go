@@ -2,68 +2,9 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
+	"muster/regress"
 	"slices"
-	"strings"
 )
-
-// Verdict is what a check says of one case: a closed set, strongest first.
-type Verdict uint8
-
-// The verdicts.
-const (
-	Environment Verdict = iota // the machine failed, not the tool: never an outcome
-	TimedOutNow                // the golden did not end like this; likewise the next two
-	OutOfMemNow
-	OutputLimited
-	Crashed // a signal that the golden does not have
-	NewlyFailing
-	NewlyPassing
-	Changed
-	Flaky        // some runs equal the golden as a whole, and some do not
-	DifferedOnce // the run was interrupted before the case ran again
-	New          // not in the golden
-	Missing      // in the golden, selected, and not in the corpus
-	Identical
-)
-
-var verdictNames = [...]string{
-	"environment", "timed-out", "out-of-memory", "output-limit", "crashed", "newly-failing",
-	"newly-passing", "changed", "flaky", "differed-once", "new", "missing", "identical",
-}
-
-// Verdicts lists the closed set, strongest first.
-func Verdicts() []Verdict {
-	all := make([]Verdict, len(verdictNames))
-	for i := range all {
-		all[i] = Verdict(i)
-	}
-	return all
-}
-
-// String returns the verdict as people read it: "newly-failing".
-func (v Verdict) String() string { return verdictNames[v] }
-
-// Key returns the verdict as scripts read it: "newly_failing".
-func (v Verdict) Key() string { return strings.ReplaceAll(v.String(), "-", "_") }
-
-// MarshalText writes Key.
-func (v Verdict) MarshalText() ([]byte, error) {
-	if int(v) >= len(verdictNames) {
-		return nil, fmt.Errorf("verdict %d is not known", v)
-	}
-	return []byte(v.Key()), nil
-}
-
-// UnmarshalText reads Key or String.
-func (v *Verdict) UnmarshalText(text []byte) error {
-	i := slices.Index(verdictNames[:], strings.ReplaceAll(string(text), "_", "-"))
-	if i < 0 {
-		return fmt.Errorf("verdict %q is not known", text)
-	}
-	*v = Verdict(i)
-	return nil
-}
 
 // Same tells whether two parts whose raw content differs are to be taken as
 // the same, for example because they are once rewritten by a rule. A nil Same
@@ -185,28 +126,28 @@ func walk(a, b *Outcome, visit func(a, b *Part) error) error {
 
 // Judge returns the verdict on now, given how it compares with the golden
 // outcome old. It knows nothing of flakiness: that takes further runs.
-func Judge(old, now *Outcome, c Comparison) Verdict {
+func Judge(old, now *Outcome, c Comparison) regress.Verdict {
 	if c.Identical() {
-		return Identical
+		return regress.Identical
 	}
 	if !c.EndingDiffers {
-		return Changed
+		return regress.Changed
 	}
 	switch now.Ending.Kind {
-	case TimedOut:
-		return TimedOutNow
-	case OutOfMemory:
-		return OutOfMemNow
-	case OutputLimit:
-		return OutputLimited
-	case Signalled:
-		return Crashed
+	case regress.TimedOut:
+		return regress.TimedOutNow
+	case regress.OutOfMemory:
+		return regress.OutOfMemNow
+	case regress.OutputLimit:
+		return regress.OutputLimited
+	case regress.Signalled:
+		return regress.Crashed
 	}
 	switch {
 	case old.Ending.Success():
-		return NewlyFailing
+		return regress.NewlyFailing
 	case now.Ending.Success():
-		return NewlyPassing
+		return regress.NewlyPassing
 	}
-	return Changed
+	return regress.Changed
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
-	"muster/regress/internal/report"
 )
 
 // explainAbsence returns an error that says why the run has no difference in a case: the case was
@@ -38,7 +38,7 @@ func (r *Run) explainAbsence(ctx context.Context, caseName string) error {
 // goldenNames returns the names of the golden's cases, none for a compare. It only helps a
 // message, so it returns none if the golden cannot be opened.
 func (r *Run) goldenNames(ctx context.Context) []string {
-	if r.Command != report.CheckCommand {
+	if r.Command != regress.CheckCommand {
 		return nil
 	}
 	base, err := r.OpenBase(ctx)

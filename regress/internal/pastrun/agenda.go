@@ -3,9 +3,9 @@ package pastrun
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
@@ -33,7 +33,7 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 	others := map[string]int{}
 	for i := range results {
 		r := &results[i]
-		if r.Verdict == outcome.Environment {
+		if r.Verdict == regress.MachineFailed {
 			continue
 		}
 		items := a.causesOf(string(r.Name))
@@ -87,13 +87,13 @@ func (a *Agenda) sortMembers(it *review.Item) {
 func (a *Agenda) addOther(known map[string]int, r *state.Result) int {
 	it := review.Item{ID: review.ChangedID, Name: "differs: the run kept no causes"}
 	switch {
-	case r.Stopped && (r.Verdict == outcome.New || r.Verdict == outcome.Flaky):
+	case r.Stopped && (r.Verdict == regress.New || r.Verdict == regress.Flaky):
 		it = review.Item{ID: review.StoppedID, Name: "new or flaky, and ended by a signal or a limit"}
-	case r.Verdict == outcome.New:
+	case r.Verdict == regress.New:
 		it = review.Item{ID: review.NewID, Name: "new: the golden does not have them"}
-	case r.Verdict == outcome.Missing:
+	case r.Verdict == regress.Missing:
 		it = review.Item{ID: review.MissingID, Name: "missing: the corpus no longer has them"}
-	case r.Verdict == outcome.Flaky:
+	case r.Verdict == regress.Flaky:
 		it = review.Item{ID: review.FlakyID, Name: "flaky: they differ from run to run"}
 	}
 	item, made := known[it.ID]

@@ -3,10 +3,10 @@ package pastrun
 import (
 	"cmp"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
@@ -14,18 +14,18 @@ import (
 // A Past is a past run with the options that it had, except those of the present command.
 type Past struct {
 	Run     *Run
-	Options opt.Options
+	Options regress.Options
 	Host    host.Host
 }
 
 // OpenLast finds and opens a check or compare by the beginning of its ID; "" is the last one.
-func OpenLast(o *opt.Options, h host.Host, id string) (*Past, error) {
+func OpenLast(o *regress.Options, h host.Host, id string) (*Past, error) {
 	return OpenFor(o, h, id, "")
 }
 
 // OpenFor is like OpenLast, for a check whose golden has another name now. "" is the name that
 // the check had for it.
-func OpenFor(o *opt.Options, h host.Host, id, goldenName string) (*Past, error) {
+func OpenFor(o *regress.Options, h host.Host, id, goldenName string) (*Past, error) {
 	run, err := state.FindCheck(state.Open(o.Store.State), id)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func OpenFor(o *opt.Options, h host.Host, id, goldenName string) (*Past, error) 
 
 // New returns the past run of the files, with options of the present command o. goldenName is the
 // present name of its golden; "" = the recorded one.
-func New(run *state.Run, o *opt.Options, h host.Host, goldenName string) (*Past, error) {
+func New(run *state.Run, o *regress.Options, h host.Host, goldenName string) (*Past, error) {
 	options, err := job.Decode(run)
 	if err != nil {
 		return nil, err

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/place"
-	"muster/regress/internal/report"
 )
 
 // OpenOutcomes opens the outcomes that the run kept of cases that were not identical.
@@ -26,7 +26,7 @@ func (r *Run) OpenOutcomesIfAny() (*golden.Store, error) {
 
 func openKept(r *Run, path string) (*golden.Store, error) {
 	found, err := golden.Open(path)
-	if fault.ClassOf(err) == fault.Input { // golden's own advice is for goldens
+	if regress.ClassOf(err) == regress.Input { // golden's own advice is for goldens
 		return nil, fault.Inputf("%s, what run %s kept, is damaged or gone: run muster %s again", path, r.ID, r.Command)
 	}
 	return found, err
@@ -34,7 +34,7 @@ func openKept(r *Run, path string) (*golden.Store, error) {
 
 // OpenBase opens the outcomes that the run compared with.
 func (r *Run) OpenBase(ctx context.Context) (*place.Golden, error) {
-	if r.Command == report.CompareCommand {
+	if r.Command == regress.CompareCommand {
 		base, err := openKept(r, r.State.References())
 		return place.NewGolden(base), err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
@@ -52,7 +53,7 @@ func (a *address) Open(ctx context.Context) (*golden.Store, error) {
 		return nil, fault.Inputf("no golden %s: %w", a.name, os.ErrNotExist)
 	}
 	s, err := golden.Open(a.copy.Path)
-	if !a.copy.Fresh && fault.ClassOf(err) == fault.Input {
+	if !a.copy.Fresh && regress.ClassOf(err) == regress.Input {
 		a.copy.Drop()
 		a.copy = nil
 		if err := a.fetch(ctx); err != nil {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"os"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/report"
 )
 
 // A Golden is open for reading.
@@ -66,7 +66,7 @@ func (o Options) ExplainUnfinished(name string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	last, e := o.State.Unfinished(report.RecordCommand)
+	last, e := o.State.Unfinished(regress.RecordCommand)
 	if e != nil || last == nil || last.Identity["--golden"] != name {
 		return ExplainMissing(name, err)
 	}

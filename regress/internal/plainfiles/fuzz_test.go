@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/golden"
 )
 
@@ -39,8 +39,8 @@ func FuzzImport(f *testing.F) {
 				t.Errorf("what was taken cannot be exported: %v", err)
 			}
 			there = []string{"back", "from", "to"}
-		case fault.ClassOf(err) != fault.Input:
-			t.Errorf("class %v: %v", fault.ClassOf(err), err)
+		case regress.ClassOf(err) != regress.Input:
+			t.Errorf("class %v: %v", regress.ClassOf(err), err)
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) != len(there) {

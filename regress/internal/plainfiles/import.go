@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -64,7 +65,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 // withMend appends the mend to an error about the content of an export. It is the same for all
 // errors.
 func withMend(err error) error {
-	if fault.ClassOf(err) != fault.Input {
+	if regress.ClassOf(err) != regress.Input {
 		return err
 	}
 	return fmt.Errorf("%w: correct that, or export the golden again", err)
@@ -146,7 +147,7 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	if err != nil {
 		return fault.Inputf("%s: %w", outcomeFile, err)
 	}
-	r.Outcome.ByStatus = j.Engine && r.Outcome.Ending.TwoReadings()
+	r.Outcome.ByStatus = j.Engine && outcome.HasTwoReadings(r.Outcome.Ending)
 	if expected, err := caseFolder(r.Name); err != nil {
 		return err
 	} else if expected != folder {

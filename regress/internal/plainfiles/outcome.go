@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -46,8 +47,8 @@ type caseJSON struct {
 
 // endingJSON is an ending. Both fields are required.
 type endingJSON struct {
-	Kind *outcome.Kind `json:"kind"`
-	Code *int          `json:"code"`
+	Kind *regress.EndingKind `json:"kind"`
+	Code *int                `json:"code"`
 }
 
 type partJSON struct {
@@ -72,7 +73,7 @@ var formNames = [...]string{outcome.Regular: "", outcome.Symlink: "symlink", out
 func describe(r golden.Record) caseJSON {
 	o := &r.Outcome
 	c := caseJSON{Name: name.Print(r.Name), AnyExit: o.AnyExit}
-	endings := append([]outcome.Ending{o.Ending}, o.Others...)
+	endings := append([]regress.Ending{o.Ending}, o.Others...)
 	slices.SortFunc(endings, outcome.CompareEndings)
 	for i := range endings {
 		c.Endings = append(c.Endings, endingJSON{&endings[i].Kind, &endings[i].Code})
@@ -131,13 +132,13 @@ func (c caseJSON) record() (r golden.Record, err error) {
 	return r, nil
 }
 
-func (c caseJSON) endings() (first outcome.Ending, others []outcome.Ending, err error) {
-	var all []outcome.Ending
+func (c caseJSON) endings() (first regress.Ending, others []regress.Ending, err error) {
+	var all []regress.Ending
 	for _, e := range c.Endings {
 		if e.Kind == nil || e.Code == nil {
 			return first, nil, errors.New("an ending has kind and code")
 		}
-		all = append(all, outcome.Ending{Kind: *e.Kind, Code: *e.Code})
+		all = append(all, regress.Ending{Kind: *e.Kind, Code: *e.Code})
 	}
 	if len(all) == 0 || !slices.IsSortedFunc(all, outcome.CompareEndings) {
 		return first, nil, errors.New("the endings are missing or out of order")

@@ -3,6 +3,7 @@ package plainfiles
 import (
 	"errors"
 
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -18,11 +19,11 @@ type caseV1 struct {
 // endingV1 has kind and code, or the mark of a flaky ending, with or without parts. Cut reports
 // that a limit ended another run.
 type endingV1 struct {
-	Flaky   bool          `json:"flaky,omitempty"`
-	Partial bool          `json:"partial,omitempty"`
-	Kind    *outcome.Kind `json:"kind,omitempty"`
-	Code    *int          `json:"code,omitempty"`
-	Cut     bool          `json:"cut,omitempty"`
+	Flaky   bool                `json:"flaky,omitempty"`
+	Partial bool                `json:"partial,omitempty"`
+	Kind    *regress.EndingKind `json:"kind,omitempty"`
+	Code    *int                `json:"code,omitempty"`
+	Cut     bool                `json:"cut,omitempty"`
 }
 
 // record converts the case to a record of today.
@@ -61,13 +62,13 @@ func (e endingV1) setEnding(o *outcome.Outcome) error {
 	case e.Flaky == (e.Kind != nil) || e.Flaky == (e.Code != nil) || e.Partial && !e.Flaky:
 		return errors.New("the ending has kind and code, or is flaky")
 	case !e.Flaky:
-		o.Ending = outcome.Ending{Kind: *e.Kind, Code: *e.Code}
+		o.Ending = regress.Ending{Kind: *e.Kind, Code: *e.Code}
 	case e.Partial:
-		o.Ending.Kind = outcome.TimedOut // or another limit
+		o.Ending.Kind = regress.TimedOut // or another limit
 	}
 	o.AnyExit = e.Flaky
 	if e.Cut {
-		o.Others = []outcome.Ending{{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit}}
+		o.Others = []regress.Ending{{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit}}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
@@ -124,9 +124,9 @@ func flaky(p outcome.Part, seen ...outcome.Shape) outcome.Part {
 
 // example has some of everything: what format 1 can hold, as it is read today, and the rest.
 func example(b bag) []golden.Record {
-	ending := outcome.Ending{Kind: outcome.Signalled, Code: 9}
+	ending := regress.Ending{Kind: regress.Signalled, Code: 9}
 	r := golden.Record{Name: "endings", Source: outcome.Of(nil), Origin: 1, Equal: 1, Outcome: outcome.Outcome{
-		Ending: ending, Others: []outcome.Ending{{}, {Code: 2}, {Kind: outcome.OutOfMemory}},
+		Ending: ending, Others: []regress.Ending{{}, {Code: 2}, {Kind: regress.OutOfMemory}},
 		Parts: []outcome.Part{
 			flaky(b.part(outcome.Stdout, "", 0, "flaky"), outcome.Empty, outcome.Filled), b.part(outcome.Stderr, "", 0, ""),
 			flaky(outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "at times"}}, outcome.Absent, outcome.Link),
@@ -134,14 +134,14 @@ func example(b bag) []golden.Record {
 	}}
 	r.Outcome.Parts[0].Variants = []outcome.Variant{{Digest: outcome.Of(nil)}}
 	stopped := golden.Record{Name: "stopped", Outcome: outcome.Outcome{
-		Ending: outcome.Ending{Kind: outcome.TimedOut}, Others: []outcome.Ending{{Kind: outcome.OutputLimit}},
+		Ending: regress.Ending{Kind: regress.TimedOut}, Others: []regress.Ending{{Kind: regress.OutputLimit}},
 	}}
 	return append(exampleV1(b), r, stopped)
 }
 
 // exampleV1 is how the fixture of format 1 is read today.
 func exampleV1(b bag) []golden.Record {
-	streams := func(name string, e outcome.Ending, more ...outcome.Part) golden.Record {
+	streams := func(name string, e regress.Ending, more ...outcome.Part) golden.Record {
 		o := outcome.Outcome{Ending: e, Parts: append([]outcome.Part{
 			b.part(outcome.Stdout, "", 0, "out of "+name+"\n"), b.part(outcome.Stderr, "", 0, ""),
 		}, more...)}
@@ -150,22 +150,22 @@ func exampleV1(b bag) []golden.Record {
 	exec := b.part(outcome.File, "bin/prog", 0, "\x7fELF")
 	exec.Exec = true
 	diary := flaky(b.part(outcome.File, "diary", 0, "at 12:34"), outcome.Absent, outcome.Filled, outcome.FilledExec, outcome.Link, outcome.Removed)
-	ending := streams("flaky ending", outcome.Ending{})
+	ending := streams("flaky ending", regress.Ending{})
 	ending.Outcome.AnyExit = true
-	stopped := streams("flaky, once stopped", outcome.Ending{Kind: outcome.TimedOut})
+	stopped := streams("flaky, once stopped", regress.Ending{Kind: regress.TimedOut})
 	stopped.Outcome.AnyExit = true
 	gone := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "given"}, Form: outcome.Gone}
 	return []golden.Record{
-		streams("a", outcome.Ending{}, exec, b.part(outcome.File, "x.case/stdout", 0, "a file of a")),
-		streams("a.case/files/x", outcome.Ending{Code: 3}),
-		streams("a.case/stdout/y.case", outcome.Ending{}),
-		streams("golden.json/.git/z", outcome.Ending{}, gone),
-		streams(".git/HEAD", outcome.Ending{}, b.part(outcome.File, "link", outcome.Symlink, "../to\xff")),
-		streams("odd \n\xff%41/"+strings.Repeat("é", 120), outcome.Ending{}, b.part(outcome.File, strings.Repeat("%", 100)+"1", 0, "1"),
+		streams("a", regress.Ending{}, exec, b.part(outcome.File, "x.case/stdout", 0, "a file of a")),
+		streams("a.case/files/x", regress.Ending{Code: 3}),
+		streams("a.case/stdout/y.case", regress.Ending{}),
+		streams("golden.json/.git/z", regress.Ending{}, gone),
+		streams(".git/HEAD", regress.Ending{}, b.part(outcome.File, "link", outcome.Symlink, "../to\xff")),
+		streams("odd \n\xff%41/"+strings.Repeat("é", 120), regress.Ending{}, b.part(outcome.File, strings.Repeat("%", 100)+"1", 0, "1"),
 			b.part(outcome.File, strings.Repeat("%", 100)+"2", 0, "2")),
-		streams("killed", outcome.Ending{Kind: outcome.Signalled, Code: 11}, diary,
+		streams("killed", regress.Ending{Kind: regress.Signalled, Code: 11}, diary,
 			b.part(outcome.File, "twin", 0, "a file of a")),
-		streams("late", outcome.Ending{Kind: outcome.TimedOut}),
+		streams("late", regress.Ending{Kind: regress.TimedOut}),
 		ending, stopped,
 	}
 }
@@ -224,7 +224,7 @@ func sameOutcomes(t *testing.T, s *golden.Store, want []golden.Record) {
 
 // canonical returns the digest of an outcome whose runs are in the order of their endings.
 func canonical(o outcome.Outcome) outcome.Digest {
-	all := append([]outcome.Ending{o.Ending}, o.Others...)
+	all := append([]regress.Ending{o.Ending}, o.Others...)
 	slices.SortFunc(all, outcome.CompareEndings)
 	o.Ending, o.Others = all[0], all[1:]
 	o.Parts = slices.Clone(o.Parts)
@@ -269,7 +269,7 @@ func TestImportOfCutV1(t *testing.T) {
 	}
 	defer s.Close()
 	r, _, err := s.Get("killed")
-	limits := []outcome.Ending{{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit}}
+	limits := []regress.Ending{{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit}}
 	if err != nil || !slices.Equal(r.Outcome.Others, limits) || r.Outcome.AnyExit || r.Outcome.Parts[0].Seen != outcome.ShapesOf(outcome.Filled) {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -281,8 +281,8 @@ func drawGolden(t *rapid.T, b bag) (golden.Meta, []golden.Record) {
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a.case/files/a", "a.case/stdout"}), 0, 2, rapid.ID[string])
 	for _, n := range names.Draw(t, "names") {
 		r := golden.Record{Name: n, Runs: rapid.IntRange(0, 2).Draw(t, "runs")}
-		r.Outcome.Ending = rapid.SampledFrom([]outcome.Ending{{}, {Code: 1}, {Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}}).Draw(t, "ending")
-		for _, e := range []outcome.Ending{{}, {Code: 1}, {Kind: outcome.TimedOut}} {
+		r.Outcome.Ending = rapid.SampledFrom([]regress.Ending{{}, {Code: 1}, {Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}}).Draw(t, "ending")
+		for _, e := range []regress.Ending{{}, {Code: 1}, {Kind: regress.TimedOut}} {
 			if e != r.Outcome.Ending && (e.Partial() || !r.Outcome.Ending.Partial()) && rapid.IntRange(0, 3).Draw(t, "other ending") == 0 {
 				r.Outcome.Others = append(r.Outcome.Others, e)
 			}
@@ -364,7 +364,7 @@ func TestExportRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, to := range []string{dir, file, pipe} {
-		if err := exportTo(good, to); fault.ClassOf(err) != fault.Input {
+		if err := exportTo(good, to); regress.ClassOf(err) != regress.Input {
 			t.Errorf("export to %s: %v", to, err)
 		}
 	}
@@ -379,7 +379,7 @@ func TestExportRefuses(t *testing.T) {
 		hostile(func(r *golden.Record) { r.Name = "a/./x" }), hostile(func(r *golden.Record) { r.Outcome.Parts[0].Path = "../../x" }),
 	} {
 		into := filepath.Join(t.TempDir(), "into")
-		if err := exportTo(path, into); fault.ClassOf(err) != fault.Input {
+		if err := exportTo(path, into); regress.ClassOf(err) != regress.Input {
 			t.Errorf("a hostile golden: %v", err)
 		}
 	}
@@ -474,7 +474,7 @@ func TestImportRefuses(t *testing.T) {
 			}
 			to := filepath.Join(t.TempDir(), "to")
 			err := Import(t.Context(), dir, to, golden.Meta{})
-			if fault.ClassOf(err) != fault.Input {
+			if regress.ClassOf(err) != regress.Input {
 				t.Fatalf("got %v", err)
 			}
 			if text := err.Error(); !strings.Contains(text, dir) || !mend.MatchString(text) {
@@ -489,10 +489,10 @@ func TestImportRefuses(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Import(t.Context(), fifo, path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
+	if err := Import(t.Context(), fifo, path, golden.Meta{}); regress.ClassOf(err) != regress.Input {
 		t.Errorf("a pipe: %v", err)
 	}
-	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
+	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); regress.ClassOf(err) != regress.Input {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress"
 )
 
 // Lines this far apart show that a run lives and do not fill a log.
@@ -63,7 +64,7 @@ func (c *counterLines) Close() error { return nil }
 // passPhrase says what a later pass does: "second run of 3,000 cases",
 // "130 further runs for cases without a verdict".
 func passPhrase(command string, p PassStarted) string {
-	if command == RecordCommand {
+	if command == regress.RecordCommand {
 		return ordinal(p.Pass) + " run of " + readable.Count(p.Runs, "case")
 	}
 	return readable.Count(p.Runs, "further run") + " for cases without a verdict"

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 )
 
 // A Side is one of the two outcomes of a comparison.
 type Side struct {
-	Ending outcome.Ending
+	Ending regress.Ending
 	// Content reads what a part of this side holds.
 	Content func(outcome.Part) ([]byte, error)
 }

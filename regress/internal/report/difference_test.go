@@ -6,13 +6,14 @@ import (
 	"reflect"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 )
 
 // sideOf makes an outcome and its side from contents; "@" begins a link's
 // target, "!" an executable, "-" alone stands for a removed file.
-func sideOf(ending *outcome.Ending, parts map[outcome.Key]string) (*outcome.Outcome, Side) {
+func sideOf(ending *regress.Ending, parts map[outcome.Key]string) (*outcome.Outcome, Side) {
 	o := &outcome.Outcome{Ending: *ending}
 	contents := map[outcome.Digest][]byte{}
 	for key, content := range parts {

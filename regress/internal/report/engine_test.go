@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -28,20 +29,20 @@ func engineRun(n int) []Event {
 		if r.Cached = i%3 == 2; !r.Cached {
 			r.Asked = r.Queued + r.Took + 20*time.Millisecond
 		}
-		c := Case{Name: fmt.Sprintf("case%02d.c", i), Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: outcome.Cost{Wall: r.Took}, Engine: r}
+		c := Case{Name: fmt.Sprintf("case%02d.c", i), Index: i, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: outcome.Cost{Wall: r.Took}, Engine: r}
 		switch i {
 		case 7: // it waited least of all
 			r.Queued = 100 * time.Millisecond
-			c.Verdict, c.Differences = outcome.Changed, []Difference{diffOf("stdout", "one\ntwo\n", "one\n2\n")}
+			c.Verdict, c.Differences = regress.Changed, []Difference{diffOf("stdout", "one\ntwo\n", "one\n2\n")}
 		case 9: // such engines say no more than that it ran
 			r.Worker = "on a host\x1b[31m with a name of its own, longer than names are"
-			c.Verdict, c.Ending = outcome.NewlyFailing, exit(1)
+			c.Verdict, c.Ending = regress.NewlyFailing, exit(1)
 			c.Differences = []Difference{{Part: outcome.EndingPart, Old: "exit 0", Now: "exit 1"}}
 		}
 		runs.Add(c.Name, r, at)
 		events = append(events,
 			CaseStarted{Name: c.Name, Pass: 1, At: at.Add(-r.Asked)},
-			CaseRan{Name: c.Name, Pass: 1, Wall: r.Took, Differs: c.Verdict != outcome.Identical, Engine: r, At: at}, c)
+			CaseRan{Name: c.Name, Pass: 1, Wall: r.Took, Differs: c.Verdict != regress.Identical, Engine: r, At: at}, c)
 		cases = append(cases, c)
 	}
 	s := summaryOf("check", cases)
@@ -86,9 +87,9 @@ func TestEngineInReports(t *testing.T) {
 
 // What an engine does give is shown.
 func TestEngineThatMeasures(t *testing.T) {
-	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Engine: &outcome.EngineRun{Measured: true}}
+	c := Case{Name: "a", Verdict: regress.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Engine: &outcome.EngineRun{Measured: true}}
 	s := summaryOf("check", []Case{c})
-	s.Engine = &EngineRuns{Executed: 1}
+	s.Engine = &regress.EngineRuns{Executed: 1}
 	out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
 	for _, want := range []string{`"cpu_ms":1000,`, `"peak_rss_kib":7`, `"cpu_ms":33100,`, `"queued_ms":null`} {
 		if !strings.Contains(out, want) {
@@ -101,7 +102,7 @@ func TestEngineThatMeasures(t *testing.T) {
 // neither is clear.
 func TestEngineAdvice(t *testing.T) {
 	second := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	for want, r := range map[string]EngineRuns{
+	for want, r := range map[string]regress.EngineRuns{
 		"more workers":    {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 100, Took: second(90), Span: second(10)},
 		"a larger":        {Executed: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
 		"of few runs":     {Executed: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 10, Took: second(90), Span: second(10)},
@@ -110,7 +111,7 @@ func TestEngineAdvice(t *testing.T) {
 		"few at once":     {Executed: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
 	} {
 		said := strings.Contains(want, "more") || strings.Contains(want, "larger")
-		if got := r.advice(); said != strings.HasPrefix(got, want) || !said && got != "" {
+		if got := engineAdvice(&r); said != strings.HasPrefix(got, want) || !said && got != "" {
 			t.Errorf("%s: %q", want, got)
 		}
 	}

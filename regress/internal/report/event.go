@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/outcome"
@@ -23,7 +24,7 @@ type Started struct {
 	Cases   int               `line:"cases"`             // selected, those of Resumed included
 	Jobs    int               `line:"jobs"`              // at once; 0 is one after another
 	Resumed int               `line:"resumed"`           // cases that an interrupted run had done already; their Case events come all the same
-	Allowed []outcome.Verdict `line:"allowed"`
+	Allowed []regress.Verdict `line:"allowed"`
 	// Expected is how long the runs of the first pass should take together, by
 	// what they took before; 0 when that is not known.
 	Expected time.Duration `line:"expected_ms,omitempty"`
@@ -92,9 +93,9 @@ type Note struct {
 type Case struct {
 	Name         string             `line:"name,name"`
 	Index        int                `line:"index"` // in corpus order; missing cases come after all others
-	Verdict      outcome.Verdict    `line:"verdict"`
-	Ending       *outcome.Ending    `line:"ending"`                 // of the first run; nil when there was none
-	GoldenEnding *outcome.Ending    `line:"golden_ending"`          // nil when the golden has none
+	Verdict      regress.Verdict    `line:"verdict"`
+	Ending       *regress.Ending    `line:"ending"`                 // of the first run; nil when there was none
+	GoldenEnding *regress.Ending    `line:"golden_ending"`          // nil when the golden has none
 	Cost         outcome.Cost       `line:",inline"`                // of the first run
 	Differences  []Difference       `line:"differences"`            // the ending first, then the parts in order
 	More         int                `line:"more_differences"`       // differing parts that Differences leaves out
@@ -155,7 +156,7 @@ const CostCasesMax = 2000
 
 // Finished closes a run, also one that was interrupted.
 type Finished struct {
-	Summary Summary `line:",inline"`
+	Summary regress.Summary `line:",inline"`
 }
 
 // Each kind is the type of the event's line.

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -77,7 +77,7 @@ func TestEventsOfVersion1(t *testing.T) {
 	got, err := read([]byte(file))
 	at := epoch.Add(500 * time.Millisecond)
 	want := []Event{
-		Started{Command: "check", Run: "r", Cases: 2, Jobs: 2, Resumed: 1, Allowed: []outcome.Verdict{outcome.New, outcome.TimedOutNow}, At: at},
+		Started{Command: "check", Run: "r", Cases: 2, Jobs: 2, Resumed: 1, Allowed: []regress.Verdict{regress.New, regress.TimedOutNow}, At: at},
 		CaseRan{Name: "a\n%\xff", Pass: 1, Differs: true, CPU: 12345678, Wall: time.Second, At: at},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -108,7 +108,7 @@ func TestDamagedEvents(t *testing.T) {
 		header + strings.Repeat("x", eventBytesMax+1) + "\n":                   "line 2: longer than 16,777,216 bytes",
 	} {
 		_, err := read([]byte(file))
-		if err == nil || !strings.Contains(err.Error(), want) || fault.ClassOf(err) != fault.Input {
+		if err == nil || !strings.Contains(err.Error(), want) || regress.ClassOf(err) != regress.Input {
 			t.Errorf("%.80q: %v, want %s", file, err, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestDamagedEvents(t *testing.T) {
 // A disk that fails is not the file's fault.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	for _, err := range ReadEvents(io.MultiReader(strings.NewReader("{"), failingReader{})) {
-		if fault.ClassOf(err) != fault.Environment {
+		if regress.ClassOf(err) != regress.Environment {
 			t.Errorf("%v", err)
 		}
 	}
@@ -176,8 +176,8 @@ func drawDuration(t *rapid.T, label string) time.Duration {
 	return time.Duration(rapid.Int64Range(0, int64(25*24*time.Hour)).Draw(t, label))
 }
 
-func drawVerdict(t *rapid.T) outcome.Verdict {
-	return rapid.SampledFrom(outcome.Verdicts()).Draw(t, "verdict")
+func drawVerdict(t *rapid.T) regress.Verdict {
+	return rapid.SampledFrom(regress.AllVerdicts()).Draw(t, "verdict")
 }
 
 func drawStarted(t *rapid.T) Event {
@@ -226,27 +226,27 @@ func drawEngine(t *rapid.T) Event {
 }
 
 // drawRuns is nil where cases ran on this machine.
-func drawRuns(t *rapid.T) *EngineRuns {
+func drawRuns(t *rapid.T) *regress.EngineRuns {
 	if rapid.Bool().Draw(t, "here") {
 		return nil
 	}
-	r := &EngineRuns{Cached: rapid.Int().Draw(t, "cached"), Executed: rapid.Int().Draw(t, "executed"), Jobs: rapid.Int().Draw(t, "jobs"),
+	r := &regress.EngineRuns{Cached: rapid.Int().Draw(t, "cached"), Executed: rapid.Int().Draw(t, "executed"), Jobs: rapid.Int().Draw(t, "jobs"),
 		Sent: rapid.Int64().Draw(t, "sent"), Received: rapid.Int64().Draw(t, "received"), Asked: drawDuration(t, "asked"),
 		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
-		Longest: LongestRun{drawName(t, "longest"), drawName(t, "on"), drawDuration(t, "longest")}}
+		Longest: regress.LongestRun{Name: drawName(t, "longest"), Worker: drawName(t, "on"), Took: drawDuration(t, "longest")}}
 	for range rapid.IntRange(0, 2).Draw(t, "workers") {
-		r.Workers = append(r.Workers, Worker{drawName(t, "worker"), rapid.Int().Draw(t, "runs"), drawDuration(t, "took")})
+		r.Workers = append(r.Workers, regress.Worker{Name: drawName(t, "worker"), Runs: rapid.Int().Draw(t, "runs"), Took: drawDuration(t, "took")})
 	}
 	return r
 }
 
 func drawNote(t *rapid.T) Event { return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning")} }
 
-func drawEnding(t *rapid.T, label string) *outcome.Ending {
+func drawEnding(t *rapid.T, label string) *regress.Ending {
 	if rapid.Bool().Draw(t, "no "+label) {
 		return nil
 	}
-	return &outcome.Ending{Kind: outcome.Kind(rapid.IntRange(0, 4).Draw(t, label)), Code: rapid.IntRange(0, 255).Draw(t, "code")}
+	return &regress.Ending{Kind: regress.EndingKind(rapid.IntRange(0, 4).Draw(t, label)), Code: rapid.IntRange(0, 255).Draw(t, "code")}
 }
 
 func drawCase(t *rapid.T) Event {
@@ -315,13 +315,13 @@ func drawCostCases(t *rapid.T) (list []cost.Case) {
 }
 
 func drawFinished(t *rapid.T) Event {
-	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
+	s := regress.Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
-		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
+		Endings:     regress.Endings{Succeeded: 1, Failed: 2, Signalled: 3, TimedOut: 4, OutOfMemory: 5, OutputLimit: rapid.Int().Draw(t, "output limit")},
 		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Mixed: rapid.Bool().Draw(t, "mixed"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Engine: drawRuns(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "failing") {
-		s.Failing = append(s.Failing, Failure{drawName(t, "failing name"), outcome.Ending{Kind: outcome.Signalled, Code: 11}, drawWords(t, "line")})
+		s.Failing = append(s.Failing, regress.Failure{Name: drawName(t, "failing name"), Ending: regress.Ending{Kind: regress.Signalled, Code: 11}, Line: drawWords(t, "line")})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))
@@ -331,7 +331,7 @@ func drawFinished(t *rapid.T) Event {
 	}
 	if rapid.Bool().Draw(t, "corpus") {
 		s.Selection, s.NotSampled = drawWords(t, "selection"), rapid.IntRange(0, 9).Draw(t, "not sampled")
-		s.Sources = Sources{Known: rapid.IntRange(1, 9).Draw(t, "known"), Changed: rapid.IntRange(1, 9).Draw(t, "changed"), Shared: 6, SharedChanged: 1, SharedAdded: 2, SharedRemoved: 3}
+		s.Sources = regress.Sources{Known: rapid.IntRange(1, 9).Draw(t, "known"), Changed: rapid.IntRange(1, 9).Draw(t, "changed"), Shared: 6, SharedChanged: 1, SharedAdded: 2, SharedRemoved: 3}
 		s.Sources.Names, s.Sources.SharedNames = []string{drawName(t, "source")}, []string{drawName(t, "shared")}
 		s.Settings = []string{drawWords(t, "setting")}
 	}
@@ -351,7 +351,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte(`{"type":"events","version":1}` + "\n" + `{"type":"pass_started","runs":-9223372036854775808,"pass":-5,"at":"9999-12-31T23:59:59Z"}` + "\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		events, err := read(file)
-		if err != nil && fault.ClassOf(err) != fault.Input {
+		if err != nil && regress.ClassOf(err) != regress.Input {
 			t.Fatal(err)
 		}
 		out, errs := feed(t, events, false, 40, text(Verbose))

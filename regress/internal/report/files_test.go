@@ -2,14 +2,13 @@ package report
 
 import (
 	"bytes"
+	"muster/regress"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"muster/regress/internal/fault"
 )
 
 // writeReport feeds events to a reporter for a file and returns that.
@@ -79,7 +78,7 @@ func TestFilesOfReports(t *testing.T) {
 			t.Errorf("%s: %d bytes, %q", what, len(got), names(t, folder))
 		}
 		for _, bad := range []string{folder, filepath.Join(folder, "none", "report"), os.DevNull} {
-			if _, err := makeReporter(bad); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), what+": ") {
+			if _, err := makeReporter(bad); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), what+": ") {
 				t.Errorf("%s %s: %v", what, bad, err)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
-	"muster/regress/internal/outcome"
 )
 
 // hostile is a text of pieces that mean something to a terminal, a browser, or a reader of
@@ -35,7 +35,7 @@ func hostileRun(n int) []Event {
 	events := []Event{Started{Command: "check", Run: "20250131-142501-3f9a", Tool: hostile(r), Against: hostile(r), Corpus: hostile(r), Cases: n, At: epoch}, Note{Text: hostile(r), Warning: true}}
 	var cases []Case
 	for i := range n {
-		c := Case{Name: fmt.Sprintf("%d%s", i, hostile(r)), Index: i, Verdict: outcome.Verdict(i % int(outcome.Identical)), Ending: exit(i % 3), GoldenEnding: exit(0), Why: hostile(r)}
+		c := Case{Name: fmt.Sprintf("%d%s", i, hostile(r)), Index: i, Verdict: regress.Verdict(i % int(regress.Identical)), Ending: exit(i % 3), GoldenEnding: exit(0), Why: hostile(r)}
 		c.Differences = []Difference{
 			diffOf(hostile(r), hostile(r)+"\n"+hostile(r), hostile(r)+"\n"+hostile(r)),
 			{Part: hostile(r), Old: hostile(r), Now: hostile(r), Diff: "+" + hostile(r)},

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"muster/regress/internal/outcome"
+	"muster/regress"
 	"muster/regress/internal/style"
 )
 
@@ -76,7 +76,7 @@ type page struct {
 type pageRow struct {
 	name    string
 	index   int
-	verdict outcome.Verdict
+	verdict regress.Verdict
 	gist    stretch // what is with it in a few words
 	unfolds bool    // there is more to show than fits its line
 	diff    stretch // that, as it stands on the page; empty where it is too large
@@ -117,7 +117,7 @@ func (p *page) Close() error { return p.to.close() }
 
 // take keeps a case, its differences made ready.
 func (p *page) take(c Case) (err error) {
-	if c.Verdict == outcome.Identical {
+	if c.Verdict == regress.Identical {
 		return nil
 	}
 	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}

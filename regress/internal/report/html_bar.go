@@ -2,7 +2,7 @@ package report
 
 import (
 	"muster/internal/readable"
-	"muster/regress/internal/outcome"
+	"muster/regress"
 )
 
 // A barPart is what one verdict has of the bar of all cases, in thousandths.
@@ -14,8 +14,8 @@ type barPart struct {
 const barThousand = 1000
 
 // verdictBar is the cases by verdict, as parts of one bar; none for a record.
-func verdictBar(s Summary) (parts []barPart) {
-	if s.Command == RecordCommand || s.Cases <= 0 {
+func verdictBar(s regress.Summary) (parts []barPart) {
+	if s.Command == regress.RecordCommand || s.Cases <= 0 {
 		return nil
 	}
 	x := 0.0
@@ -29,9 +29,9 @@ func verdictBar(s Summary) (parts []barPart) {
 		x += width
 	}
 	for v, n := range s.Verdicts {
-		add(n, classOf(outcome.Verdict(v)), outcome.Verdict(v).String())
+		add(n, classOf(regress.Verdict(v)), regress.Verdict(v).String())
 	}
-	add(s.notRun(), "none", "not run")
+	add(s.Unjudged(), "none", "not run")
 	if x <= 0 {
 		return nil
 	}

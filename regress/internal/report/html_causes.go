@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 )
@@ -38,7 +39,7 @@ type pageCauses struct {
 	all   string // what lists all
 }
 
-func (p *page) newCauses(w *countingWriter, cases *pageCases, s Summary) *pageCauses {
+func (p *page) newCauses(w *countingWriter, cases *pageCases, s regress.Summary) *pageCauses {
 	if len(p.causes.causes) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -60,7 +61,7 @@ func pageParts(c Case) *pageDifferences {
 	if len(c.Flaky) > 0 {
 		d.Flaky = flakyParts(c.Flaky)
 	}
-	if c.Verdict == outcome.Environment {
+	if c.Verdict == regress.MachineFailed {
 		d.Why = readable.Text(c.Why)
 	}
 	d.Left = leftOut(hidden, c.More)

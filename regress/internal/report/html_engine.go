@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 )
 
 // pageEngine is what the runs on an engine came to, on the page.
@@ -29,17 +30,17 @@ const (
 )
 
 // engine is nil where cases ran on this machine.
-func (p *page) engine(s Summary) (*pageEngine, error) {
+func (p *page) engine(s regress.Summary) (*pageEngine, error) {
 	r := s.Engine
 	if r == nil {
 		return nil, nil
 	}
-	v := &pageEngine{Figures: r.figures(), Open: len(r.Workers) <= openWorkersMax}
-	if advice := r.advice(); advice != "" {
+	v := &pageEngine{Figures: engineFigures(r), Open: len(r.Workers) <= openWorkersMax}
+	if advice := engineAdvice(r); advice != "" {
 		v.Advice = strings.ToUpper(advice[:1]) + advice[1:] + "."
 	}
 	for _, w := range r.Workers[:min(len(r.Workers), pageWorkersMax)] {
-		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), human(w.mean()), human(w.Took), 0}
+		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), human(w.Mean()), human(w.Took), 0}
 		if most := r.Workers[0].Took; most > 0 {
 			one.Share = 100 * float64(w.Took) / float64(most)
 		}
@@ -53,7 +54,7 @@ func (p *page) engine(s Summary) (*pageEngine, error) {
 	return v, err
 }
 
-func (r *EngineRuns) figures() []fact {
+func engineFigures(r *regress.EngineRuns) []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
@@ -68,16 +69,16 @@ func (r *EngineRuns) figures() []fact {
 		return facts
 	}
 	if r.QueuesTold == r.Executed {
-		add("Waiting for a worker", human(r.mean(r.Queued))+" a run, "+human(r.Queued)+" in all")
+		add("Waiting for a worker", human(r.Mean(r.Queued))+" a run, "+human(r.Queued)+" in all")
 	}
-	add("The command alone", human(r.mean(r.Took))+" a run, "+human(r.Took)+" in all")
-	if asked, running := r.atOnce(); asked > 0 {
+	add("The command alone", human(r.Mean(r.Took))+" a run, "+human(r.Took)+" in all")
+	if asked, running := r.AtOnce(); asked > 0 {
 		add("Asked for at once", few(asked)+" in the mean, at most "+strconv.Itoa(r.Jobs))
 		add("Running at once", few(running)+" in the mean")
 	}
-	if slow, ok := r.slowest(); ok {
-		add("Slowest worker", workerText(slow.Name)+", "+human(slow.mean())+" a run")
+	if slow, ok := r.Slowest(); ok {
+		add("Slowest worker", workerText(slow.Name)+", "+human(slow.Mean())+" a run")
 	}
-	add("Longest", r.Longest.words())
+	add("Longest", longestRunText(r.Longest))
 	return facts
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/outcome"
@@ -163,10 +164,10 @@ func TestHTMLOfHostileRun(t *testing.T) {
 	page := writeHTML(t, []Event{
 		Started{Command: evil, Run: evil, Corpus: evil, Tool: evil, Against: evil, Cases: 4, At: epoch},
 		Note{Text: evil}, Note{Text: evil, Warning: true},
-		Case{Name: evil, Verdict: outcome.Changed, Ending: ending, Differences: []Difference{
+		Case{Name: evil, Verdict: regress.Changed, Ending: ending, Differences: []Difference{
 			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}, {Part: outcome.EndingPart, Old: evil, Now: evil}}, More: 2},
-		Case{Name: "a" + evil, Verdict: outcome.Flaky, Flaky: []string{evil}},
-		Case{Name: "b" + evil, Verdict: outcome.Environment, Why: evil},
+		Case{Name: "a" + evil, Verdict: regress.Flaky, Flaky: []string{evil}},
+		Case{Name: "b" + evil, Verdict: regress.MachineFailed, Why: evil},
 		NotRun{Name: evil},
 		Cost{
 			Estimate: cost.Estimate{Pairs: 1, CPU: cost.Ratio{Value: 1.5, Low: 1.2, High: 1.8}, Memory: cost.Ratio{Value: 1},
@@ -175,7 +176,7 @@ func TestHTMLOfHostileRun(t *testing.T) {
 			Measured: 1, Why: evil, Indicative: true, Over: []string{evil},
 		},
 		Group{Cause: c, Excerpt: "-" + evil + "\n", Members: []string{evil, "elsewhere" + evil}},
-		Finished{Summary{Command: evil, Run: evil, Cases: 4, NotRun: 1, Groups: 1, ExitStatus: 77, Interrupted: true, BrokeOff: true, Verdicts: Verdicts{outcome.Changed: 1}}},
+		Finished{regress.Summary{Command: evil, Run: evil, Cases: 4, NotRun: 1, Groups: 1, ExitStatus: 77, Interrupted: true, BrokeOff: true, Verdicts: regress.Verdicts{regress.Changed: 1}}},
 	})
 	checkHarmless(t, strings.NewReplacer("\u202e", "").Replace(string(page)))
 	d := parsed(t, page)
@@ -230,10 +231,10 @@ func TestHTMLIsBounded(t *testing.T) {
 	block := strings.Repeat("+<a line of the difference that is put in & more>\n", 150)
 	events := []Event{Started{Command: "check", Cases: cases, At: epoch}}
 	for i := range cases {
-		events = append(events, Case{Name: fmt.Sprintf("%04d%s", i, long), Index: i, Verdict: outcome.Changed,
+		events = append(events, Case{Name: fmt.Sprintf("%04d%s", i, long), Index: i, Verdict: regress.Changed,
 			Differences: []Difference{{Part: "stdout", Old: "empty", Now: "much", Diff: block}}})
 	}
-	s := Summary{Command: "check", Run: "r", Cases: cases, ExitStatus: 1, Verdicts: Verdicts{outcome.Changed: cases}}
+	s := regress.Summary{Command: "check", Run: "r", Cases: cases, ExitStatus: 1, Verdicts: regress.Verdicts{regress.Changed: cases}}
 	page := string(writeHTML(t, withCauses(append(events, Finished{s}), 700)))
 	if len(page) > 20_000_000 {
 		t.Errorf("%s", readable.Count(len(page), "byte"))
@@ -266,7 +267,7 @@ func TestHTMLOfIdenticalCases(t *testing.T) {
 	p := r.(*page)
 	for i := range 15_000 {
 		name := strconv.Itoa(i)
-		for _, ev := range []Event{CaseStarted{Name: name}, CaseRan{Name: name, Pass: 1, Wall: 1}, Case{Name: name, Index: i, Verdict: outcome.Identical}} {
+		for _, ev := range []Event{CaseStarted{Name: name}, CaseRan{Name: name, Pass: 1, Wall: 1}, Case{Name: name, Index: i, Verdict: regress.Identical}} {
 			if err := r.Handle(ev); err != nil {
 				t.Fatal(err)
 			}

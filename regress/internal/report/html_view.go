@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // pageView is what the template shows. Its sequences are read once, in the order of the
@@ -40,7 +40,7 @@ type verdictCount struct {
 	What, Class string
 }
 
-func (p *page) write(w io.Writer, s Summary) error {
+func (p *page) write(w io.Writer, s regress.Summary) error {
 	counted := &countingWriter{w: w}
 	cases := p.newCases(counted)
 	title, _ := ended(s)
@@ -92,7 +92,7 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *page) facts(s Summary) []fact {
+func (p *page) facts(s regress.Summary) []fact {
 	facts := []fact{}
 	add := func(name, value string) {
 		if value != "" {
@@ -116,8 +116,8 @@ func (p *page) facts(s Summary) []fact {
 	add("Wall time", human(s.Wall))
 	switch {
 	case s.Engine != nil:
-		add("On the engine", s.Engine.counts())
-		if s.measured() {
+		add("On the engine", engineCounts(s.Engine))
+		if s.IsMeasured() {
 			add("CPU of the tool there", human(s.CPU))
 		}
 		add("CPU of muster itself", human(s.OwnCPU))
@@ -141,7 +141,7 @@ func (p *page) facts(s Summary) []fact {
 }
 
 // classOf is the class of a verdict's chip.
-func classOf(v outcome.Verdict) string { return classOfColour(colourOf(v)) }
+func classOf(v regress.Verdict) string { return classOfColour(colourOf(v)) }
 
 func classOfColour(c colour) string {
 	switch c {
@@ -176,8 +176,8 @@ func printable(raw []string) []string {
 	return names
 }
 
-func (p *page) notRunTold(s Summary) string {
-	if left := s.notRun() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
+func (p *page) notRunTold(s regress.Summary) string {
+	if left := s.Unjudged() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
 		return "and " + readable.Number(left) + " more"
 	}
 	return ""

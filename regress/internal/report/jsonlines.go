@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/jsonline"
-	"muster/regress/internal/outcome"
 )
 
 // NewJSON returns a Reporter that writes the lines of cases, causes and the summary to the
@@ -31,7 +31,7 @@ type jsonLines struct {
 func (j *jsonLines) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Case:
-		if j.all || ev.Verdict != outcome.Identical {
+		if j.all || ev.Verdict != regress.Identical {
 			ev.More += len(ev.Differences)
 			ev.Differences = nil
 			j.cases = append(j.cases, ev)

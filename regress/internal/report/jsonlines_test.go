@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/jsonline"
 )
@@ -136,7 +137,7 @@ func checkObject(t *testing.T, file, old, now string) {
 func TestJSONLinesAreAsPromised(t *testing.T) {
 	var b bytes.Buffer
 	j := &jsonLines{w: &b}
-	s := Summary{Command: "check", Run: "r", Cases: 4, CoresBusy: 1.934, Wall: 1500500, CPU: 2e6, OwnCPU: 1}
+	s := regress.Summary{Command: "check", Run: "r", Cases: 4, CoresBusy: 1.934, Wall: 1500500, CPU: 2e6, OwnCPU: 1}
 	estimate := cost.Estimate{CPU: cost.Ratio{Value: 1.0311, Low: 1.0123, High: 1.0501}, Memory: cost.Ratio{Value: 1.0002}, Pairs: 300}
 	for _, ev := range []Event{verdictCases()[0], Cost{Estimate: estimate, Measured: 100, Over: []string{"cpu>1%"}}, Finished{s}} {
 		if err := j.Handle(ev); err != nil {
@@ -183,7 +184,7 @@ func TestJSONLinesAreEvents(t *testing.T) {
 func TestCoresBusyIsANumber(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var b bytes.Buffer
-		err := jsonline.NewEncoder().WriteLine(&b, summaryLine(Finished{Summary{CoresBusy: x}}, nil))
+		err := jsonline.NewEncoder().WriteLine(&b, summaryLine(Finished{regress.Summary{CoresBusy: x}}, nil))
 		if err != nil || !strings.Contains(b.String(), `"cores_busy":0,`) {
 			t.Errorf("%v: %s, %v", x, b.String(), err)
 		}

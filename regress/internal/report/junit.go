@@ -13,9 +13,8 @@ import (
 	"time"
 
 	"muster/internal/readable"
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // JUnitMark is what a JUnit file of NewJUnit has at its beginning.
@@ -82,7 +81,7 @@ func (j *junit) testcase(c Case) error {
 		return err
 	}
 	switch {
-	case c.Verdict == outcome.Environment:
+	case c.Verdict == regress.MachineFailed:
 		j.errors++
 		openElement(&b, "error", c.Verdict, readable.Line(c.Why))
 		closeElement(&b, "error", readable.Text(c.Why))
@@ -114,8 +113,8 @@ func (j *junit) details(c Case) string {
 
 // runFails adds a test case that stands for the run, if the run fails and none of its cases
 // does: a record of a broken command, a cost above --fail-on, or --strict.
-func (j *junit) runFails(s Summary) error {
-	if s.ExitStatus == fault.StatusClean || j.failures+j.errors > 0 {
+func (j *junit) runFails(s regress.Summary) error {
+	if s.ExitStatus == regress.StatusClean || j.failures+j.errors > 0 {
 		return nil
 	}
 	j.failures++
@@ -143,11 +142,11 @@ func (j *junit) add(p piece, text string) (err error) {
 
 // fails reports whether a verdict makes the run fail. At record no verdict of
 // the tool does.
-func (j *junit) fails(v outcome.Verdict) bool {
-	return v != outcome.Identical && j.started.Command != RecordCommand && !slices.Contains(j.started.Allowed, v)
+func (j *junit) fails(v regress.Verdict) bool {
+	return v != regress.Identical && j.started.Command != regress.RecordCommand && !slices.Contains(j.started.Allowed, v)
 }
 
-func openElement(b *strings.Builder, tag string, v outcome.Verdict, message string) {
+func openElement(b *strings.Builder, tag string, v regress.Verdict, message string) {
 	fmt.Fprintf(b, ">\n      <%s type=%s message=%s>", tag, attr(v.String()), attr(message))
 }
 
@@ -176,7 +175,7 @@ func seconds(d time.Duration) string {
 	return `"` + strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) + `"`
 }
 
-func (j *junit) write(w io.Writer, s Summary) error {
+func (j *junit) write(w io.Writer, s regress.Summary) error {
 	// Stable: several missing cases have one index and came sorted.
 	slices.SortStableFunc(j.pieces, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
 	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" time=%s",
@@ -188,7 +187,7 @@ func (j *junit) write(w io.Writer, s Summary) error {
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
 		{"masked_cases", strconv.Itoa(s.Masked.Cases)}, {"masked_parts", strconv.Itoa(s.Masked.Parts)},
-		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.sharedDiffering())},
+		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.SharedDiffering())},
 		{"not_in_sample", strconv.Itoa(s.NotSampled)},
 	}, toolProperties(s), engineProperties(s.Engine)) {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))

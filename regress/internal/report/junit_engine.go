@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -67,7 +68,7 @@ func whereLine(r *outcome.EngineRun) string {
 type junitProperty struct{ name, value string }
 
 // engineProperties are what the runs on an engine came to; none of those on this machine.
-func engineProperties(r *EngineRuns) []junitProperty {
+func engineProperties(r *regress.EngineRuns) []junitProperty {
 	if r == nil {
 		return nil
 	}
@@ -78,7 +79,7 @@ func engineProperties(r *EngineRuns) []junitProperty {
 	if len(r.Workers) > 0 {
 		list = append(list, junitProperty{"engine_workers", strconv.Itoa(len(r.Workers))})
 	}
-	if waits := r.waits(); waits != "" {
+	if waits := engineWaits(r); waits != "" {
 		list = append(list, junitProperty{"engine_waits", waits})
 	}
 	return list

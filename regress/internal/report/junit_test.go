@@ -15,8 +15,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
-	"muster/regress/internal/outcome"
 )
 
 func writeJUnit(t rapid.TB, path string, events []Event) []byte {
@@ -29,7 +29,7 @@ func TestJUnit(t *testing.T) {
 	path := filepath.Join(folder, "report.xml")
 	events := checkRun()
 	started := events[0].(Started)
-	started.Allowed = []outcome.Verdict{outcome.New, outcome.Missing}
+	started.Allowed = []regress.Verdict{regress.New, regress.Missing}
 	events[0] = started
 	file := writeJUnit(t, path, events)
 	checkGolden(t, "junit.xml", file)
@@ -240,7 +240,7 @@ func TestJUnitIsBounded(t *testing.T) {
 	events := []Event{Started{Command: "check", Cases: many}}
 	for i := range many {
 		events = append(events, Case{
-			Index: i, Name: strconv.Itoa(i), Verdict: outcome.Changed,
+			Index: i, Name: strconv.Itoa(i), Verdict: regress.Changed,
 			Differences: []Difference{{Part: "stdout", Old: "9 bytes", Now: "9 bytes", Diff: strings.Repeat("+"+strings.Repeat("<&>", 100)+"\n", 8)}},
 		})
 	}

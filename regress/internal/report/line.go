@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
 )
 
@@ -17,7 +18,7 @@ func (t *tally) label() string {
 	switch {
 	case t.pass <= 1:
 		return t.command
-	case t.command == RecordCommand:
+	case t.command == regress.RecordCommand:
 		return t.command + ", " + ordinal(t.pass) + " run"
 	case t.costs:
 		return "cost"
@@ -36,7 +37,7 @@ func (t *tally) eta(now time.Time, perSecond float64) string {
 }
 
 func (t *tally) differing() string {
-	if t.command == RecordCommand {
+	if t.command == regress.RecordCommand {
 		return readable.Number(t.differs) + " flaky"
 	}
 	return readable.Number(t.differs) + " differ"

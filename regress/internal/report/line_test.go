@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"muster/regress"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func TestETAUnderChangingLoad(t *testing.T) {
 	const cases = 3000
 	l := &tally{}
 	at := epoch
-	l.handle(Started{At: at, Command: CheckCommand, Cases: cases})
+	l.handle(Started{At: at, Command: regress.CheckCommand, Cases: cases})
 	var before time.Duration
 	for n := range cases - 100 {
 		l.handle(CaseStarted{At: at, Name: "x", Pass: 1})

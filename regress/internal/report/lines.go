@@ -1,8 +1,8 @@
 package report
 
 import (
+	"muster/regress"
 	"muster/regress/internal/jsonline"
-	"muster/regress/internal/outcome"
 )
 
 // Keys that scripts rely on, in their order. The other keys of a line follow.
@@ -45,15 +45,15 @@ func unknown(isKnown bool, keys ...string) (null []jsonline.Member) {
 // caseLine returns the line of a case with the IDs of its causes.
 func caseLine(c Case, causes []string) jsonline.Object {
 	return jsonline.Object{Kind: c.kind(), Of: c, First: caseKeys, More: append(unknown(c.measured(), "cpu_ms", "peak_rss_kib"),
-		jsonline.Member{Key: "exit", Value: codeOf(c.Ending, outcome.Exited)},
-		jsonline.Member{Key: "signal", Value: codeOf(c.Ending, outcome.Signalled)},
-		jsonline.Member{Key: "golden_exit", Value: codeOf(c.GoldenEnding, outcome.Exited)},
+		jsonline.Member{Key: "exit", Value: codeOf(c.Ending, regress.Exited)},
+		jsonline.Member{Key: "signal", Value: codeOf(c.Ending, regress.Signalled)},
+		jsonline.Member{Key: "golden_exit", Value: codeOf(c.GoldenEnding, regress.Exited)},
 		jsonline.Member{Key: "causes", Value: causes},
 	)}
 }
 
 // codeOf returns the exit status or the signal of an ending of the kind k, else nil.
-func codeOf(e *outcome.Ending, k outcome.Kind) any {
+func codeOf(e *regress.Ending, k regress.EndingKind) any {
 	if e == nil || e.Kind != k {
 		return nil
 	}
@@ -64,46 +64,46 @@ func codeOf(e *outcome.Ending, k outcome.Kind) any {
 // comparison with the cost of the change.
 func summaryLine(f Finished, c *Cost) jsonline.Object {
 	s := f.Summary
-	if s.Sources.Changed+s.Sources.sharedDiffering() == 0 {
-		s.Sources = Sources{}
+	if s.Sources.Changed+s.Sources.SharedDiffering() == 0 {
+		s.Sources = regress.Sources{}
 	}
-	o := jsonline.Object{Kind: f.kind(), Of: s, First: recordKeys, More: append(unknown(s.measured(), "cpu_ms"),
+	o := jsonline.Object{Kind: f.kind(), Of: s, First: recordKeys, More: append(unknown(s.IsMeasured(), "cpu_ms"),
 		jsonline.Member{Key: "masked_cases", Value: s.Masked.Cases},
 		jsonline.Member{Key: "masked_parts", Value: s.Masked.Parts},
 	)}
 	if s.Engine != nil {
 		o.More = append(o.More, jsonline.Member{Key: "engine", Value: engineObject(s.Engine)})
 	}
-	if s.Command == RecordCommand {
+	if s.Command == regress.RecordCommand {
 		o.More = append(o.More, recordMembers(s)...)
 		return o
 	}
 	o.First = checkKeys
 	for v, n := range s.Verdicts {
-		o.More = append(o.More, jsonline.Member{Key: outcome.Verdict(v).Key(), Value: n})
+		o.More = append(o.More, jsonline.Member{Key: regress.Verdict(v).Key(), Value: n})
 	}
 	o.More = append(o.More,
 		jsonline.Member{Key: "sources_changed", Value: s.Sources.Changed},
-		jsonline.Member{Key: "shared_changed", Value: s.Sources.sharedDiffering()},
+		jsonline.Member{Key: "shared_changed", Value: s.Sources.SharedDiffering()},
 		jsonline.Member{Key: "cost", Value: costSummaryOf(c)},
 	)
 	return o
 }
 
 // recordMembers returns the counts of a record and its first failing cases.
-func recordMembers(s Summary) []jsonline.Member {
+func recordMembers(s regress.Summary) []jsonline.Member {
 	failing := []jsonline.Object{}
 	for _, f := range s.Failing {
 		failing = append(failing, jsonline.Object{Of: f, First: "name ending error", More: []jsonline.Member{{Key: "ending", Value: f.Ending.String()}}})
 	}
 	return append(jsonline.NewEncoder().Members(s.Endings),
-		jsonline.Member{Key: "flaky", Value: s.Verdicts[outcome.Flaky]},
-		jsonline.Member{Key: "environment", Value: s.Verdicts[outcome.Environment]},
+		jsonline.Member{Key: "flaky", Value: s.Verdicts[regress.Flaky]},
+		jsonline.Member{Key: "environment", Value: s.Verdicts[regress.MachineFailed]},
 		jsonline.Member{Key: "failing", Value: failing},
 	)
 }
 
-func engineObject(r *EngineRuns) jsonline.Object {
+func engineObject(r *regress.EngineRuns) jsonline.Object {
 	queued := jsonline.Member{Key: "queued_ms"}
 	if r.QueuesTold >= r.Executed {
 		queued.Value = r.Queued

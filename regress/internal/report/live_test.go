@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"muster/regress"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,7 +76,7 @@ func TestLive(t *testing.T) {
 		}
 		handle(t, r, PassStarted{Pass: 2, Runs: 2, At: time.Now()})
 		<-time.After(time.Second)
-		handle(t, r, Finished{Summary{Command: "check", Run: "run", Cases: 3, Verdicts: Verdicts{0, 0, 0, 0, 0, 0, 0, 1}, ExitStatus: 1}})
+		handle(t, r, Finished{regress.Summary{Command: "check", Run: "run", Cases: 3, Verdicts: regress.Verdicts{0, 0, 0, 0, 0, 0, 0, 1}, ExitStatus: 1}})
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}

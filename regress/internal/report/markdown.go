@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // MarkdownMark is what a file of NewMarkdown begins with.
@@ -44,7 +44,7 @@ type markdown struct {
 	started  Started
 	warnings []string
 	changed  []Case                      // the first ones
-	others   [outcome.Identical][]string // the first cases by verdict, in Markdown
+	others   [regress.Identical][]string // the first cases by verdict, in Markdown
 	groups   []Group
 	all      int // groups
 	costs    *Cost
@@ -80,18 +80,18 @@ func (m *markdown) Handle(ev Event) error {
 func (m *markdown) Close() error { return m.to.close() }
 
 func (m *markdown) take(c Case) {
-	if c.Verdict == outcome.Identical {
+	if c.Verdict == regress.Identical {
 		return
 	}
 	if worthWhole(c) && len(m.changed) < markdownDiffsMax {
 		m.changed = append(m.changed, c)
 	}
-	if c.Verdict != outcome.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
+	if c.Verdict != regress.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
 		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(EngineWords(c.Engine))))
 	}
 }
 
-func (m *markdown) text(s Summary) string {
+func (m *markdown) text(s regress.Summary) string {
 	b := &boundedMarkdown{room: markdownBytesMax - markdownTailBytes}
 	title, _ := ended(s)
 	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + inline(title) + "\n\n")
@@ -147,11 +147,11 @@ func (m *markdown) cost(b *boundedMarkdown) {
 }
 
 // engine says what the runs on an engine came to, as the terminal does.
-func (m *markdown) engine(b *boundedMarkdown, r *EngineRuns) {
+func (m *markdown) engine(b *boundedMarkdown, r *regress.EngineRuns) {
 	if r == nil {
 		return
 	}
-	lines := r.lines()
+	lines := engineLines(r)
 	for i, line := range lines {
 		lines[i] = inline(line)
 	}
@@ -159,7 +159,7 @@ func (m *markdown) engine(b *boundedMarkdown, r *EngineRuns) {
 }
 
 // causes is a table of them.
-func (m *markdown) causes(b *boundedMarkdown, s Summary) {
+func (m *markdown) causes(b *boundedMarkdown, s regress.Summary) {
 	if m.all == 0 {
 		return
 	}
@@ -180,7 +180,7 @@ func (m *markdown) causes(b *boundedMarkdown, s Summary) {
 
 // differences shows an excerpt of each of the first causes, or the first cases where
 // causes are not known.
-func (m *markdown) differences(b *boundedMarkdown, s Summary) {
+func (m *markdown) differences(b *boundedMarkdown, s regress.Summary) {
 	for i, g := range m.groups {
 		if i == markdownDiffsMax {
 			break
@@ -208,7 +208,7 @@ func (m *markdown) differences(b *boundedMarkdown, s Summary) {
 }
 
 // named lists the cases of the verdicts that are rarer than changed.
-func (m *markdown) named(b *boundedMarkdown, s Summary) {
+func (m *markdown) named(b *boundedMarkdown, s regress.Summary) {
 	for v, names := range m.others {
 		if len(names) == 0 {
 			continue
@@ -220,13 +220,13 @@ func (m *markdown) named(b *boundedMarkdown, s Summary) {
 		if more := s.Verdicts[v] - len(names); more > 0 {
 			list.WriteString("- … and " + readable.Number(more) + " more\n")
 		}
-		b.add(folded(readable.Count(s.Verdicts[v], "case")+" "+outcome.Verdict(v).String(), list.String()))
+		b.add(folded(readable.Count(s.Verdicts[v], "case")+" "+regress.Verdict(v).String(), list.String()))
 	}
 }
 
 // tail is what always stands at the end. Commands are for pasting: one stands there whole
 // or not at all.
-func (m *markdown) tail(s Summary, left int) string {
+func (m *markdown) tail(s regress.Summary, left int) string {
 	next := &boundedMarkdown{room: markdownNextBytes}
 	for _, h := range hintsFor(s, "") {
 		next.add("- " + whole(h.Command) + " – " + h.What + "\n")
@@ -250,12 +250,12 @@ func (m *markdown) tail(s Summary, left int) string {
 }
 
 // tookIn is what a run took besides time, here or on an engine.
-func tookIn(s Summary) string {
+func tookIn(s regress.Summary) string {
 	if s.Engine == nil {
 		return ", CPU " + human(s.CPU)
 	}
-	text := ", on the engine " + s.Engine.counts()
-	if s.measured() {
+	text := ", on the engine " + engineCounts(s.Engine)
+	if s.IsMeasured() {
 		text += ", CPU " + human(s.CPU) + " there"
 	}
 	return text

@@ -1,13 +1,12 @@
 package report
 
 import (
+	"muster/regress"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"muster/regress/internal/outcome"
 )
 
 func writeMarkdown(t testing.TB, events []Event) string {
@@ -26,7 +25,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	for name, run := range map[string][]Event{
 		"causes": withCauses(longRun("check", 3000, 2), 500), "cases": longRun("check", 3000, 2),
 		"large": {
-			Case{Name: strings.Repeat("n", 1<<20), Verdict: outcome.Changed, Differences: []Difference{{Part: "stdout", Diff: strings.Repeat("+x\n", 1<<20)}}},
+			Case{Name: strings.Repeat("n", 1<<20), Verdict: regress.Changed, Differences: []Difference{{Part: "stdout", Diff: strings.Repeat("+x\n", 1<<20)}}},
 			Finished{summaryOf("check", nil)},
 		},
 	} {
@@ -47,7 +46,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 // A warning of other settings is a remark of the summary, too. It stands there once.
 func TestMarkdownNamesSettingsOnce(t *testing.T) {
 	const text = "the golden was recorded with --stdin, this check has no --stdin"
-	page := writeMarkdown(t, []Event{Note{Text: text, Warning: true}, Finished{Summary{Command: CheckCommand, Settings: []string{text}}}})
+	page := writeMarkdown(t, []Event{Note{Text: text, Warning: true}, Finished{regress.Summary{Command: regress.CheckCommand, Settings: []string{text}}}})
 	if n := strings.Count(page, "recorded with"); n != 1 {
 		t.Errorf("%d times in\n%s", n, page)
 	}

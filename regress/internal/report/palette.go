@@ -1,8 +1,8 @@
 package report
 
 import (
+	"muster/regress"
 	"muster/regress/internal/diff"
-	"muster/regress/internal/outcome"
 )
 
 // A palette colours text, or leaves it alone when it is false.
@@ -36,15 +36,15 @@ func (p palette) diffLine(line string) string {
 	return diff.Colour(line)
 }
 
-func colourOf(v outcome.Verdict) colour {
+func colourOf(v regress.Verdict) colour {
 	switch v {
-	case outcome.Identical:
+	case regress.Identical:
 		return green
-	case outcome.Changed:
+	case regress.Changed:
 		return yellow
-	case outcome.Flaky, outcome.DifferedOnce:
+	case regress.Flaky, regress.DifferedOnce:
 		return purple
-	case outcome.New, outcome.Missing, outcome.NewlyPassing:
+	case regress.New, regress.Missing, regress.NewlyPassing:
 		return cyan
 	}
 	return red

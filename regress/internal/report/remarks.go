@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 )
 
 // remark is a line that every report shows beside the counts. Readers need it to judge the
@@ -24,8 +25,8 @@ func sentence(subject, text string) remark { return remark{subject, text, text} 
 func (r remark) title() string { return strings.ToUpper(r.subject[:1]) + r.subject[1:] }
 
 // remarks returns all remarks on a run. A remark names at most most elements of a list.
-func remarks(s Summary, most int) []remark {
-	list := append(failureRemarks(s), s.Masked.remarks(s.Command)...)
+func remarks(s regress.Summary, most int) []remark {
+	list := append(failureRemarks(s), maskedRemarks(s.Masked, s.Command)...)
 	if s.Selection != "" {
 		list = append(list, labelled("selection of the golden", s.Selection))
 	}
@@ -36,8 +37,8 @@ func remarks(s Summary, most int) []remark {
 		}
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))
 	}
-	list = append(list, s.Sources.remarks(most)...)
-	if text := s.toolChanged(most); text != "" {
+	list = append(list, sourceRemarks(s.Sources, most)...)
+	if text := toolChanged(s, most); text != "" {
 		list = append(list, labelled("tool changed since the golden", text))
 	}
 	for _, text := range s.Settings {
@@ -53,9 +54,9 @@ const (
 )
 
 // remarks returns the remarks on parts that were not compared, with the reason.
-func (m Masked) remarks(command string) (list []remark) {
+func maskedRemarks(m regress.Masked, command string) (list []remark) {
 	verb := "not compared"
-	if command == RecordCommand {
+	if command == regress.RecordCommand {
 		verb = "will not be compared"
 	}
 	if varying := m.Cases - m.CutOff - m.IgnoredAlone; varying > 0 {
@@ -74,8 +75,8 @@ func (m Masked) remarks(command string) (list []remark) {
 	return list
 }
 
-// inHeadline returns a short form for the headline.
-func (m Masked) inHeadline() string {
+// maskedHeadline returns a short form for the headline.
+func maskedHeadline(m regress.Masked) string {
 	if m.Cases == 0 {
 		return ""
 	}

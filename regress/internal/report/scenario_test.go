@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/diff"
@@ -15,10 +16,10 @@ import (
 
 var epoch = time.Date(2025, 1, 31, 14, 25, 1, 0, time.UTC)
 
-func exit(code int) *outcome.Ending { return &outcome.Ending{Kind: outcome.Exited, Code: code} }
+func exit(code int) *regress.Ending { return &regress.Ending{Kind: regress.Exited, Code: code} }
 
-func signal(number int) *outcome.Ending {
-	return &outcome.Ending{Kind: outcome.Signalled, Code: number}
+func signal(number int) *regress.Ending {
+	return &regress.Ending{Kind: regress.Signalled, Code: number}
 }
 
 func diffOf(part, old, now string) Difference {
@@ -32,46 +33,46 @@ func verdictCases() []Case {
 	cost := outcome.Cost{CPU: 12300 * time.Microsecond, Wall: 13 * time.Millisecond, PeakRSS: 9320}
 	ending := func(old, now string) Difference { return Difference{Part: outcome.EndingPart, Old: old, Now: now} }
 	return []Case{
-		{Name: "a/b.go", Index: 3, Verdict: outcome.Changed, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+		{Name: "a/b.go", Index: 3, Verdict: regress.Changed, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{diffOf("stdout", "one\ntwo\nthree\n", "one\n2\nthree\n")}},
-		{Name: "a/same.go", Index: 4, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost},
-		{Name: "crash.go", Index: 0, Verdict: outcome.Crashed, Ending: signal(11), GoldenEnding: exit(0), Cost: cost,
+		{Name: "a/same.go", Index: 4, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost},
+		{Name: "crash.go", Index: 0, Verdict: regress.Crashed, Ending: signal(11), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "signal 11")}},
-		{Name: "fail.go", Index: 1, Verdict: outcome.NewlyFailing, Ending: exit(2), GoldenEnding: exit(0), Cost: cost,
+		{Name: "fail.go", Index: 1, Verdict: regress.NewlyFailing, Ending: exit(2), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{
 				ending("exit 0", "exit 2"),
 				diffOf("stderr", "", "fail.go:3: undefined: x\n"),
 				{Part: "fail.o", Old: "file of 3,120 bytes", Now: "absent"},
 				{Part: "fail.bin", Old: "file of 3,120 bytes", Now: "file of 12 bytes", Binary: true},
 			}, More: 2},
-		{Name: "pass.go", Index: 2, Verdict: outcome.NewlyPassing, Ending: exit(0), GoldenEnding: exit(1), Cost: cost,
+		{Name: "pass.go", Index: 2, Verdict: regress.NewlyPassing, Ending: exit(0), GoldenEnding: exit(1), Cost: cost,
 			Differences: []Difference{ending("exit 1", "exit 0")}},
-		{Name: "slow.go", Index: 5, Verdict: outcome.TimedOutNow, Ending: &outcome.Ending{Kind: outcome.TimedOut}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "slow.go", Index: 5, Verdict: regress.TimedOutNow, Ending: &regress.Ending{Kind: regress.TimedOut}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "timed-out")}},
-		{Name: "big.go", Index: 6, Verdict: outcome.OutOfMemNow, Ending: &outcome.Ending{Kind: outcome.OutOfMemory}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "big.go", Index: 6, Verdict: regress.OutOfMemNow, Ending: &regress.Ending{Kind: regress.OutOfMemory}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "out-of-memory")}},
-		{Name: "loud.go", Index: 7, Verdict: outcome.OutputLimited, Ending: &outcome.Ending{Kind: outcome.OutputLimit}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "loud.go", Index: 7, Verdict: regress.OutputLimited, Ending: &regress.Ending{Kind: regress.OutputLimit}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "output-limit")}},
-		{Name: "now and then.go", Index: 8, Verdict: outcome.Flaky, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+		{Name: "now and then.go", Index: 8, Verdict: regress.Flaky, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Flaky: []string{"stdout", "a.o"}},
-		{Name: "new\x1b[31m.go", Index: 9, Verdict: outcome.New, Ending: exit(0), Cost: cost},
-		{Name: "twice.go", Index: 11, Verdict: outcome.Changed, Unstable: true, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+		{Name: "new\x1b[31m.go", Index: 9, Verdict: regress.New, Ending: exit(0), Cost: cost},
+		{Name: "twice.go", Index: 11, Verdict: regress.Changed, Unstable: true, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{diffOf("stdout", "done\n", "done at 12:31\n")}, Flaky: []string{"stdout"}},
-		{Name: "once.go", Index: 12, Verdict: outcome.DifferedOnce, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+		{Name: "once.go", Index: 12, Verdict: regress.DifferedOnce, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{diffOf("stdout", "one\n", "1\n")}, Masked: []string{"stderr"}},
-		{Name: "clock.go", Index: 13, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+		{Name: "clock.go", Index: 13, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Flaky: []string{"stdout", "a.time"}, Masked: []string{"stdout", "a.time"}},
-		{Name: "gone.go", Index: 14, Verdict: outcome.Missing, GoldenEnding: exit(0)},
-		{Name: "disk.go", Index: 10, Verdict: outcome.Environment, Why: "write /tmp/x: no space left on device"},
+		{Name: "gone.go", Index: 14, Verdict: regress.Missing, GoldenEnding: exit(0)},
+		{Name: "disk.go", Index: 10, Verdict: regress.MachineFailed, Why: "write /tmp/x: no space left on device"},
 	}
 }
 
 // summaryOf sums the cases up as their owner would.
-func summaryOf(command string, cases []Case) Summary {
-	s := Summary{
+func summaryOf(command string, cases []Case) regress.Summary {
+	s := regress.Summary{
 		Command: command, Run: "20250131-142501-3f9a", Cases: len(cases), ExitStatus: 1,
 		Selection: "--cases 'a/*' --sample 15", NotSampled: 1385,
-		Sources: Sources{
+		Sources: regress.Sources{
 			Known: 15_000, Changed: 1204, Names: []string{"a/b.go", "c\x1b.go", "d"},
 			Shared: 400, SharedAdded: 1, SharedRemoved: 1, SharedNames: []string{"HDR_a.h", "HDR_b.h"},
 		},
@@ -80,7 +81,7 @@ func summaryOf(command string, cases []Case) Summary {
 	}
 	for _, c := range cases {
 		s.Verdicts[c.Verdict]++
-		s.Masked.Add(c)
+		AddMasked(&s.Masked, c)
 		if c.Ending != nil {
 			s.Endings.Add(*c.Ending)
 		}
@@ -100,7 +101,7 @@ func checkRun() []Event {
 		events = append(events, CaseStarted{Name: c.Name, Pass: 1, At: at})
 		at = at.Add(700 * time.Millisecond)
 		events = append(events, CaseRan{Name: c.Name, Pass: 1, At: at, CPU: 1300 * time.Millisecond, Wall: 700 * time.Millisecond,
-			Differs: c.Verdict != outcome.Identical && c.Verdict != outcome.New})
+			Differs: c.Verdict != regress.Identical && c.Verdict != regress.New})
 	}
 	events = append(events,
 		PassStarted{Pass: 2, Runs: 4, At: at},
@@ -121,10 +122,10 @@ func longRun(command string, n, every int) []Event {
 	at := epoch
 	for i := range n {
 		name := fmt.Sprintf("src/folder%d/case%04d.go", i%7, i)
-		c := Case{Name: name, Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0)}
+		c := Case{Name: name, Index: i, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0)}
 		differs := i%every == every-1
 		if differs {
-			c.Verdict = outcome.Changed
+			c.Verdict = regress.Changed
 			c.Differences = []Difference{diffOf("stdout", "a\nb\n", fmt.Sprintf("a\n%d\n", i))}
 		}
 		events = append(events, CaseStarted{Name: name, Pass: 1, At: at})
@@ -140,7 +141,7 @@ func longRun(command string, n, every int) []Event {
 func withCauses(events []Event, n int) []Event {
 	var members []string
 	for _, ev := range events {
-		if c, ok := ev.(Case); ok && c.Verdict > outcome.Environment && c.Verdict < outcome.Flaky {
+		if c, ok := ev.(Case); ok && c.Verdict > regress.MachineFailed && c.Verdict < regress.Flaky {
 			members = append(members, c.Name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -65,7 +66,7 @@ type listedCause struct {
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		r.recording = ev.Command == RecordCommand
+		r.recording = ev.Command == regress.RecordCommand
 	case Case:
 		return r.show(ev)
 	case Group:
@@ -95,7 +96,7 @@ func (r *results) show(c Case) error {
 	switch {
 	case r.verbosity == Quiet:
 		return nil
-	case c.Verdict == outcome.Identical:
+	case c.Verdict == regress.Identical:
 		if r.verbosity != Verbose {
 			return nil
 		}
@@ -105,7 +106,7 @@ func (r *results) show(c Case) error {
 		}
 		return r.write(r.caseLine(c))
 	}
-	failed := c.Verdict == outcome.Environment
+	failed := c.Verdict == regress.MachineFailed
 	if failed {
 		r.failed++
 	} else {
@@ -139,7 +140,7 @@ func (r *results) caseText(c Case) string {
 
 // fails reports whether all runs of a recorded case agreed, and did not exit with 0.
 func (r *results) fails(c Case) bool {
-	return r.recording && c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success()
+	return r.recording && c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success()
 }
 
 // worthWhole reports whether there is more to show than fits one line.
@@ -157,7 +158,7 @@ func (r *results) transition(c Case) string {
 		readable.Count(wholeCasesMax, "case"))) + "\n"
 }
 
-func (r *results) ending(s Summary) string {
+func (r *results) ending(s regress.Summary) string {
 	if r.verbosity == Quiet {
 		return r.headline(s) + "\n"
 	}
@@ -183,7 +184,7 @@ func (r *results) ending(s Summary) string {
 }
 
 // casesElsewhere says how to see cases that the report does not list.
-func casesElsewhere(s Summary) string {
+func casesElsewhere(s regress.Summary) string {
 	switch {
 	case s.Run == "" || s.BrokeOff: // before its end a run is not shown
 		return "--verbose lists the cases"

@@ -7,6 +7,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -18,7 +19,7 @@ const verdictColumns = len("newly-failing")
 // caseLine is a case in one line.
 func (r *results) caseLine(c Case) string {
 	words := gist(c)
-	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
+	if c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
 	return r.heading(c, name.Print(c.Name), beside(words, "  ", EngineWords(c.Engine)))
@@ -118,7 +119,7 @@ func (r *results) details(c Case) string {
 		}
 		hidden += max(d.Hidden, 0)
 	}
-	if (c.Verdict == outcome.Flaky || c.Unstable) && len(c.Flaky) > 0 {
+	if (c.Verdict == regress.Flaky || c.Unstable) && len(c.Flaky) > 0 {
 		b.WriteString("  differs from run to run: " + flakyParts(c.Flaky) + "\n")
 	}
 	if left := leftOut(hidden, c.More); left != "" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/outcome"
 )
@@ -56,11 +57,11 @@ func TestCostInTheSummary(t *testing.T) {
 `},
 		"no figures": {Cost{Why: "there is nothing to compare"}, "cost: there is nothing to compare\n"},
 	} {
-		out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c.cost, Finished{Summary{Command: "check", Cases: 1}}}, false, 80, text(Normal))
+		out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c.cost, Finished{regress.Summary{Command: "check", Cases: 1}}}, false, 80, text(Normal))
 		if !strings.Contains(out, "\n"+c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, out, c.want)
 		}
-		out, _ = feed(t, []Event{c.cost, Finished{Summary{Command: "check", Cases: 1}}}, false, 80, text(Quiet))
+		out, _ = feed(t, []Event{c.cost, Finished{regress.Summary{Command: "check", Cases: 1}}}, false, 80, text(Quiet))
 		if strings.Contains(out, "cost") {
 			t.Errorf("%s, quiet:\n%s", name, out)
 		}
@@ -69,7 +70,7 @@ func TestCostInTheSummary(t *testing.T) {
 
 // Who wants quiet reads in the one line why the exit status is 1.
 func TestCostBeyondALimitIsInTheHeadline(t *testing.T) {
-	s := Summary{Command: "check", Cases: 3, Over: []string{"cpu>5%"}, ExitStatus: 1}
+	s := regress.Summary{Command: "check", Cases: 3, Over: []string{"cpu>5%"}, ExitStatus: 1}
 	s.Verdicts[len(s.Verdicts)-1] = 3
 	out, _ := feed(t, []Event{Finished{s}}, false, 80, text(Quiet))
 	if want := "check: all 3 cases identical, but the change costs more: cpu>5%\n"; out != want {
@@ -89,7 +90,7 @@ func TestTooLittleToTellIsSaidEverywhere(t *testing.T) {
 			Cases:    []cost.Case{{Name: "a", CPU: 1.9, Old: outcome.Cost{CPU: 1e6}, New: outcome.Cost{CPU: 19e5}}},
 			Warnings: []cost.Warning{{Kind: cost.TooFew, Text: "the interval says nothing; run more cases"}},
 		}},
-		Finished{Summary{Command: "check", Cases: 2}},
+		Finished{regress.Summary{Command: "check", Cases: 2}},
 	}
 	var lines strings.Builder
 	j := &jsonLines{w: &lines}

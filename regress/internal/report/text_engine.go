@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -47,29 +48,29 @@ func beside(words, between, where string) string {
 	return words + between + where
 }
 
-// counts says of how many runs an engine knew what comes of them.
-func (r *EngineRuns) counts() string {
+// engineCounts says of how many runs an engine knew what comes of them.
+func engineCounts(r *regress.EngineRuns) string {
 	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
 }
 
-func (r *EngineRuns) bytes() string {
+func engineBytes(r *regress.EngineRuns) string {
 	return "sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)
 }
 
-// waits says how long runs waited and took in the mean.
-func (r *EngineRuns) waits() string {
+// engineWaits says how long runs waited and took in the mean.
+func engineWaits(r *regress.EngineRuns) string {
 	if r.Executed == 0 || r.Took == 0 {
 		return ""
 	}
 	if r.QueuesTold < r.Executed {
-		return "in the mean a run took " + human(r.mean(r.Took))
+		return "in the mean a run took " + human(r.Mean(r.Took))
 	}
-	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", human(r.mean(r.Queued)), human(r.mean(r.Took)))
+	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", human(r.Mean(r.Queued)), human(r.Mean(r.Took)))
 }
 
-// load says how many runs were under way at once.
-func (r *EngineRuns) load() string {
-	asked, running := r.atOnce()
+// engineLoad says how many runs were under way at once.
+func engineLoad(r *regress.EngineRuns) string {
+	asked, running := r.AtOnce()
 	if asked == 0 {
 		return ""
 	}
@@ -84,19 +85,19 @@ func few(n float64) string {
 	return strconv.FormatFloat(finite(n), 'f', 1, 64)
 }
 
-// seen says which workers there were, "" where they have no names.
-func (r *EngineRuns) seen() string {
+// engineSeen says which workers there were, "" where they have no names.
+func engineSeen(r *regress.EngineRuns) string {
 	if len(r.Workers) == 0 {
 		return ""
 	}
 	text := readable.Count(len(r.Workers), "worker")
-	if slow, ok := r.slowest(); ok {
-		text += fmt.Sprintf(", the slowest %s with %s a run, all %s", workerText(slow.Name), human(slow.mean()), human(r.mean(r.Took)))
+	if slow, ok := r.Slowest(); ok {
+		text += fmt.Sprintf(", the slowest %s with %s a run, all %s", workerText(slow.Name), human(slow.Mean()), human(r.Mean(r.Took)))
 	}
 	return text
 }
 
-func (l LongestRun) words() string {
+func longestRunText(l regress.LongestRun) string {
 	if l.Took == 0 {
 		return ""
 	}
@@ -107,18 +108,18 @@ func (l LongestRun) words() string {
 	return text
 }
 
-// lines are what there is to say of the runs on an engine besides their number.
-func (r *EngineRuns) lines() []string {
-	lines := []string{r.bytes()}
-	if seen := r.seen(); seen != "" {
+// engineLines are what there is to say of the runs on an engine besides their number.
+func engineLines(r *regress.EngineRuns) []string {
+	lines := []string{engineBytes(r)}
+	if seen := engineSeen(r); seen != "" {
 		lines[0] = seen + "; " + lines[0]
 	}
-	for _, one := range []string{r.waits(), r.load(), r.advice()} {
+	for _, one := range []string{engineWaits(r), engineLoad(r), engineAdvice(r)} {
 		if one != "" {
 			lines = append(lines, one)
 		}
 	}
-	if longest := r.Longest.words(); longest != "" && r.Executed > 1 {
+	if longest := longestRunText(r.Longest); longest != "" && r.Executed > 1 {
 		lines = append(lines, "longest: "+longest)
 	}
 	return lines

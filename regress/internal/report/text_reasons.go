@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // reasons are what failed, each told once: where a machine or an engine fails, it mostly
@@ -32,7 +32,7 @@ var figuresInWords = regexp.MustCompile(`[0-9]+`)
 
 // once returns a case that the machine failed with a short word for what a case before had.
 func (r *reasons) once(c Case) Case {
-	if c.Verdict != outcome.Environment || c.Why == "" {
+	if c.Verdict != regress.MachineFailed || c.Why == "" {
 		return c
 	}
 	own := name.Print(c.Name)

@@ -6,18 +6,17 @@ import (
 	"strings"
 
 	"muster/internal/readable"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
+	"muster/regress"
 )
 
 // headline is the one line that says how a run ended.
-func (r *results) headline(s Summary) string {
+func (r *results) headline(s regress.Summary) string {
 	text, c := ended(s)
 	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
 }
 
 // ended says how a run ended, whatever it found.
-func ended(s Summary) (string, colour) {
+func ended(s regress.Summary) (string, colour) {
 	text, c := headlineText(s)
 	if s.Interrupted {
 		text += ", interrupted"
@@ -30,9 +29,9 @@ func ended(s Summary) (string, colour) {
 	return text, c
 }
 
-func headlineText(s Summary) (string, colour) {
+func headlineText(s regress.Summary) (string, colour) {
 	cases := readable.Count(s.Cases, "case")
-	if s.Command == RecordCommand {
+	if s.Command == regress.RecordCommand {
 		if s.Recorded == s.Cases && !s.BrokeOff {
 			return cases + " recorded", green
 		}
@@ -40,48 +39,48 @@ func headlineText(s Summary) (string, colour) {
 		switch {
 		case s.BrokeOff:
 			text += ", the golden is as it was"
-		case s.ExitStatus == fault.StatusDiffers:
+		case s.ExitStatus == regress.StatusDiffers:
 			text += ": every case fails"
 		}
 		return text, red
 	}
 	// What was not run is said first of all: nothing is proved of it.
-	if left := s.notRun(); left > 0 {
+	if left := s.Unjudged(); left > 0 {
 		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, yellow)
 	}
 	differ := s.Verdicts.NotIdentical()
 	switch {
-	case differ > 0 && s.ExitStatus == fault.StatusClean:
+	case differ > 0 && s.ExitStatus == regress.StatusClean:
 		return comparedText(s, cases) + ", all allowed", green
 	case differ > 0:
 		return comparedText(s, cases), red
 	case s.Cases == 1:
-		return "1 case, identical" + s.Masked.inHeadline(), worse(s, green)
+		return "1 case, identical" + maskedHeadline(s.Masked), worse(s, green)
 	}
-	return "all " + cases + " identical" + s.Masked.inHeadline(), worse(s, green)
+	return "all " + cases + " identical" + maskedHeadline(s.Masked), worse(s, green)
 }
 
 // comparedText says how many of the cases differ, or else how many do not.
-func comparedText(s Summary, cases string) string {
+func comparedText(s regress.Summary, cases string) string {
 	if differ := s.Verdicts.NotIdentical(); differ > 0 {
 		return fmt.Sprintf("%s of %s not identical", readable.Number(differ), cases)
 	}
-	return fmt.Sprintf("%s of %s identical", readable.Number(s.Verdicts[outcome.Identical]), cases)
+	return fmt.Sprintf("%s of %s identical", readable.Number(s.Verdicts[regress.Identical]), cases)
 }
 
 // worse returns c, or what is worse when cases differ or the run failed.
-func worse(s Summary, c colour) colour {
+func worse(s regress.Summary, c colour) colour {
 	switch {
 	case s.Verdicts.NotIdentical() > 0:
 		return red
-	case s.ExitStatus != fault.StatusClean:
+	case s.ExitStatus != regress.StatusClean:
 		return yellow
 	}
 	return c
 }
 
 // summary fits one screen: at most twenty lines, and ten of causes.
-func (r *results) summary(s Summary) string {
+func (r *results) summary(s regress.Summary) string {
 	var b strings.Builder
 	b.WriteString(r.headline(s) + "\n")
 	for _, c := range countsOf(s) {
@@ -115,14 +114,14 @@ func (r *results) summary(s Summary) string {
 }
 
 // took says what the run took, here and on an engine.
-func took(s Summary) string {
+func took(s regress.Summary) string {
 	if r := s.Engine; r != nil {
 		cpu := ""
-		if s.measured() {
+		if s.IsMeasured() {
 			cpu = ", CPU " + human(s.CPU) + " there"
 		}
 		return fmt.Sprintf("wall %s, on the engine %s%s, muster itself %s of CPU\nengine: %s\n",
-			human(s.Wall), r.counts(), cpu, human(s.OwnCPU), strings.Join(r.lines(), "\n        "))
+			human(s.Wall), engineCounts(r), cpu, human(s.OwnCPU), strings.Join(engineLines(r), "\n        "))
 	}
 	if s.Merged > 0 {
 		return fmt.Sprintf("%s runs merged in %s; CPU of their cases %s\n", readable.Number(s.Merged), human(s.Wall), human(s.CPU))
@@ -132,7 +131,7 @@ func took(s Summary) string {
 }
 
 // causeTable lists the most frequent causes below the counts.
-func (r *results) causeTable(s Summary) string {
+func (r *results) causeTable(s regress.Summary) string {
 	if len(r.causes) == 0 {
 		return ""
 	}
@@ -153,7 +152,7 @@ func (r *results) causeTable(s Summary) string {
 }
 
 // allCauses is what lists all causes of a run: of one that is not kept its own output.
-func allCauses(s Summary) string {
+func allCauses(s regress.Summary) string {
 	if s.Run == "" {
 		return "--verbose"
 	}
@@ -162,7 +161,7 @@ func allCauses(s Summary) string {
 
 // hints are the commands to go on with; on a narrow terminal without a word on
 // what each is for.
-func (r *results) hints(s Summary) string {
+func (r *results) hints(s regress.Summary) string {
 	var b strings.Builder
 	lead, width, hints := "next: ", 23, hintsFor(s, r.resume)
 	for _, h := range hints {
@@ -186,9 +185,9 @@ type count struct {
 	colour colour
 }
 
-func countsOf(s Summary) []count {
+func countsOf(s regress.Summary) []count {
 	var counts []count
-	if s.Command == RecordCommand {
+	if s.Command == regress.RecordCommand {
 		e := s.Endings
 		counts = []count{
 			{e.Succeeded, "exited with 0", green},
@@ -197,15 +196,15 @@ func countsOf(s Summary) []count {
 			{e.TimedOut, "timed-out", yellow},
 			{e.OutOfMemory, "out-of-memory", yellow},
 			{e.OutputLimit, "output-limit", yellow},
-			{s.Verdicts[outcome.Flaky], "flaky", purple},
-			{s.Verdicts[outcome.Environment], "environment: not recorded", red},
+			{s.Verdicts[regress.Flaky], "flaky", purple},
+			{s.Verdicts[regress.MachineFailed], "environment: not recorded", red},
 		}
 	} else {
 		for v, n := range s.Verdicts {
-			counts = append(counts, count{n, outcome.Verdict(v).String(), colourOf(outcome.Verdict(v))})
+			counts = append(counts, count{n, regress.Verdict(v).String(), colourOf(regress.Verdict(v))})
 		}
 	}
-	return append(counts, count{s.notRun(), "not run", yellow})
+	return append(counts, count{s.Unjudged(), "not run", yellow})
 }
 
 // A hint is something to do next.
@@ -217,7 +216,7 @@ const hintBytesMax = 1000
 
 // hintsFor returns the commands to go on with. resume is the shell line that goes on with the
 // run; without one the hint leaves the arguments to the reader.
-func hintsFor(s Summary, resume string) []hint {
+func hintsFor(s regress.Summary, resume string) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
 		if ok && len(command) <= hintBytesMax {
@@ -226,38 +225,38 @@ func hintsFor(s Summary, resume string) []hint {
 	}
 	v := s.Verdicts
 	kept := s.Run != ""
-	checked := kept && s.Command != RecordCommand && !s.BrokeOff // before its end a run is not shown
+	checked := kept && s.Command != regress.RecordCommand && !s.BrokeOff // before its end a run is not shown
 	differ := v.NotIdentical() > 0
-	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand
-	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
+	acceptable := v.NotIdentical() > v[regress.MachineFailed] && s.Command != regress.CompareCommand
+	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != regress.StatusInput // else what it was given is another, and refused
 	if resume != "" {
 		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
 	} else {
 		add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
 	}
-	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
-	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
+	add(s.Command == regress.RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	failing := s.Command == regress.RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
 	add(failing && kept, "muster show NAME", "what a case left, how to run it by hand")
 	add(checked && s.Groups > 0, "muster groups", "groups the differences by cause")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
-	add(checked && v[outcome.Environment] > 0, "muster rerun --failed", "once the machine has what was missing")
+	add(checked && v[regress.MachineFailed] > 0, "muster rerun --failed", "once the machine has what was missing")
 	return hints
 }
 
 // acceptText says what accept --all does, and which flag takes what it leaves
 // out. It fits 80 columns.
-func acceptText(s Summary) string {
+func acceptText(s regress.Summary) string {
 	var left []string
 	v := s.Verdicts
-	failing := s.Stopped + v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.OutOfMemNow] + v[outcome.OutputLimited] + v[outcome.NewlyFailing]
+	failing := s.Stopped + v[regress.Crashed] + v[regress.TimedOutNow] + v[regress.OutOfMemNow] + v[regress.OutputLimited] + v[regress.NewlyFailing]
 	if failing > 0 {
 		left = append(left, readable.Number(failing)+" (--failing)")
 	}
-	if v[outcome.Missing] > 0 {
-		left = append(left, readable.Number(v[outcome.Missing])+" (--missing)")
+	if v[regress.Missing] > 0 {
+		left = append(left, readable.Number(v[regress.Missing])+" (--missing)")
 	}
 	if left == nil {
 		return "makes this the golden"
@@ -266,15 +265,15 @@ func acceptText(s Summary) string {
 }
 
 // meaningOf explains an exit status other than 0.
-func meaningOf(s Summary) string {
+func meaningOf(s regress.Summary) string {
 	switch s.ExitStatus {
-	case fault.StatusClean:
+	case regress.StatusClean:
 		return ""
-	case fault.StatusDiffers:
-		if s.Command == RecordCommand {
+	case regress.StatusDiffers:
+		if s.Command == regress.RecordCommand {
 			return "every case fails, and --allow-failures is not set"
 		}
-		if s.notRun() > 0 {
+		if s.Unjudged() > 0 {
 			return "something is not identical, or was not run"
 		}
 		if s.Verdicts.NotIdentical() == 0 && s.Masked.Cases > 0 && len(s.Over) == 0 {
@@ -284,16 +283,16 @@ func meaningOf(s Summary) string {
 			return "the change costs more than --fail-on allows"
 		}
 		return "something is not identical"
-	case fault.StatusInput:
+	case regress.StatusInput:
 		return "usage, configuration or damaged input"
-	case fault.StatusEnvironment:
+	case regress.StatusEnvironment:
 		if s.Mixed {
 			return "the tool changed while it ran"
 		}
 		return "the environment failed, not the tool"
-	case fault.StatusEmpty:
+	case regress.StatusEmpty:
 		return "nothing was selected"
-	case fault.StatusInterrupted:
+	case regress.StatusInterrupted:
 		return "interrupted"
 	}
 	return "see muster help exit-codes"

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"muster/regress"
 	"strings"
 	"testing"
-
-	"muster/regress/internal/outcome"
 )
 
 // feed feeds events to a reporter made for two buffers, and closes it.
@@ -95,7 +94,7 @@ func TestTextIsBounded(t *testing.T) {
 
 // One case with many large differences is bounded too.
 func TestCaseIsBounded(t *testing.T) {
-	c := Case{Name: "it's.go", Verdict: outcome.Changed, More: 3}
+	c := Case{Name: "it's.go", Verdict: regress.Changed, More: 3}
 	for i := range 5 {
 		c.Differences = append(c.Differences, diffOf(fmt.Sprintf("f%d", i), "", strings.Repeat("line\n", 100)))
 	}
@@ -119,11 +118,11 @@ func TestHostileText(t *testing.T) {
 		CaseStarted{Name: evil, At: epoch},
 		PassStarted{Pass: 3, Runs: -1, At: epoch},
 		Note{Text: evil}, Note{Text: evil, Warning: true},
-		Case{Name: evil, Verdict: outcome.Flaky, Ending: ending, Flaky: []string{evil}},
-		Case{Name: evil, Verdict: outcome.Environment, Why: evil},
-		Case{Name: "-" + evil, Verdict: outcome.Changed, Differences: []Difference{
+		Case{Name: evil, Verdict: regress.Flaky, Ending: ending, Flaky: []string{evil}},
+		Case{Name: evil, Verdict: regress.MachineFailed, Why: evil},
+		Case{Name: "-" + evil, Verdict: regress.Changed, Differences: []Difference{
 			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}}},
-		Finished{Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, BrokeOff: true, NotRun: 2}},
+		Finished{regress.Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, BrokeOff: true, NotRun: 2}},
 	}
 	for _, v := range []Verbosity{Normal, Quiet, Verbose} {
 		out, errs := feed(t, events, false, 80, text(v))
@@ -139,12 +138,12 @@ func TestHostileText(t *testing.T) {
 }
 
 func TestSummaryFitsAScreen(t *testing.T) {
-	everything := Summary{Command: "check", Run: "r", Cases: 100, NotRun: 1, Interrupted: true, BrokeOff: true, ExitStatus: 130}
+	everything := regress.Summary{Command: "check", Run: "r", Cases: 100, NotRun: 1, Interrupted: true, BrokeOff: true, ExitStatus: 130}
 	for v := range everything.Verdicts {
 		everything.Verdicts[v] = 1
 	}
-	record := Summary{Command: "record", Run: "r", Cases: 100, Recorded: 90, NotRun: 1, Endings: Endings{1, 2, 3, 4, 5, 6}, Failing: make([]Failure, 5)}
-	for _, s := range []Summary{everything, record} {
+	record := regress.Summary{Command: "record", Run: "r", Cases: 100, Recorded: 90, NotRun: 1, Endings: regress.Endings{Succeeded: 1, Failed: 2, Signalled: 3, TimedOut: 4, OutOfMemory: 5, OutputLimit: 6}, Failing: make([]regress.Failure, 5)}
+	for _, s := range []regress.Summary{everything, record} {
 		if n := strings.Count((&results{}).summary(s), "\n"); n > 20 {
 			t.Errorf("%d lines:\n%s", n, (&results{}).summary(s))
 		}
@@ -169,90 +168,90 @@ func TestSummaryFitsAScreen(t *testing.T) {
 
 func TestSummaries(t *testing.T) {
 	var b strings.Builder
-	base := Summary{Run: "20250131-142501-3f9a", Cases: 3000, Wall: 63e9, CPU: 121e9, OwnCPU: 3e9, CoresBusy: 1.92}
-	with := func(title string, change func(*Summary)) {
+	base := regress.Summary{Run: "20250131-142501-3f9a", Cases: 3000, Wall: 63e9, CPU: 121e9, OwnCPU: 3e9, CoresBusy: 1.92}
+	with := func(title string, change func(*regress.Summary)) {
 		s := base
 		change(&s)
 		fmt.Fprintf(&b, "== %s\n%s", title, (&results{}).summary(s))
 	}
-	with("record", func(s *Summary) {
+	with("record", func(s *regress.Summary) {
 		s.Command, s.Recorded = "record", 3000
-		s.Endings = Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
-		s.Failing = []Failure{{"a\x1b.c", outcome.Ending{Code: 2}, "a.c: \x1b[2J error"}, {"b.c", outcome.Ending{Kind: outcome.TimedOut}, ""}}
-		s.Verdicts[outcome.Flaky], s.Masked = 3, Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4}
+		s.Endings = regress.Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
+		s.Failing = []regress.Failure{{Name: "a\x1b.c", Ending: regress.Ending{Code: 2}, Line: "a.c: \x1b[2J error"}, {Name: "b.c", Ending: regress.Ending{Kind: regress.TimedOut}}}
+		s.Verdicts[regress.Flaky], s.Masked = 3, regress.Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4}
 	})
-	with("record, every case fails", func(s *Summary) {
-		s.Command, s.Recorded, s.Endings, s.ExitStatus = "record", 0, Endings{Failed: 3000}, 1
+	with("record, every case fails", func(s *regress.Summary) {
+		s.Command, s.Recorded, s.Endings, s.ExitStatus = "record", 0, regress.Endings{Failed: 3000}, 1
 	})
-	with("record, interrupted", func(s *Summary) {
+	with("record, interrupted", func(s *regress.Summary) {
 		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.BrokeOff, s.ExitStatus = "record", 1200, 1800, true, true, 130
-		s.Endings = Endings{Succeeded: 1200}
+		s.Endings = regress.Endings{Succeeded: 1200}
 	})
-	with("all identical", func(s *Summary) { s.Command, s.Verdicts[outcome.Identical] = "check", 3000 })
-	with("all identical, not all compared", func(s *Summary) {
-		s.Command, s.Verdicts[outcome.Identical], s.Masked = "check", 3000, Masked{Cases: 5, Parts: 9, CutOff: 3, CutOffParts: 6}
+	with("all identical", func(s *regress.Summary) { s.Command, s.Verdicts[regress.Identical] = "check", 3000 })
+	with("all identical, not all compared", func(s *regress.Summary) {
+		s.Command, s.Verdicts[regress.Identical], s.Masked = "check", 3000, regress.Masked{Cases: 5, Parts: 9, CutOff: 3, CutOffParts: 6}
 	})
-	with("not compared, with --strict", func(s *Summary) {
-		s.Command, s.Verdicts[outcome.Identical], s.Masked, s.ExitStatus = "check", 3000, Masked{Cases: 1, Parts: 1}, 1
+	with("not compared, with --strict", func(s *regress.Summary) {
+		s.Command, s.Verdicts[regress.Identical], s.Masked, s.ExitStatus = "check", 3000, regress.Masked{Cases: 1, Parts: 1}, 1
 	})
-	with("interrupted, with differences seen once", func(s *Summary) {
+	with("interrupted, with differences seen once", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 723
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.DifferedOnce] = 2000, 277
+		s.Verdicts[regress.Identical], s.Verdicts[regress.DifferedOnce] = 2000, 277
 	})
-	with("one case", func(s *Summary) { s.Command, s.Cases, s.Verdicts[outcome.Identical] = "check", 1, 1 })
-	with("allowed", func(s *Summary) {
-		s.Command, s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = "check", 2990, 10
+	with("one case", func(s *regress.Summary) { s.Command, s.Cases, s.Verdicts[regress.Identical] = "check", 1, 1 })
+	with("allowed", func(s *regress.Summary) {
+		s.Command, s.Verdicts[regress.Identical], s.Verdicts[regress.New] = "check", 2990, 10
 	})
-	with("stopped by --fail-fast", func(s *Summary) {
+	with("stopped by --fail-fast", func(s *regress.Summary) {
 		s.Command, s.NotRun, s.ExitStatus = "check", 2900, 1
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 98, 2
+		s.Verdicts[regress.Identical], s.Verdicts[regress.Changed] = 98, 2
 	})
-	with("stopped by --fail-fast, what differs allowed", func(s *Summary) {
+	with("stopped by --fail-fast, what differs allowed", func(s *regress.Summary) {
 		s.Command, s.NotRun, s.ExitStatus = "check", 2900, 1
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = 98, 2
+		s.Verdicts[regress.Identical], s.Verdicts[regress.New] = 98, 2
 	})
-	with("broken off", func(s *Summary) {
+	with("broken off", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.BrokeOff = "compare", 3, true
-		s.Verdicts[outcome.Identical] = 1
+		s.Verdicts[regress.Identical] = 1
 	})
-	with("broken off before the first case", func(s *Summary) { s.Command, s.ExitStatus, s.BrokeOff, s.NotRun = "check", 3, true, 3000 })
-	with("broken off after the last case", func(s *Summary) {
-		s.Command, s.ExitStatus, s.Verdicts[outcome.Identical] = "check", 3, 3000
+	with("broken off before the first case", func(s *regress.Summary) { s.Command, s.ExitStatus, s.BrokeOff, s.NotRun = "check", 3, true, 3000 })
+	with("broken off after the last case", func(s *regress.Summary) {
+		s.Command, s.ExitStatus, s.Verdicts[regress.Identical] = "check", 3, 3000
 	})
-	with("broken off, with nothing that was not run", func(s *Summary) {
+	with("broken off, with nothing that was not run", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.BrokeOff, s.Groups = "check", 3, true, 2
-		s.Verdicts[outcome.Environment], s.Verdicts[outcome.Changed] = 20, 2980
+		s.Verdicts[regress.MachineFailed], s.Verdicts[regress.Changed] = 20, 2980
 	})
-	with("broken off by what it was given", func(s *Summary) {
-		s.Command, s.ExitStatus, s.BrokeOff, s.Verdicts[outcome.Changed] = "check", 2, true, 3000
+	with("broken off by what it was given", func(s *regress.Summary) {
+		s.Command, s.ExitStatus, s.BrokeOff, s.Verdicts[regress.Changed] = "check", 2, true, 3000
 	})
-	with("what accept --all leaves out", func(s *Summary) {
+	with("what accept --all leaves out", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
-		s.Verdicts = Verdicts{outcome.TimedOutNow: 1, outcome.OutOfMemNow: 2, outcome.OutputLimited: 4, outcome.Crashed: 8, outcome.NewlyFailing: 16, outcome.Missing: 32}
+		s.Verdicts = regress.Verdicts{regress.TimedOutNow: 1, regress.OutOfMemNow: 2, regress.OutputLimited: 4, regress.Crashed: 8, regress.NewlyFailing: 16, regress.Missing: 32}
 	})
-	with("a new case that crashed", func(s *Summary) {
+	with("a new case that crashed", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Cases, s.Stopped = "check", 1, 63, 1
-		s.Verdicts = Verdicts{outcome.New: 1, outcome.Identical: 62}
+		s.Verdicts = regress.Verdicts{regress.New: 1, regress.Identical: 62}
 	})
-	with("missing alone", func(s *Summary) {
+	with("missing alone", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 5
-		s.Verdicts = Verdicts{outcome.Missing: 2, outcome.Identical: 3}
+		s.Verdicts = regress.Verdicts{regress.Missing: 2, regress.Identical: 3}
 	})
-	with("compare", func(s *Summary) {
+	with("compare", func(s *regress.Summary) {
 		s.Command, s.ExitStatus = "compare", 1
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 2900, 100
+		s.Verdicts[regress.Identical], s.Verdicts[regress.Changed] = 2900, 100
 	})
-	with("diff", func(s *Summary) {
+	with("diff", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Run = "diff", 1, ""
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 2900, 100
+		s.Verdicts[regress.Identical], s.Verdicts[regress.Changed] = 2900, 100
 	})
-	with("the environment failed", func(s *Summary) {
+	with("the environment failed", func(s *regress.Summary) {
 		s.Command, s.ExitStatus = "check", 3
-		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Environment] = 2900, 100
+		s.Verdicts[regress.Identical], s.Verdicts[regress.MachineFailed] = 2900, 100
 	})
-	with("interrupted", func(s *Summary) {
+	with("interrupted", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 1000
-		s.Verdicts[outcome.Identical] = 2000
+		s.Verdicts[regress.Identical] = 2000
 	})
 	checkGolden(t, "summaries.txt", []byte(b.String()))
 }

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/name"
 )
 
 // toolChanged returns the names of at most most files of the tool that changed since the
 // golden was recorded. It returns "" if none changed.
-func (s Summary) toolChanged(most int) string {
+func toolChanged(s regress.Summary, most int) string {
 	if len(s.ToolChanged) == 0 {
 		return ""
 	}
@@ -33,8 +34,8 @@ func printedPaths(paths []string) []string {
 }
 
 // toolProperties returns the properties of a JUnit report about the tool.
-func toolProperties(s Summary) []junitProperty {
-	if text := s.toolChanged(namedMax); text != "" {
+func toolProperties(s regress.Summary) []junitProperty {
+	if text := toolChanged(s, namedMax); text != "" {
 		return []junitProperty{{"tool_changed", text}}
 	}
 	return nil

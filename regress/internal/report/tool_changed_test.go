@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"muster/regress"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,20 +11,20 @@ import (
 // Every report says which of the tool's files changed: the short ones name the first and
 // count the rest, and none says anything where none changed.
 func TestToolChanged(t *testing.T) {
-	s := Summary{Command: "check", Run: "r", Cases: 1}
+	s := regress.Summary{Command: "check", Run: "r", Cases: 1}
 	for i := range 5 {
 		s.ToolChanged = append(s.ToolChanged, fmt.Sprintf("/bin/file%d\x1b", i))
 	}
 	const short = "tool changed since the golden: /bin/file0%1B, /bin/file1%1B, /bin/file2%1B and 2 more files (-v names them)"
 	const long = "/bin/file0%1B, /bin/file1%1B, /bin/file2%1B, /bin/file3%1B, /bin/file4%1B"
-	report := func(make func(string) (Reporter, error), s Summary) string {
+	report := func(make func(string) (Reporter, error), s regress.Summary) string {
 		return string(writeReport(t, make, filepath.Join(t.TempDir(), "report"), []Event{Started{Command: "check"}, Finished{s}}))
 	}
-	console := func(v Verbosity, s Summary) string {
+	console := func(v Verbosity, s regress.Summary) string {
 		out, _ := feed(t, []Event{Started{Command: "check"}, Finished{s}}, false, 80, text(v))
 		return out
 	}
-	lines := func(s Summary) string {
+	lines := func(s regress.Summary) string {
 		out, _ := feed(t, []Event{Started{Command: "check"}, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
 		return out
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/console"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/tool"
 )
 
@@ -30,7 +30,7 @@ func crewOptions(r *Run) crew.Options {
 }
 
 // newEndpoint returns where the engine is, who asks, and what goes there.
-func newEndpoint(o *opt.Options) crew.Endpoint {
+func newEndpoint(o *regress.Options) crew.Endpoint {
 	r := &o.Remote
 	return crew.Endpoint{
 		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
@@ -84,7 +84,7 @@ func (r *Run) Setup() crew.Setup {
 
 // listOwnFiles lists the files that muster itself writes. In a corpus that is the current folder,
 // they are not cases.
-func listOwnFiles(o *opt.Options) []string {
+func listOwnFiles(o *regress.Options) []string {
 	own := []string{o.Store.State}
 	if !mirror.IsAddress(o.Store.Golden) {
 		own = append(own, golden.Files(o.Store.Golden)...)

@@ -3,8 +3,8 @@ package run
 import (
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/analyse"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/job"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -14,13 +14,13 @@ import (
 // or nil.
 func (r *Run) Finish(err error) error {
 	r.Execution.Crew.Quiet()
-	broke := fault.ClassOf(err)
+	broke := regress.ClassOf(err)
 	if e := r.Execution.Stop(); err == nil {
 		err = e
 	}
 	sum := &r.Ledger.Summary
 	sum.Command, sum.Cases = r.Job.Name, len(r.Inputs.Cases)+r.Ledger.Absent
-	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
+	sum.Interrupted, sum.BrokeOff = broke == regress.Interrupted, broke != regress.None
 	if r.Folder != nil {
 		sum.Run, sum.Mixed = r.Folder.ID, r.Tool.MarkMixed(r.Folder.Identity)
 	}
@@ -33,14 +33,14 @@ func (r *Run) Finish(err error) error {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
 	sum.ExitStatus = job.ExitStatus(&r.Job.Options, *sum, broke)
-	if broke == fault.None && sum.NotRun == 0 {
+	if broke == regress.None && sum.NotRun == 0 {
 		r.Ledger.NoteUnused(len(r.Inputs.Cases))
 	}
 	r.Events.Emit(report.Finished{Summary: *sum})
 	if r.Folder == nil {
 		return err
 	}
-	r.Folder.Finished = broke == fault.None
+	r.Folder.Finished = broke == regress.None
 	if e := save(r.Folder, r.Ledger); err == nil {
 		err = e
 	}
@@ -75,7 +75,7 @@ func (r *Run) ReportGroups(sides analyse.SidesOf) error {
 }
 
 // HintResume returns the end of the error of an interrupted run. It says whether --resume goes on.
-func HintResume(s *report.Summary) string {
+func HintResume(s *regress.Summary) string {
 	if s.Mixed {
 		return "; --resume refuses this run, as its tool changed meanwhile"
 	}

@@ -7,10 +7,10 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -18,7 +18,7 @@ import (
 
 // Ledger has the verdicts of a run. The goroutine that owns the run owns it.
 type Ledger struct {
-	Summary report.Summary
+	Summary regress.Summary
 	Absent  int // cases that count and that the corpus lacks
 
 	events  *Events
@@ -53,14 +53,14 @@ func (l *Ledger) NoteUnused(cases int) {
 // Verdict counts and reports the verdict of a case.
 func (l *Ledger) Verdict(c report.Case) {
 	l.Summary.Verdicts[c.Verdict]++
-	l.Summary.Masked.Add(c)
+	report.AddMasked(&l.Summary.Masked, c)
 	l.unused.drop(c.Ignored)
-	if c.Verdict != outcome.Identical {
+	if c.Verdict != regress.Identical {
 		l.results = append(l.results, placedResult{c.Index, state.Result{
 			Name: []byte(c.Name), Verdict: c.Verdict, Unstable: c.Unstable, Why: c.Why,
 			Stopped: isStopped(c), Engine: c.Engine,
 		}})
-		if isStopped(c) && (c.Verdict == outcome.New || c.Verdict == outcome.Flaky) {
+		if isStopped(c) && (c.Verdict == regress.New || c.Verdict == regress.Flaky) {
 			l.Summary.Stopped++
 		}
 	}
@@ -69,7 +69,7 @@ func (l *Ledger) Verdict(c report.Case) {
 
 // isStopped reports whether a signal or a limit ended a case and did not in the golden.
 func isStopped(c report.Case) bool {
-	if c.Ending == nil || c.Ending.Kind == outcome.Exited {
+	if c.Ending == nil || c.Ending.Kind == regress.Exited {
 		return false
 	}
 	return c.GoldenEnding == nil || *c.GoldenEnding != *c.Ending
@@ -88,11 +88,11 @@ func (l *Ledger) NotRun(cases []corpus.Entry, judged func(index int) bool) {
 // MachineFailed gives a case the verdict environment if err is of that class. Otherwise, and
 // after too many such cases, it returns an error.
 func (l *Ledger) MachineFailed(t pass.Task, err error) error {
-	if fault.ClassOf(err) != fault.Environment {
+	if regress.ClassOf(err) != regress.Environment {
 		return err
 	}
-	l.Verdict(report.Case{Name: t.Entry.Name, Index: t.Index, Verdict: outcome.Environment, Why: wording.Of(err)})
-	if l.Summary.Verdicts[outcome.Environment] >= pass.EnvironmentMax {
+	l.Verdict(report.Case{Name: t.Entry.Name, Index: t.Index, Verdict: regress.MachineFailed, Why: wording.Of(err)})
+	if l.Summary.Verdicts[regress.MachineFailed] >= pass.EnvironmentMax {
 		return fault.Environmentf("%s failed because of the machine, the last one: %w", readable.Cases(pass.EnvironmentMax), err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/console"
@@ -15,7 +16,6 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -35,7 +35,7 @@ func New(j job.Job, h host.Host) (*Run, error) {
 }
 
 // checkSurroundings refuses options that this machine, or a file on it, cannot serve.
-func checkSurroundings(o *opt.Options) error {
+func checkSurroundings(o *regress.Options) error {
 	if err := crew.CheckJobs(o.Limits.Jobs); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func Open(ctx context.Context, j job.Job, h host.Host, base *golden.Store) (_ *R
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	if j.Name == report.RecordCommand || j.Name == report.CheckCommand || j.Name == report.CompareCommand {
+	if j.Name == regress.RecordCommand || j.Name == regress.CheckCommand || j.Name == regress.CompareCommand {
 		if err := r.Lock(); err != nil {
 			return nil, err
 		}

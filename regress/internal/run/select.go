@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"muster/internal/wording"
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/opt"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/plan"
-	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -51,14 +50,14 @@ func chooseCases(r *Run, base *golden.Store) error {
 		Given: job.PlanSelection(&r.Job.Select), Recorded: job.PlanRecorded(r.Job.Select.Recorded),
 	})
 	r.Ledger.Summary.NotSampled = r.Inputs.NotSampled
-	if err == nil && len(r.Inputs.Cases) == 0 && r.Job.Name != report.CheckCommand {
+	if err == nil && len(r.Inputs.Cases) == 0 && r.Job.Name != regress.CheckCommand {
 		err = r.Inputs.NoneSelected()
 	}
 	return err
 }
 
 // planBaseline returns the golden's names and selection. For nil it returns the zero Baseline.
-func planBaseline(s *opt.Selection, base *golden.Store) (b plan.Baseline, err error) {
+func planBaseline(s *regress.Selection, base *golden.Store) (b plan.Baseline, err error) {
 	if base == nil {
 		return b, nil
 	}

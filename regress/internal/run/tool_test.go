@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/tool"
 )
 
@@ -54,7 +54,7 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 		}
 	}
 	want := file + ", a file of the tool, changed while it ran"
-	if err := end(ctx.Err()); fault.ClassOf(err) != fault.Environment || !strings.HasPrefix(err.Error(), want) {
+	if err := end(ctx.Err()); regress.ClassOf(err) != regress.Environment || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	id := map[string]string{}

@@ -1,8 +1,8 @@
 package state
 
 import (
+	"muster/regress"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/report"
 )
 
 // FindRun returns the run of any kind whose ID begins with id, or the last one if id is empty.
@@ -29,7 +29,7 @@ func FindCheck(s *State, id string) (*Run, error) {
 
 // IsCheck reports whether a run was a check or a compare. Only these have results.
 func IsCheck(r *Run) bool {
-	return r.Command == report.CheckCommand || r.Command == report.CompareCommand
+	return r.Command == regress.CheckCommand || r.Command == regress.CompareCommand
 }
 
 // NotIdentical returns the names of the cases that were not identical in a run, as raw bytes.

@@ -1,10 +1,9 @@
 package state
 
 import (
+	"muster/regress"
 	"testing"
 	"time"
-
-	"muster/regress/internal/fault"
 )
 
 // TestRunsOfOneSecond: a run never gets the folder of another, for it would take the other's
@@ -26,7 +25,7 @@ func TestRunsOfOneSecond(t *testing.T) {
 	if err != nil || first.ID == second.ID {
 		t.Errorf("%s and %s, %v", first.ID, second.ID, err)
 	}
-	if _, err := s.newRun(info, func() string { return "aaaa" }); fault.ClassOf(err) != fault.Environment {
+	if _, err := s.newRun(info, func() string { return "aaaa" }); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("without an ID that is free: %v", err)
 	}
 }

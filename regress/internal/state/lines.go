@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -15,7 +16,7 @@ import (
 type Line struct {
 	Name      []byte             `json:"name"`
 	Identical bool               `json:"identical"` // else its outcome is in the run's store
-	Kind      outcome.Kind       `json:"kind"`
+	Kind      regress.EndingKind `json:"kind"`
 	Code      int                `json:"code"`
 	CPU       int64              `json:"cpu_ns"`
 	Wall      int64              `json:"wall_ns"`

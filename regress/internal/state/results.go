@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -14,7 +15,7 @@ import (
 // accepted since.
 type Result struct {
 	Name     []byte             `json:"name"`
-	Verdict  outcome.Verdict    `json:"verdict"`
+	Verdict  regress.Verdict    `json:"verdict"`
 	Unstable bool               `json:"unstable,omitempty"` // the runs differ from each other, and none equals the golden
 	Stopped  bool               `json:"stopped,omitempty"`  // by a signal or a limit, which the golden does not have
 	Why      string             `json:"why,omitempty"`      // of an environment failure

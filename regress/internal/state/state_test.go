@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
+	"muster/regress"
 	"muster/regress/internal/state"
 )
 
@@ -26,7 +25,7 @@ func newRun(t *testing.T, s *state.State, command string, at int) *state.Run {
 
 func TestFind(t *testing.T) {
 	s := state.Open(t.TempDir() + "/.muster")
-	if _, err := s.Last(every, "run: make one"); fault.ClassOf(err) != fault.Input {
+	if _, err := s.Last(every, "run: make one"); regress.ClassOf(err) != regress.Input {
 		t.Errorf("in an empty state: %v", err)
 	}
 	a, b := newRun(t, s, "record", 1), newRun(t, s, "check", 100)
@@ -43,7 +42,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("last record: %v, %v", got, err)
 	}
 	for _, bad := range []string{"1970", "x"} {
-		if _, err := s.Find(bad); fault.ClassOf(err) != fault.Input {
+		if _, err := s.Find(bad); regress.ClassOf(err) != regress.Input {
 			t.Errorf("Find(%q): %v", bad, err)
 		}
 	}
@@ -102,7 +101,7 @@ func TestUnfinishedRunsAreKept(t *testing.T) {
 	if err != nil || len(runs) != 20 || runs[0].ID != record.ID || runs[1].ID != check.ID {
 		t.Fatalf("%d runs, the oldest %s and %s, %v", len(runs), runs[0].ID, runs[1].ID, err)
 	}
-	if _, err := s.Find(older.ID); fault.ClassOf(err) != fault.Input {
+	if _, err := s.Find(older.ID); regress.ClassOf(err) != regress.Input {
 		t.Errorf("the older unfinished record: %v", err)
 	}
 }
@@ -176,7 +175,7 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := state.Open(dir).Lock(); fault.ClassOf(err) != fault.Input {
+	if _, err := state.Open(dir).Lock(); regress.ClassOf(err) != regress.Input {
 		t.Errorf("a second lock: %v", err)
 	}
 	unlock()
@@ -227,12 +226,12 @@ func TestResults(t *testing.T) {
 	if got, err := r.Results(); err != nil || got != nil {
 		t.Fatalf("before any: %v, %v", got, err)
 	}
-	want := state.Result{Name: []byte("x\xff"), Verdict: outcome.NewlyFailing}
+	want := state.Result{Name: []byte("x\xff"), Verdict: regress.NewlyFailing}
 	if err := r.SaveResults([]state.Result{want}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Results()
-	if err != nil || len(got) != 1 || string(got[0].Name) != "x\xff" || got[0].Verdict != outcome.NewlyFailing {
+	if err != nil || len(got) != 1 || string(got[0].Name) != "x\xff" || got[0].Verdict != regress.NewlyFailing {
 		t.Fatalf("%+v, %v", got, err)
 	}
 }

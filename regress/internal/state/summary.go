@@ -1,8 +1,6 @@
 package state
 
-import (
-	"muster/regress/internal/report"
-)
+import "muster/regress"
 
 // Summary is the part of a run's summary that run.json keeps, for the list of runs and for merges.
 type Summary struct {
@@ -15,11 +13,11 @@ type Summary struct {
 	Engine       *SummaryEngine `json:"engine,omitempty"`  // nil = a run on this machine
 
 	// For merges.
-	ToolChanged []string       `json:"tool_changed,omitempty"`
-	Sources     report.Sources `json:"sources,omitzero"`
-	Settings    []string       `json:"settings,omitempty"`
-	Selection   string         `json:"selection,omitempty"`
-	NotSampled  int            `json:"not_in_sample,omitempty"`
+	ToolChanged []string        `json:"tool_changed,omitempty"`
+	Sources     regress.Sources `json:"sources,omitzero"`
+	Settings    []string        `json:"settings,omitempty"`
+	Selection   string          `json:"selection,omitempty"`
+	NotSampled  int             `json:"not_in_sample,omitempty"`
 }
 
 // SummaryEngine counts the runs on an engine.
@@ -29,7 +27,7 @@ type SummaryEngine struct {
 }
 
 // SummaryOf returns the part of a summary that is kept.
-func SummaryOf(s report.Summary) Summary {
+func SummaryOf(s regress.Summary) Summary {
 	k := Summary{
 		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded, Failing: s.Endings.Failing(),
 		ToolChanged: s.ToolChanged, Sources: s.Sources, Settings: s.Settings, Selection: s.Selection, NotSampled: s.NotSampled,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -48,7 +49,7 @@ func (b *builder) addGiven() error {
 			return b.add(file, Given)
 		})
 		if err != nil {
-			if fault.ClassOf(err) != fault.None {
+			if regress.ClassOf(err) != regress.None {
 				return err
 			}
 			return fault.Environmentf("--tool-file %s: %w", name.Print(pattern), fault.Reason(err))

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/tool"
 )
@@ -173,7 +173,7 @@ func TestLibraries(t *testing.T) {
 func TestGlobsRefused(t *testing.T) {
 	for flag, o := range map[string]tool.Options{"--tool-file": {Add: []string{"a["}}, "--no-tool-file": {Leave: []string{"a["}}} {
 		o.Digests = filedigest.Open("")
-		if _, err := tool.Build(o); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag+": ") {
+		if _, err := tool.Build(o); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag+": ") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/tool"
 )
 
@@ -74,7 +74,7 @@ func TestWatch(t *testing.T) {
 				}
 			}
 			touched, err := w.End()
-			if c.want == "" && err != nil || c.want != "" && (fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), dir)) {
+			if c.want == "" && err != nil || c.want != "" && (regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), dir)) {
 				t.Errorf("at the end: %v", err)
 			}
 			if (len(touched) == 1) != c.touched || len(changes) != 0 {

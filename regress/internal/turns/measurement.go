@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
@@ -92,7 +93,7 @@ func (m *Measurement) Resume(kept []state.Pair) {
 
 // AddCase adds a case with its verdict.
 func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
-	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != outcome.Environment {
+	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.MachineFailed {
 		m.cases = append(m.cases, caseCost{t, c.Cost})
 	}
 }

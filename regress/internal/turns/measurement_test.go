@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
@@ -74,9 +75,9 @@ func measurement(t *testing.T, e *fakeExecutor, limit string) *Measurement {
 		t.Fatal(err)
 	}
 	m.Start(e)
-	ended := outcome.Ending{}
+	ended := regress.Ending{}
 	for i, entry := range entries(20) {
-		m.AddCase(pass.Task{Index: i, Entry: &entry}, &report.Case{Verdict: outcome.Identical, Ending: &ended, GoldenEnding: &ended})
+		m.AddCase(pass.Task{Index: i, Entry: &entry}, &report.Case{Verdict: regress.Identical, Ending: &ended, GoldenEnding: &ended})
 	}
 	return m
 }
@@ -117,7 +118,7 @@ func TestChooseCases(t *testing.T) {
 	get := func(caseName string) (golden.Record, bool, error) {
 		r := golden.Record{Name: caseName}
 		if strings.HasPrefix(caseName, "1") {
-			r.Outcome.Ending = outcome.Ending{Kind: outcome.Signalled, Code: 9}
+			r.Outcome.Ending = regress.Ending{Kind: regress.Signalled, Code: 9}
 		}
 		return r, true, nil
 	}

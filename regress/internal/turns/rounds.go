@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
@@ -146,7 +146,7 @@ func (m *Measurement) takeTurn(t pass.Task, both Turn, take func(cost.Pair) erro
 	switch rival := both.errs[OldRun]; {
 	case both.errs[NewRun] != nil:
 		return both.errs[NewRun]
-	case rival != nil && fault.ClassOf(rival) == fault.Interrupted:
+	case rival != nil && regress.ClassOf(rival) == regress.Interrupted:
 		return rival
 	case rival != nil:
 		m.broken = rival

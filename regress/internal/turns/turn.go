@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
@@ -16,7 +17,7 @@ const (
 // A Turn is a run of each command on one case.
 type Turn struct {
 	costs   [2]outcome.Cost
-	endings [2]outcome.Ending
+	endings [2]regress.Ending
 	errs    [2]error
 	ran     [2]bool
 }
@@ -40,6 +41,6 @@ func (b *Turn) pair(t pass.Task) (p cost.Pair, ok bool) {
 
 // comparable reports whether runs that ended so did the same work. The time says nothing if only
 // one of them failed, or if a limit or a signal ended them.
-func comparable(old, now *outcome.Ending) bool {
-	return old != nil && now != nil && *old == *now && old.Kind == outcome.Exited
+func comparable(old, now *regress.Ending) bool {
+	return old != nil && now != nil && *old == *now && old.Kind == regress.Exited
 }

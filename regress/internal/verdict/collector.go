@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -70,7 +69,7 @@ func (r *firstResult) line(caseName string) state.Line {
 
 // enough returns pass.ErrStop if --fail-fast ends the first pass.
 func (c *collector) enough() error {
-	if c.o.FailFast > 0 && c.differing+c.o.Ledger.Summary.Verdicts[outcome.Environment] >= c.o.FailFast {
+	if c.o.FailFast > 0 && c.differing+c.o.Ledger.Summary.Verdicts[regress.MachineFailed] >= c.o.FailFast {
 		return pass.ErrStop
 	}
 	return nil
@@ -91,7 +90,7 @@ func (c *collector) addUndecided(u undecidedCase) {
 func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, alike: true}
 	u.ifIdentical = report.Case{
-		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
+		Verdict: regress.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
 		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
 	}
 	if c.o.Numbers.of(u) > 1 {
@@ -133,7 +132,7 @@ func (c *collector) takeFurther(t pass.Task, j judgement) error {
 
 // takeError takes the error of a case that could not run.
 func (c *collector) takeError(t pass.Task, err error) error {
-	c.final[t.Index] = fault.ClassOf(err) == fault.Environment
+	c.final[t.Index] = regress.ClassOf(err) == regress.Environment
 	return c.o.Ledger.MachineFailed(t, err)
 }
 
@@ -165,11 +164,11 @@ func (c *collector) reportUndecided() error {
 			continue // identical so far: --runs asks for more runs
 		}
 		switch judged.Verdict {
-		case outcome.Identical:
+		case regress.Identical:
 			continue
-		case outcome.Flaky, outcome.New: // further runs would change nothing
+		case regress.Flaky, regress.New: // further runs would change nothing
 		default:
-			judged.Verdict, judged.Unstable = outcome.DifferedOnce, false
+			judged.Verdict, judged.Unstable = regress.DifferedOnce, false
 		}
 		judged.Engine = u.onEngine
 		c.conclude(u.task, judged)

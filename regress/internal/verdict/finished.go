@@ -3,6 +3,7 @@ package verdict
 import (
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
@@ -48,7 +49,7 @@ func takeStored(c *collector, t pass.Task, l state.Line) (stored bool, err error
 // takeIdentical takes over a case whose runs were all identical.
 func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
 	r := firstResult{
-		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
+		ending:   regress.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, lane: exec.NoLane,
 	}

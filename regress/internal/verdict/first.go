@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
@@ -15,7 +16,7 @@ import (
 type firstResult struct {
 	err       error
 	identical bool
-	ending    outcome.Ending
+	ending    regress.Ending
 	left      content.Uncompared
 	cost      outcome.Cost
 	beside    *turns.Turn // both runs, if another command ran beside

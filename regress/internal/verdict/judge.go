@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
@@ -49,7 +50,7 @@ func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left 
 
 // maskedParts names the parts that the golden masks in an identical case with this ending. It
 // returns none with a Reference, because no outcome of an identical case is stored.
-func (j *Judge) maskedParts(caseName string, ended outcome.Ending) ([]string, error) {
+func (j *Judge) maskedParts(caseName string, ended regress.Ending) ([]string, error) {
 	if j.Reference != nil || !j.Masks(caseName) && !ended.Partial() {
 		return nil, nil
 	}
@@ -78,7 +79,7 @@ func (j *Judge) decide(t pass.Task) (judged report.Case, decided bool, err error
 	case err != nil:
 		return judged, true, err
 	case !known:
-		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, true, nil
+		return report.Case{Verdict: regress.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, true, nil
 	}
 	err = j.Comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
 		judged, err = j.decideBy(t.Entry, &old, &rec)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
@@ -72,7 +73,7 @@ func (f *fakeExecutor) RunAll(ctx context.Context, b exec.Batch) int {
 }
 
 // runLoop runs cases with two retries, and returns how often each ran and the verdicts.
-func runLoop(t *testing.T, o Options, names []string, texts map[string][]string) (map[string]int, report.Verdicts) {
+func runLoop(t *testing.T, o Options, names []string, texts map[string][]string) (map[string]int, regress.Verdicts) {
 	t.Helper()
 	rules, err := normalize.Parse(nil)
 	must(t, err)
@@ -120,7 +121,7 @@ func TestLoop(t *testing.T) {
 	if want := (map[string]int{"same.c": 1, "changed.c": 3, "flaky.c": 3, "new.c": 3}); !maps.Equal(runs, want) {
 		t.Errorf("runs %v, want %v", runs, want)
 	}
-	want := report.Verdicts{outcome.Identical: 1, outcome.Changed: 1, outcome.Flaky: 1, outcome.New: 1}
+	want := regress.Verdicts{regress.Identical: 1, regress.Changed: 1, regress.Flaky: 1, regress.New: 1}
 	if verdicts != want {
 		t.Errorf("verdicts %v, want %v", verdicts, want)
 	}

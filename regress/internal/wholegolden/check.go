@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -63,7 +63,7 @@ func Check(ctx context.Context, s *golden.Store) (*CheckResult, error) {
 			return nil, err
 		}
 		switch {
-		case fault.ClassOf(err) == fault.Input:
+		case regress.ClassOf(err) == regress.Input:
 			c.found.Lists = append(c.found.Lists, reason(err))
 		case err != nil:
 			return nil, err
@@ -81,7 +81,7 @@ type checker struct {
 
 func (c *checker) checkCase(caseName string) error {
 	r, _, err := c.store.Get(caseName)
-	if fault.ClassOf(err) == fault.Input {
+	if regress.ClassOf(err) == regress.Input {
 		c.addDamaged(DamagedEntry{Reason: reason(err)}, Place{Case: caseName})
 		return nil
 	}
@@ -105,7 +105,7 @@ func (c *checker) checkContent(p outcome.Part, at Place) error {
 		return nil
 	}
 	err := readThrough(c.store, p)
-	if err != nil && fault.ClassOf(err) != fault.Input {
+	if err != nil && regress.ClassOf(err) != regress.Input {
 		return err
 	}
 	if p.Size > 0 {

@@ -19,7 +19,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/plainfiles"
@@ -172,7 +172,7 @@ func drawRecord(t *rapid.T, b bag, caseName string) golden.Record {
 	r := b.simple(caseName, rapid.SampledFrom([]string{"", "x", "long " + caseName}).Draw(t, "out"))
 	r.Origin = rapid.IntRange(0, 1).Draw(t, "origin")
 	if rapid.Bool().Draw(t, "flaky") {
-		r.Outcome.Others = []outcome.Ending{{Code: 3}, {Kind: outcome.TimedOut}}
+		r.Outcome.Others = []regress.Ending{{Code: 3}, {Kind: regress.TimedOut}}
 		p := &r.Outcome.Parts[1]
 		p.Flaky, p.Seen = true, outcome.ShapesOf(outcome.Empty, outcome.Filled)
 		v := b.part(outcome.Stderr, "", "now and then")
@@ -317,7 +317,7 @@ func TestMergeRefuses(t *testing.T) {
 			}
 			slices.SortFunc(shards, func(a, b Shard) int { return strings.Compare(a.Name, b.Name) })
 			_, err := Merge(t.Context(), filepath.Join(dir, "merged"), shards)
-			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), test.says) {
+			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v does not say %q", err, test.says)
 			}
 			if left, _ := os.ReadDir(dir); len(left) != 2 {
@@ -376,11 +376,11 @@ func example(t *testing.T) string {
 		outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "given\n"}, Form: outcome.Gone}, link)
 	varies := b.simple("varies", "1")
 	varies.Origin, varies.Source = 1, outcome.Digest{}
-	varies.Outcome.Ending = outcome.Ending{Kind: outcome.Signalled, Code: 11}
-	varies.Outcome.Others, varies.Outcome.AnyExit = []outcome.Ending{{Code: 3}, {Kind: outcome.TimedOut}}, true
+	varies.Outcome.Ending = regress.Ending{Kind: regress.Signalled, Code: 11}
+	varies.Outcome.Others, varies.Outcome.AnyExit = []regress.Ending{{Code: 3}, {Kind: regress.TimedOut}}, true
 	varies.Outcome.Parts[0].Flaky, varies.Outcome.Parts[0].Seen = true, outcome.ShapesOf(outcome.Absent, outcome.Filled)
 	late := b.simple("late", "partial")
-	late.Outcome.Ending = outcome.Ending{Kind: outcome.TimedOut}
+	late.Outcome.Ending = regress.Ending{Kind: regress.TimedOut}
 	at := time.Date(2025, 1, 31, 14, 25, 1, 0, time.UTC)
 	build(t, path, golden.Meta{
 		Command:    []golden.Command{{Args: []string{"cc", "{in}"}}, {Glob: "*.f", Args: []string{"f77"}}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"muster/regress"
 	"os"
 	"runtime"
 	"strconv"
@@ -13,8 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"muster/regress/internal/fault"
 )
 
 // bombSize is what a bomb of these tests starts, and what its case may have. The tests do
@@ -190,7 +189,7 @@ func TestNoProcessForAMoment(t *testing.T) {
 		got := <-done
 		switch {
 		case !moment:
-			if fault.ClassOf(got.err) != fault.Environment || !strings.Contains(fmt.Sprint(got.err), "temporarily unavailable") {
+			if regress.ClassOf(got.err) != regress.Environment || !strings.Contains(fmt.Sprint(got.err), "temporarily unavailable") {
 				t.Errorf("without processes a case gave %v", got.err)
 			}
 		case got.err != nil:

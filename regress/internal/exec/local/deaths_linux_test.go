@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 // outcomeOf is what a run of a case gave.
@@ -75,7 +75,7 @@ func TestHelperKilledAgainAndAgain(t *testing.T) {
 			must(r, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
 		}
 		got := <-done
-		if fault.ClassOf(got.err) != fault.Environment || got.result != nil {
+		if regress.ClassOf(got.err) != regress.Environment || got.result != nil {
 			r.Errorf("three deaths gave %v", got.err)
 		}
 		if text := fmt.Sprint(got.err); !strings.Contains(text, "one.c") || !strings.Contains(text, "killed") {
@@ -93,7 +93,7 @@ func TestHelperKilledByItsCase(t *testing.T) {
 	for _, how := range []string{"kill -9 $PPID", "kill $PPID", "kill -SEGV $PPID", "kill -HUP -$(ps -o pgid= $PPID | tr -d ' ')"} {
 		mark := newMark()
 		_, err := r.try("one.c", daemon(mark)+how+"; exec sleep 86400."+mark)
-		if text := fmt.Sprint(err); fault.ClassOf(err) != fault.Environment || !strings.Contains(text, "one.c") {
+		if text := fmt.Sprint(err); regress.ClassOf(err) != regress.Environment || !strings.Contains(text, "one.c") {
 			t.Errorf("%q gave %v", how, err)
 		}
 		if left := marked(t, mark); len(left) > 0 {
@@ -417,7 +417,7 @@ func TestLanesMax(t *testing.T) {
 	for _, lanes := range []int{-1, 0, LanesMax + 1} {
 		o := options(usual(t))
 		o.Lanes = lanes
-		if _, err := Start(context.Background(), o); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), strconv.Itoa(lanes)) {
+		if _, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), strconv.Itoa(lanes)) {
 			t.Errorf("%d lanes gave %v", lanes, err)
 		}
 	}
@@ -430,7 +430,7 @@ func TestHelperDiesBeforeReady(t *testing.T) {
 		o := options(usual(t))
 		o.plain = plain
 		dying(t, 3*deathsMax)(&o) // in each mode that there may be
-		if crew, err := Start(context.Background(), o); fault.ClassOf(err) != fault.Environment {
+		if crew, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Environment {
 			t.Errorf("a helper that never is ready gave %v, %v", crew, err)
 		}
 	}

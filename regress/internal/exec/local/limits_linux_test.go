@@ -2,10 +2,9 @@ package local
 
 import (
 	"fmt"
+	"muster/regress"
 	"strings"
 	"testing"
-
-	"muster/regress/internal/outcome"
 )
 
 // TestOutputLimit: whatever a case floods ends it, what is kept is within the
@@ -36,7 +35,7 @@ func TestOutputLimit(t *testing.T) {
 				result, err := r.try("one.c", text)
 				must(r, err)
 				defer result.Release()
-				if got := result.Outcome.Ending.Kind; got != outcome.OutputLimit {
+				if got := result.Outcome.Ending.Kind; got != regress.OutputLimit {
 					r.Errorf("ended by %v", got)
 				}
 				kept := int64(0)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 )
 
@@ -80,7 +81,7 @@ func (c *Crew) startFirst(ctx context.Context) error {
 			return nil
 		}
 		var full *errFull // another mode needs as much room
-		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input || errors.As(err, &full) {
+		if ctx.Err() != nil || regress.ClassOf(err) == regress.Input || errors.As(err, &full) {
 			return err
 		}
 		why = err

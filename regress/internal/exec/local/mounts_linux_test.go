@@ -1,6 +1,7 @@
 package local
 
 import (
+	"muster/regress"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,8 +10,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"muster/regress/internal/fault"
 )
 
 // canary is a folder that somebody mounts where lanes are emptied: with files of
@@ -89,8 +88,8 @@ func TestMountStuck(t *testing.T) {
 			dir, intact := canary(t)
 			at := filepath.Join(r.crew.lanes[0].root, place)
 			got := r.mountDuring(dir, place)
-			if fault.ClassOf(got.err) != fault.Environment || !strings.Contains(got.err.Error(), "mounted at "+at) {
-				r.Errorf("class %v: %v", fault.ClassOf(got.err), got.err)
+			if regress.ClassOf(got.err) != regress.Environment || !strings.Contains(got.err.Error(), "mounted at "+at) {
+				r.Errorf("class %v: %v", regress.ClassOf(got.err), got.err)
 			}
 			unable(r.T, func() {
 				r.wantClean("next.c")

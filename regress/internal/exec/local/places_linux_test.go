@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 // seeing prints every path that a case is told, in all the ways out.
@@ -170,7 +170,7 @@ func TestFullFileSystem(t *testing.T) {
 			if text == "exit 0" || text == "sleep 86400" {
 				fill(r.T, filler, 10<<10)
 			}
-			if result, err := r.try("one.c", text); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) {
+			if result, err := r.try("one.c", text); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), mend) {
 				r.Errorf("%q on a full disk gave %v, %v", text, result, err)
 			}
 			must(r, os.Remove(filler))
@@ -194,7 +194,7 @@ func TestFullDisk(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
 		filler := filepath.Join(dir, "filler")
 		fill(r.T, filler, 10<<10)
-		if _, err := r.try("one.c", "exit 0"); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) {
+		if _, err := r.try("one.c", "exit 0"); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), mend) {
 			r.Errorf("on a full disk a case gave %v", err)
 		}
 		for _, left := range []int64{0, 4 << 10, 12 << 10} { // for nothing, the base, the folders
@@ -203,7 +203,7 @@ func TestFullDisk(t *testing.T) {
 			onDisk(&o)
 			o.plain = r.crew.o.plain
 			crew, err := Start(context.Background(), o)
-			if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) || strings.Count(err.Error(), mend) != 1 {
+			if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), mend) || strings.Count(err.Error(), mend) != 1 {
 				r.Errorf("a start with %d bytes free gave %v", left, err)
 			}
 			if crew != nil {
@@ -261,7 +261,7 @@ func TestCorpusGone(t *testing.T) {
 				must(t, os.RemoveAll(at))
 				must(t, spoil())
 				_, err := r.try("sub/two.c", "cat $1")
-				if fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "sub/two.c") {
+				if regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "sub/two.c") {
 					r.Errorf("gave %v", err)
 				}
 				r.want(r.run("one.c", "cat $1; find . -name two.c"), "exit 0", `stdout "source one\n"`)
@@ -284,7 +284,7 @@ func TestCorpusUnreadable(t *testing.T) {
 	r := newRig(t, openCorpusAt(t, dir))
 	must(t, os.Chmod(filepath.Join(dir, "one.c"), 0))
 	_, err := r.try("one.c", "cat $1")
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), "one.c: permission denied") {
+	if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), "one.c: permission denied") {
 		t.Errorf("gave %v", err)
 	}
 }
@@ -297,12 +297,12 @@ func TestArchiveCut(t *testing.T) {
 		must(r, err)
 		must(r, os.Truncate(name, r.entry("next.c").Offset+3))
 		r.want(r.run("one.c", "cat $1"), "exit 0", `stdout "source one\n"`)
-		if _, err := r.try("next.c", ":"); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "next.c") {
+		if _, err := r.try("next.c", ":"); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "next.c") {
 			r.Errorf("a source that was cut gave %v", err)
 		}
 		r.want(r.run("one.c", "cat $1"), "exit 0", `stdout "source one\n"`)
 		must(r, os.Truncate(name, 0))
-		if _, err := r.try("one.c", "rm HDR_a.h"); fault.ClassOf(err) != fault.Input {
+		if _, err := r.try("one.c", "rm HDR_a.h"); regress.ClassOf(err) != regress.Input {
 			r.Errorf("an empty archive gave %v", err)
 		}
 		must(r, os.WriteFile(name, whole, 0o600))
@@ -369,7 +369,7 @@ func TestKeep(t *testing.T) {
 		}
 		o := options(usual(t))
 		o.Keep = keep
-		if _, err := Start(context.Background(), o); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "not empty") {
+		if _, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "not empty") {
 			t.Errorf("a folder that is not empty gave %v", err)
 		}
 	}

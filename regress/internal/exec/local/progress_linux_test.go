@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/lane"
 )
 
@@ -197,7 +197,7 @@ func TestAnswerLate(t *testing.T) {
 	if must(t, err); len(got) == 0 || !strings.HasPrefix(got[0], "exit 3") {
 		t.Errorf("it gave %q", got)
 	}
-	if _, err := try("1h", 300*time.Millisecond); fault.ClassOf(err) != fault.Environment || !errors.Is(err, errLaneDied) {
+	if _, err := try("1h", 300*time.Millisecond); regress.ClassOf(err) != regress.Environment || !errors.Is(err, errLaneDied) {
 		t.Errorf("without end it gave %v", err)
 	}
 }

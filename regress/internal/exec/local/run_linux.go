@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -103,7 +104,7 @@ func (w *worker) buildResult(d *lane.Answer) (*exec.Result, error) {
 		t.release()
 		return nil, fault.Environmentf("take over what a case left: %w", w.crew.withRoomMend(err))
 	}
-	out := outcome.Outcome{Ending: outcome.Ending{Kind: outcome.Kind(d.Kind), Code: d.Code}, Parts: t.parts}
+	out := outcome.Outcome{Ending: regress.Ending{Kind: regress.EndingKind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}
 	return exec.NewResult(out, cost, w.number, t.contents, t.release), nil
 }

@@ -1,14 +1,13 @@
 package local
 
 import (
+	"muster/regress"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"muster/regress/internal/fault"
 )
 
 // TestThreadRefusedToHelper: what ends a helper to which a thread is refused is told in
@@ -26,7 +25,7 @@ func TestThreadRefusedToHelper(t *testing.T) {
 			t.Fatal("a crew of such helpers started")
 		}
 		first, _, _ := strings.Cut(said, "\n")
-		if text := err.Error(); !strings.HasSuffix(text, first+": "+processesMend) || strings.Contains(text, "\n") || fault.ClassOf(err) != fault.Environment {
+		if text := err.Error(); !strings.HasSuffix(text, first+": "+processesMend) || strings.Contains(text, "\n") || regress.ClassOf(err) != regress.Environment {
 			t.Errorf("it is told as %q", text)
 		}
 	}

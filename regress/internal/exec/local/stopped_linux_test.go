@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"muster/regress"
 	"os"
 	osexec "os/exec"
 	"strings"
@@ -10,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"muster/regress/internal/fault"
 )
 
 // TestHelperStopped: a case of a plain lane that stops its helper gets its verdict long
@@ -85,7 +84,7 @@ func TestGivenUp(t *testing.T) {
 		r := newRig(t, usual(t), impatient, plainly)
 		p, mark := newPipe(t), newMark()
 		script := `sh -c 'read x < ` + p.path + `; echo junk > "$0"; : ` + mark + `' "$PWD/junk" & exit 0`
-		if _, err := r.try("one.c", script); fault.ClassOf(err) != fault.Environment {
+		if _, err := r.try("one.c", script); regress.ClassOf(err) != regress.Environment {
 			t.Errorf("it gave %v", err)
 		}
 		r.wantClean("next.c")

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/lane"
 )
 
@@ -78,7 +78,7 @@ func TestCaseUnkillable(t *testing.T) {
 					if !errors.Is(got.err, context.Canceled) {
 						t.Errorf("an interrupted run gave %v", got.err)
 					}
-				case fault.ClassOf(got.err) != fault.Environment || !strings.HasPrefix(text, "one.c: lane 0 is given up: ") || !strings.Contains(text, " (sh); thaw "):
+				case regress.ClassOf(got.err) != regress.Environment || !strings.HasPrefix(text, "one.c: lane 0 is given up: ") || !strings.Contains(text, " (sh); thaw "):
 					t.Errorf("it gave %v; alive are %v", got.err, marked(t, mark))
 				case mode == "plain": // in a namespace it has ended with the init
 					if left := marked(t, mark); len(left) != 1 || !strings.Contains(text, fmt.Sprintf(" %d (sh)", left[0])) {
@@ -137,7 +137,7 @@ func TestHelperUnkillable(t *testing.T) {
 		began := time.Now()
 		helpers := fmt.Sprintf("process %d (", r.crew.lanes[0].helper.Process.Pid)
 		_, err = r.try("one.c", "exit 0")
-		if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), helpers) {
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), helpers) {
 			t.Errorf("it gave %v, and not %s", err, helpers)
 		}
 		soon(t, began)
@@ -159,7 +159,7 @@ func TestHelperUnkillable(t *testing.T) {
 			t.Errorf("an interrupted run gave %v and %q", got.err, r.notes.said)
 		}
 		err = r.crew.Close()
-		if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), "is given up") {
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), "is given up") {
 			t.Errorf("the end gave %v", err)
 		}
 		soon(t, began)

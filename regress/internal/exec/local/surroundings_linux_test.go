@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 // TestEnvironment: a case gets what is documented, and nothing of ours.
@@ -279,7 +279,7 @@ func TestNoNetwork(t *testing.T) {
 func TestNoNetworkRefused(t *testing.T) {
 	o := options(usual(t))
 	o.NoNetwork, o.plain = true, true
-	if _, err := Start(t.Context(), o); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "--no-network: ") {
+	if _, err := Start(t.Context(), o); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "--no-network: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
-	"muster/regress/internal/fault"
 )
 
 func TestActionsHaveAllThatCasesAreGiven(t *testing.T) {
@@ -116,7 +116,7 @@ func TestNamesThatCannotBeSent(t *testing.T) {
 	c := OpenCorpus(t, corpusFiles)
 	e := c.Cases()[0]
 	e.Name = "\xff.c"
-	if _, err := builderFor(t, c, setting()).build(exec.Job{Source: e, Command: Compiler()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
+	if _, err := builderFor(t, c, setting()).build(exec.Job{Source: e, Command: Compiler()}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "%FF.c") {
 		t.Errorf("%v", err)
 	}
 }

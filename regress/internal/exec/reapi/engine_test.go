@@ -11,11 +11,10 @@ import (
 	rpc "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
 )
 
 // What the engine knows is not run again, unless it is to be.
@@ -52,18 +51,18 @@ func TestRunsOnceUnlessFresh(t *testing.T) {
 func TestEngineEndings(t *testing.T) {
 	for _, c := range []struct {
 		response *repb.ExecuteResponse
-		want     outcome.Ending
-		class    fault.Class
+		want     regress.Ending
+		class    regress.Class
 	}{
-		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.DeadlineExceeded)}, Result: &repb.ActionResult{}}, outcome.Ending{Kind: outcome.TimedOut}, fault.None},
-		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.PermissionDenied), Message: "no"}}, outcome.Ending{}, fault.Environment},
-		{&repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: -1}}, outcome.Ending{}, fault.Environment},
+		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.DeadlineExceeded)}, Result: &repb.ActionResult{}}, regress.Ending{Kind: regress.TimedOut}, regress.None},
+		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.PermissionDenied), Message: "no"}}, regress.Ending{}, regress.Environment},
+		{&repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: -1}}, regress.Ending{}, regress.Environment},
 	} {
 		w := newWorker(t, reapitest.Options{})
 		s := w.mustStart(nil)
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		r, err := s.Run(t.Context(), s.cases[0])
-		if fault.ClassOf(err) != c.class || err == nil && r.Outcome.Ending != c.want {
+		if regress.ClassOf(err) != c.class || err == nil && r.Outcome.Ending != c.want {
 			t.Errorf("%v: %v", c.response, err)
 		}
 	}
@@ -82,7 +81,7 @@ func TestInterrupted(t *testing.T) {
 	j.Fresh = true
 	if r, err := s.Run(ctx, j); err == nil {
 		r.Release() // it was quicker
-	} else if fault.ClassOf(err) != fault.Interrupted {
+	} else if regress.ClassOf(err) != regress.Interrupted {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -27,7 +27,7 @@ func TestKnownAndUnreadable(t *testing.T) {
 	})
 	s.wants(s.cases[0], false)
 	code = codes.PermissionDenied
-	if r, err := s.Run(t.Context(), s.cases[0]); fault.ClassOf(err) != fault.Environment {
+	if r, err := s.Run(t.Context(), s.cases[0]); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("%v, %v", r, err)
 	}
 }
@@ -56,7 +56,7 @@ func TestEvicted(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := s.Run(t.Context(), s.cases[2]); fault.ClassOf(err) != fault.Environment {
+	if _, err := s.Run(t.Context(), s.cases[2]); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("an engine that keeps nothing: %v", err)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // What a bundle's libraries are looked for in first is what cases get: LD_LIBRARY_PATH, of
@@ -32,7 +32,7 @@ func TestLibrariesByTheEnvironment(t *testing.T) {
 		t.Error(err)
 	}
 	for _, env := range [][]string{nil, {"LD_LIBRARY_PATH=" + libraries, "LD_LIBRARY_PATH=/none"}} {
-		if err := start(env...); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "libseven.so") {
+		if err := start(env...); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "libseven.so") {
 			t.Errorf("with %q: %v", env, err)
 		}
 	}

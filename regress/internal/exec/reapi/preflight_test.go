@@ -9,10 +9,10 @@ import (
 	rpc "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // A tool that does not run is the environment's fault, told in its own words, and no case
@@ -29,7 +29,7 @@ func TestPreflightFails(t *testing.T) {
 		w := newWorker(t, reapitest.Options{})
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		_, err := w.start(nil)
-		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.says) {
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 		if n := w.Calls("Execute"); c.response.Result != nil && n != 1 {

@@ -6,6 +6,7 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -38,16 +39,16 @@ func responseOf(message *repb.ExecuteResponse) (response, error) {
 // ending is how the command ended. The API has an exit status alone: one that shells make of
 // a signal is that signal, but for a shell, of which it says that a command in its script
 // ended so.
-func (a *action) ending(resp response) (outcome.Ending, error) {
+func (a *action) ending(resp response) (regress.Ending, error) {
 	code := int(resp.result.GetExitCode())
 	signal, signalled := outcome.SignalOf(code)
 	switch {
 	case resp.timedOut:
-		return outcome.Ending{Kind: outcome.TimedOut}, nil
+		return regress.Ending{Kind: regress.TimedOut}, nil
 	case code < 0:
-		return outcome.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
+		return regress.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
 	case signalled && !a.job.Command.Shell:
-		return outcome.Ending{Kind: outcome.Signalled, Code: signal}, nil
+		return regress.Ending{Kind: regress.Signalled, Code: signal}, nil
 	}
-	return outcome.Ending{Kind: outcome.Exited, Code: code}, nil
+	return regress.Ending{Kind: regress.Exited, Code: code}, nil
 }

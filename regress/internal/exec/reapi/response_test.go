@@ -8,8 +8,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 func TestEndings(t *testing.T) {
@@ -35,7 +35,7 @@ func TestEndings(t *testing.T) {
 		r.ExitCode = c.code
 		got, err := actionOf(t, setting(), c.command).resultOf(t.Context(), response{result: r, timedOut: c.timeout}, s.contents())
 		if c.want == "" {
-			if fault.ClassOf(err) != fault.Environment {
+			if regress.ClassOf(err) != regress.Environment {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		} else if err != nil || got.Outcome.Ending.String() != c.want || got.Outcome.ByStatus != (c.code == 139) {
@@ -59,7 +59,7 @@ func TestResponseOf(t *testing.T) {
 		resp, err := responseOf(c.response)
 		got := map[bool]string{true: "timed-out", false: "ran"}[resp.timedOut]
 		if err != nil {
-			got = fmt.Sprint(map[fault.Class]string{fault.Environment: "environment"}[fault.ClassOf(err)])
+			got = fmt.Sprint(map[regress.Class]string{regress.Environment: "environment"}[regress.ClassOf(err)])
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s: %v", name, got, c.want, err)

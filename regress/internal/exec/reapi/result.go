@@ -7,6 +7,7 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
@@ -35,19 +36,19 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 		err = c.files(resp)
 	}
 	switch {
-	case err != nil && fault.ClassOf(err) != fault.None:
+	case err != nil && regress.ClassOf(err) != regress.None:
 		return nil, err
 	case err != nil:
 		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
 	}
 	if c.exceeded { // also of one that was out of time: a lane would have ended it before
-		ending = outcome.Ending{Kind: outcome.OutputLimit}
+		ending = regress.Ending{Kind: regress.OutputLimit}
 	}
 	cost, remote := fromMetadata(resp.result.GetExecutionMetadata())
 	if remote.Cached = resp.cached; !resp.cached {
 		addMeasured(&remote, resp)
 	}
-	r := exec.NewResult(outcome.Outcome{Ending: ending, ByStatus: ending.TwoReadings(), Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
+	r := exec.NewResult(outcome.Outcome{Ending: ending, ByStatus: outcome.HasTwoReadings(ending), Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
 	r.Engine = &remote
 	return r, nil
 }
@@ -64,7 +65,7 @@ type collector struct {
 }
 
 // process takes what the process itself gave: how it ended, and its output and error.
-func (c *collector) process(resp response) (outcome.Ending, error) {
+func (c *collector) process(resp response) (regress.Ending, error) {
 	ending, err := c.ending(resp)
 	if err == nil {
 		err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest())

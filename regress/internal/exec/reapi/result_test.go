@@ -9,10 +9,10 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -120,18 +120,18 @@ func TestOutputLimit(t *testing.T) {
 	} {
 		s := store{}
 		got, err := actionOf(t, setting(), Compiler()).resultOf(t.Context(), response{result: r(s, t)}, s.contents())
-		if err != nil || got.Outcome.Ending.Kind != outcome.OutputLimit || len(got.Outcome.Parts) != 2 {
+		if err != nil || got.Outcome.Ending.Kind != regress.OutputLimit || len(got.Outcome.Parts) != 2 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	s := store{}
 	got, err := actionOf(t, setting(), Compiler()).resultOf(t.Context(), response{result: s.left(t, map[string]string{"a": strings.Repeat("x", 100)})}, s.contents())
-	if err != nil || got.Outcome.Ending.Kind != outcome.Exited {
+	if err != nil || got.Outcome.Ending.Kind != regress.Exited {
 		t.Errorf("just as much as it may: %+v, %v", got, err)
 	}
 	r := s.left(t, nil)
 	r.StdoutRaw = []byte(strings.Repeat("x", 100))
-	if got, err := actionOf(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
+	if got, err := actionOf(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != regress.Exited {
 		t.Errorf("a stream of just as much as it may: %+v, %v", got, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestEngineInError(t *testing.T) {
 		r := s.left(t, map[string]string{"y.o": "o"})
 		change(s, r)
 		_, err := actionOf(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents())
-		if fault.ClassOf(err) != fault.Environment {
+		if regress.ClassOf(err) != regress.Environment {
 			t.Errorf("%s: %v", name, err)
 		}
 		if strings.Contains(name, "evicted") && !errors.Is(err, errEvicted) {

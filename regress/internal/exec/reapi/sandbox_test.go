@@ -8,9 +8,9 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // What a sandbox says when its worker's disk is full is no outcome of the tool, though the
@@ -34,7 +34,7 @@ func TestSandboxFails(t *testing.T) {
 		s.wants(s.cases[0], false)
 		fails.Store(9)
 		_, err := s.Run(t.Context(), s.cases[1])
-		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "sandbox did not start it: execvp /usr/bin/cc: Input/output error") || fails.Load() != 6 {
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "sandbox did not start it: execvp /usr/bin/cc: Input/output error") || fails.Load() != 6 {
 			t.Errorf("%d executions left of 9: %v", fails.Load(), err)
 		}
 		fails.Store(0)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"muster/pool"
+	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
@@ -95,7 +96,7 @@ func copyEntry(w io.Writer, c *corpus.Corpus, e corpus.Entry) (int64, error) {
 	}
 	defer r.Close()
 	n, err := io.Copy(w, r)
-	if err != nil && fault.ClassOf(err) == fault.None {
+	if err != nil && regress.ClassOf(err) == regress.None {
 		err = fault.Environmentf("%s cannot be read: %w", name.Print(e.Name), err)
 	}
 	return n, err

@@ -15,6 +15,7 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/proto"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
@@ -185,7 +186,7 @@ func (s *started) wants(j exec.Job, cached bool) {
 	}
 	defer r.Release()
 	p, ok := r.Outcome.Part(outcome.Key{Place: outcome.File, Path: assembler})
-	if !ok || r.Outcome.Ending != (outcome.Ending{}) || len(r.Outcome.Parts) != 3 || r.Engine.Cached != cached {
+	if !ok || r.Outcome.Ending != (regress.Ending{}) || len(r.Outcome.Parts) != 3 || r.Engine.Cached != cached {
 		s.Errorf("%s left %+v, cached %t", j.Source.Name, r.Outcome, r.Engine.Cached)
 		return
 	}

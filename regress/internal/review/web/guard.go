@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/internal/wording"
-	"muster/regress/internal/fault"
+	"muster/regress"
 )
 
 // The page takes everything from here, runs no script but its own file, and cannot be
@@ -144,7 +144,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 // fail answers with an error of the review itself.
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
-	if fault.ClassOf(err) == fault.Input {
+	if regress.ClassOf(err) == regress.Input {
 		status = http.StatusConflict
 	}
 	refuse(w, status, wording.Of(err))

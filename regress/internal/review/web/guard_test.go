@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/regress/internal/fault"
+	"muster/regress"
 	"muster/regress/internal/review/web"
 )
 
@@ -215,7 +215,7 @@ func TestAddresses(t *testing.T) {
 	} {
 		o.Open = few().open
 		o.Ready = func(link string) { t.Errorf("%s was opened: %s", o.Addr, link) }
-		if _, err := web.Run(t.Context(), o); fault.ClassOf(err) != fault.Input {
+		if _, err := web.Run(t.Context(), o); regress.ClassOf(err) != regress.Input {
 			t.Errorf("%s: %v", o.Addr, err)
 		}
 	}
@@ -314,7 +314,7 @@ func TestHangingClients(t *testing.T) {
 	c.ask(http.MethodGet, "/state", "") // the server has them all by now
 	v.stop()
 	<-v.done
-	if !errors.Is(v.err, context.Canceled) || fault.ClassOf(v.err) != fault.Interrupted {
+	if !errors.Is(v.err, context.Canceled) || regress.ClassOf(v.err) != regress.Interrupted {
 		t.Errorf("%v", v.err)
 	}
 }

@@ -1,10 +1,9 @@
 package bundle
 
 import (
+	"muster/regress"
 	"strings"
 	"testing"
-
-	"muster/regress/internal/fault"
 )
 
 // A run sends so many files along and no more: an action's input would have no end.
@@ -13,7 +12,7 @@ func TestTooManyFiles(t *testing.T) {
 	if err := m.add(item{source: "/last"}); err != nil {
 		t.Error(err)
 	}
-	if err := m.add(item{source: "/a"}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "/a") {
+	if err := m.add(item{source: "/a"}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "/a") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
@@ -154,7 +155,7 @@ func realPath(file string) (string, error) {
 // unreadable is why a file or folder does not travel.
 func unreadable(path string, err error) error {
 	switch {
-	case fault.ClassOf(err) == fault.Input:
+	case regress.ClassOf(err) == regress.Input:
 		return err // it is worded
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Inputf("%s went away while it was read; run again when nothing writes there", name.Print(path))

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
-	"muster/regress/internal/fault"
 )
 
 // A file that changes before it is sent is named, and is nobody's but the user's to mend.
@@ -28,7 +28,7 @@ func TestChangedBeforeItIsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := read(content)
-		if err == nil || !strings.HasPrefix(err.Error(), file) || fault.ClassOf(err) != fault.Input {
+		if err == nil || !strings.HasPrefix(err.Error(), file) || regress.ClassOf(err) != regress.Input {
 			t.Errorf("%s: %q, %v", how, got, err)
 		}
 	}

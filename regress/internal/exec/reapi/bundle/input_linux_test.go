@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"muster/regress"
 	muster "muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/bundle"
-	"muster/regress/internal/fault"
 )
 
 // there is a command that the workers have.
@@ -91,7 +91,7 @@ func TestInputsRefused(t *testing.T) {
 		"two of one name":            {filepath.Join(outside, "lib"), filepath.Join(kit, "lib")},
 		"too large":                  {large},
 	} {
-		if _, err := bundle.Make(t.Context(), bundle.Options{Inputs: inputs, Command: there()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), filepath.Base(inputs[0])) {
+		if _, err := bundle.Make(t.Context(), bundle.Options{Inputs: inputs, Command: there()}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), filepath.Base(inputs[0])) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

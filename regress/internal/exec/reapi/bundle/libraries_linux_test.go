@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/bundle"
-	"muster/regress/internal/fault"
 )
 
 // A library that lies beside its program travels, found by $ORIGIN, and so does what that
@@ -29,7 +29,7 @@ func TestLibrariesBesideTheProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, program), Bundle: true})
-			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "libinner.so") {
+			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "libinner.so") {
 				t.Errorf("%v", err)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 )
 
 // anELF is a file with nothing but a header, and the loader that it asks for, if it does.
@@ -70,7 +70,7 @@ func TestLoaderIsThePrograms(t *testing.T) {
 	}
 	program := put(t, anELF(t, elf.ELFCLASS64, loader+".gone"), filepath.Join(dir, "program"))
 	_, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{program}, Path: program}, Bundle: true})
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "the loader "+loader+".gone that it asks for is not there") {
+	if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "the loader "+loader+".gone that it asks for is not there") {
 		t.Errorf("%v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestStdinOfAnotherLoader(t *testing.T) {
 	dir := t.TempDir()
 	program := put(t, anELF(t, elf.ELFCLASS32, put(t, nil, filepath.Join(dir, "ld-linux.so.2"))), filepath.Join(dir, "program"))
 	_, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{program}, Path: program, Stdin: true}, Bundle: true})
-	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "without --stdin") {
+	if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "without --stdin") {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/bundle"
-	"muster/regress/internal/fault"
 )
 
 // A bundled tool counts characters as it does here.
@@ -99,17 +99,17 @@ func TestProgramsThatAreNotWholeAreRefused(t *testing.T) {
 	for program, want := range map[string]string{"gcc": "looks for cc1", "/usr/bin/python3": "Python looks for", "perl": "Perl looks for"} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			_, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, program), Bundle: true})
-			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--remote-input") {
+			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--remote-input") {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	shell := command(t, "sh")
 	shell.Shell = true
-	if _, err := bundle.Make(t.Context(), bundle.Options{Command: shell, Bundle: true}); fault.ClassOf(err) != fault.Input {
+	if _, err := bundle.Make(t.Context(), bundle.Options{Command: shell, Bundle: true}); regress.ClassOf(err) != regress.Input {
 		t.Errorf("a shell: %v", err)
 	}
-	if _, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, "cat")}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "--remote-bundle") {
+	if _, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, "cat")}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "--remote-bundle") {
 		t.Errorf("a name that is looked for in PATH, and not sent: %v", err)
 	}
 }

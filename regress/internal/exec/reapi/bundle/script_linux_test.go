@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/tree"
-	"muster/regress/internal/fault"
 )
 
 // The first line is taken as the kernel takes it, however short the script is.
@@ -50,7 +50,7 @@ func TestScriptsRefused(t *testing.T) {
 		"#!/usr/bin/env no-such-sh\n": "no-such-sh is not found",
 		"#!/usr/bin/ldd\n":            "is a script itself",
 	} {
-		if _, script, err := scripted(t, text); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), script) {
+		if _, script, err := scripted(t, text); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), script) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestNameThatCannotBeSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := made(t, bundle.Options{Inputs: []string{dir}, Command: &exec.Command{Words: []string{"/bin/cc"}, Path: "/bin/cc"}}).Place(&tree.Builder{})
-	if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), filepath.Join(dir, "a%FF")+" cannot be sent along: ") {
+	if regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), filepath.Join(dir, "a%FF")+" cannot be sent along: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,10 +3,9 @@ package bundle
 import (
 	"fmt"
 	"io/fs"
+	"muster/regress"
 	"syscall"
 	"testing"
-
-	"muster/regress/internal/fault"
 )
 
 // An error names a file once, says whose move it is, and what that is.
@@ -17,7 +16,7 @@ func TestUnreadable(t *testing.T) {
 		syscall.ENOENT: "2 a went away while it was read; run again when nothing writes there",
 	} {
 		err := unreadable("a", &fs.PathError{Op: "open", Path: "/x/a", Err: errno})
-		if got := fmt.Sprint(fault.ClassOf(err).Status(), " ", err); got != want {
+		if got := fmt.Sprint(regress.ClassOf(err).Status(), " ", err); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

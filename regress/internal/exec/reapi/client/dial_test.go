@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 func TestAddress(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAddress(t *testing.T) {
 		{client.Options{URL: "grpcs://host", CA: "none.pem"}, "none.pem"},
 	} {
 		_, err := client.Dial(t.Context(), c.o)
-		if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), c.want) {
+		if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
@@ -84,7 +84,7 @@ func TestCapabilities(t *testing.T) {
 		case err == nil:
 			got.Close()
 			t.Errorf("an engine that %s was taken", c.want)
-		case fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "grpc://engine:8980"):
+		case regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "grpc://engine:8980"):
 			t.Errorf("%v, want %q", err, c.want)
 		}
 		stop()
@@ -122,7 +122,7 @@ func TestTokenRefused(t *testing.T) {
 	dial, stop := e.Memory()
 	defer stop()
 	_, err := client.Dial(t.Context(), client.Options{URL: "grpc://localhost:1", Dialer: dial, Token: "wrong"})
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "Unauthenticated: no such token; it refused the token") || e.Calls("GetCapabilities") != 1 {
+	if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "Unauthenticated: no such token; it refused the token") || e.Calls("GetCapabilities") != 1 {
 		t.Errorf("%d requests: %v", e.Calls("GetCapabilities"), err)
 	}
 }
@@ -134,7 +134,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	l.Close()
 	_, err = client.Dial(t.Context(), client.Options{URL: "grpc://" + l.Addr().String(), Sleep: func(context.Context, time.Duration) error { return nil }})
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "refused") {
+	if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "refused") {
 		t.Error(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
 )
@@ -39,7 +40,7 @@ func (c *Client) failed(p purpose, err error) error { return c.failedAfter(p, er
 
 // failedAfter says also how often it was tried, for how long.
 func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) error {
-	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
+	if errors.Is(err, context.Canceled) || regress.ClassOf(err) == regress.Input {
 		return err
 	}
 	tries := ""

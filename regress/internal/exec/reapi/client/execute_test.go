@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 func TestExecute(t *testing.T) {
@@ -74,7 +74,7 @@ func TestLargeResults(t *testing.T) {
 			continue
 		}
 		for _, err := range []error{err, err2} {
-			if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "; its answer, in which it sends what a case printed") {
+			if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "; its answer, in which it sends what a case printed") {
 				t.Error(err)
 			}
 		}
@@ -207,7 +207,7 @@ func TestExecuteMissing(t *testing.T) {
 		r.upload(blobs...)
 		_, err := r.Execute(t.Context(), client.Execution{Action: blobs[0].Digest})
 		missing := (*client.MissingError)(nil)
-		if !errors.As(err, &missing) || fault.ClassOf(err) != fault.Environment || r.engine.Calls("Execute") != 1 {
+		if !errors.As(err, &missing) || regress.ClassOf(err) != regress.Environment || r.engine.Calls("Execute") != 1 {
 			t.Fatalf("%v: %d requests, %v", code, r.engine.Calls("Execute"), err)
 		}
 		if want := []blob.Digest{input.Digest}; code == codes.OK && !slices.Equal(missing.Digests, want) || code != codes.OK && len(missing.Digests) > 0 {
@@ -264,7 +264,7 @@ func TestExecuteStatuses(t *testing.T) {
 			t.Errorf("%v: ran %d times", c.response, ran.Load())
 		case c.want == "" && (err != nil || response.Result == nil || response.Status.Code != int32(codes.DeadlineExceeded)):
 			t.Errorf("%v, %v", response, err)
-		case c.want != "" && (fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "rpc error")):
+		case c.want != "" && (regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "rpc error")):
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

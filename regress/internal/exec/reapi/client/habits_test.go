@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // FAILED_PRECONDITION is said of inputs that are missing and of workers that are not there.
@@ -39,7 +39,7 @@ func TestNoSuchWorker(t *testing.T) {
 			return nil
 		})
 		_, err := r.Execute(t.Context(), x)
-		if errors.As(err, new(*client.MissingError)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
+		if errors.As(err, new(*client.MissingError)) || r.engine.Calls("Execute") != 1 || regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
 			t.Errorf("%d requests: %v", r.engine.Calls("Execute"), err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestBatchOneByOne(t *testing.T) {
 			return nil
 		}}, client.Options{})
 		err := r.Upload(t.Context(), blobs)
-		if c.want == "" && err != nil || c.want != "" && (fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" && (regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v", c.code, err)
 		}
 		mu.Lock() // what is refused ends Upload while others are under way
@@ -191,7 +191,7 @@ func TestMessageAndLogs(t *testing.T) {
 	}}, client.Options{})
 	_, err := r.Execute(t.Context(), client.Execution{Action: r.action("cc")})
 	want := "Internal: set-up failed; http://browser/action/7; its log worker: mount: ‹ESC› no such image"
-	if fault.ClassOf(err) != fault.Environment || !strings.HasSuffix(err.Error(), want) {
+	if regress.ClassOf(err) != regress.Environment || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // What an engine says of itself is shown in part, and drives no terminal.
@@ -50,7 +50,7 @@ func TestReadIsBounded(t *testing.T) {
 	r := newRig(t, reapitest.Options{}, client.Options{})
 	d := noise(10).Digest
 	for _, d.Size = range []int64{1 << 40, math.MaxInt64} {
-		if _, err := r.Read(t.Context(), d); fault.ClassOf(err) != fault.Environment || r.engine.Calls("Read") > 0 {
+		if _, err := r.Read(t.Context(), d); regress.ClassOf(err) != regress.Environment || r.engine.Calls("Read") > 0 {
 			t.Errorf("%d bytes: %v", d.Size, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestEndlessStreams(t *testing.T) {
 		})
 		r := newRig(t, reapitest.Options{Zstd: name == "beside", Server: []grpc.ServerOption{endless}},
 			client.Options{Attempts: 3, Deadline: 100 * time.Millisecond})
-		if _, err := r.Read(t.Context(), b.Digest); fault.ClassOf(err) != fault.Environment {
+		if _, err := r.Read(t.Context(), b.Digest); regress.ClassOf(err) != regress.Environment {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

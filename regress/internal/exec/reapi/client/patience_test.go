@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // waiting sleeps by the clock of a synctest.
@@ -161,7 +161,7 @@ func TestNeverNamed(t *testing.T) {
 				synctest.Wait() // they are asked for in this order
 			}
 			err := errors.Join(<-done, <-done)
-			if took := time.Since(began); took != c.took || (err != nil) != (c.stopped || !c.queued) || err != nil && fault.ClassOf(err) != fault.Environment {
+			if took := time.Since(began); took != c.took || (err != nil) != (c.stopped || !c.queued) || err != nil && regress.ClassOf(err) != regress.Environment {
 				t.Errorf("%+v: after %v, %v", c, took, err)
 			}
 			if c.stopped && !strings.Contains(err.Error(), "within the deadline; does it hang, or lack threads? fewer --remote-jobs") {
@@ -249,7 +249,7 @@ func TestSilence(t *testing.T) {
 		r2 := newRig(t, reapitest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
 		began := time.Now()
 		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
-		if took := time.Since(began); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {
+		if took := time.Since(began); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {
 			t.Errorf("after %v: %v", took, err)
 		}
 	})

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
@@ -74,7 +74,7 @@ func TestReadMissing(t *testing.T) {
 	for _, b := range []blob.Blob{noise(10), noise(2 << 20)} {
 		_, err := r.Read(t.Context(), b.Digest)
 		missing := (*client.MissingError)(nil)
-		if !errors.As(err, &missing) || !slices.Equal(missing.Digests, []blob.Digest{b.Digest}) || fault.ClassOf(err) != fault.Environment {
+		if !errors.As(err, &missing) || !slices.Equal(missing.Digests, []blob.Digest{b.Digest}) || regress.ClassOf(err) != regress.Environment {
 			t.Error(err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLies(t *testing.T) {
 			for _, b := range []blob.Blob{noise(10), noise(1<<20 + 1)} {
 				r.engine.Put(b.Bytes)
 				data, err := r.Read(t.Context(), b.Digest)
-				if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "localhost:1, reading") {
+				if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "localhost:1, reading") {
 					t.Errorf("%s: %d bytes, %v", name, len(data), err)
 				}
 			}

@@ -18,9 +18,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 // identity is a certificate that signs itself, in memory and in files.
@@ -94,7 +94,7 @@ func TestTLS(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-		case fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want):
+		case regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

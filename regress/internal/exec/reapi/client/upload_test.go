@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
-	"muster/regress/internal/fault"
 )
 
 func TestFindMissing(t *testing.T) {
@@ -226,7 +226,7 @@ func TestUploadCreeps(t *testing.T) {
 			})},
 		}, client.Options{Attempts: 3})
 		err := r.Upload(t.Context(), []blob.Blob{noise(2 << 20)})
-		if w := r.engine.Calls("Write"); fault.ClassOf(err) != fault.Environment || w != 3 {
+		if w := r.engine.Calls("Write"); regress.ClassOf(err) != regress.Environment || w != 3 {
 			t.Errorf("%s: %d streams, %v", name, w, err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestUploadFails(t *testing.T) {
 	} {
 		r := newRig(t, c.o, client.Options{Attempts: 3})
 		err := r.Upload(t.Context(), []blob.Blob{c.b})
-		if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), c.want) || r.engine.Calls(c.name) != c.calls {
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), c.want) || r.engine.Calls(c.name) != c.calls {
 			t.Errorf("%s: %d calls, %v, want %q", c.name, r.engine.Calls(c.name), err, c.want)
 		}
 		// What failed is not taken to be there.

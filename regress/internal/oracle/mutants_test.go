@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 // mutations are the breaks that the oracle must notice. Each is of one line.
 var mutations = []mutation{
@@ -27,7 +27,7 @@ var mutations = []mutation{
 		"	case old.Ending.Success():\n", "	case now.Ending.Success():\n",
 		"newly failing and newly passing are confused"},
 	{"verdict", "internal/outcome/verdict.go",
-		"		return Crashed\n", "		return NewlyFailing\n",
+		"		return regress.Crashed\n", "		return regress.NewlyFailing\n",
 		"a crash is a failure like others"},
 	{"verdict", "internal/outcome/shape.go",
 		"	p.Flaky, p.Seen = true, seen\n", "	p.Flaky, p.Seen = false, seen\n",

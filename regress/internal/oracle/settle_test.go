@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"io"
@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/decide"
 	"muster/regress/host"
-	"muster/regress/internal/outcome"
 )
 
 // settleRecord takes over what a record left as the truth.
@@ -34,7 +34,7 @@ func (r *round) settleRecord(c *chain) {
 			continue
 		}
 		said, judged := c.last.verdicts[name]
-		r.assert(eachCaseOnce, judged && (said == outcome.Flaky) == varies(g.samples), "record says %v of %s: %v", said, name, g.samples)
+		r.assert(eachCaseOnce, judged && (said == regress.Flaky) == varies(g.samples), "record says %v of %s: %v", said, name, g.samples)
 	}
 }
 
@@ -62,10 +62,10 @@ func (r *round) settleCheck(c *chain, names []string) {
 	for _, name := range names {
 		v, judged := a.verdicts[name]
 		r.assert(eachCaseOnce, judged, "%s has no verdict", name)
-		if v == outcome.Identical {
+		if v == regress.Identical {
 			identical++
 		}
-		if v == outcome.Flaky {
+		if v == regress.Flaky {
 			flaky++
 		}
 		r.tally.judged++
@@ -99,23 +99,23 @@ func (r *round) namesChanges(a *attempt) {
 }
 
 // judge compares a verdict with the truth.
-func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
+func (r *round) judge(c *chain, a *attempt, name string, v regress.Verdict) {
 	g, present := r.golden[name], slices.Contains(r.cases, name)
 	switch {
 	case !present:
-		r.assert(eachCaseOnce, v == outcome.Missing, "%s is missing, not %v", name, v)
+		r.assert(eachCaseOnce, v == regress.Missing, "%s is missing, not %v", name, v)
 		return
-	case a.broken[name] || v == outcome.Environment:
-		r.assert(environmentIsSaid, a.broken[name] && v == outcome.Environment, "%s is %v", name, v)
+	case a.broken[name] || v == regress.MachineFailed:
+		r.assert(environmentIsSaid, a.broken[name] && v == regress.MachineFailed, "%s is %v", name, v)
 		return
 	case g == nil:
-		r.assert(eachCaseOnce, v == outcome.New, "%s is new, not %v", name, v)
+		r.assert(eachCaseOnce, v == regress.New, "%s is new, not %v", name, v)
 		return
 	}
 	runs := runsOf{c.runs[name], c.attempts == 1}
 	if c.change != nil {
 		f, known := r.world.tool.conduct(name).only()
-		if c.change.unseen && (v != outcome.Identical || c.begun > runAgainLeast) {
+		if c.change.unseen && (v != regress.Identical || c.begun > runAgainLeast) {
 			known = false // it was not to be run again
 		}
 		if !known {
@@ -131,24 +131,24 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 		r.assert(found.property, false, "%s: %s", name, found.why)
 	}
 	r.countRuns(c, a, name, v)
-	if v != outcome.Identical && v != outcome.Flaky && runs.exact && g.variesBeyond(runs.faces) {
+	if v != regress.Identical && v != regress.Flaky && runs.exact && g.variesBeyond(runs.faces) {
 		r.assert(unstableIsMarked, a.unstable[name], "%s is %v after %v", name, v, runs.faces)
 	}
 }
 
 // countRuns asserts that a case ran as often as its verdict takes.
-func (r *round) countRuns(c *chain, a *attempt, name string, v outcome.Verdict) {
+func (r *round) countRuns(c *chain, a *attempt, name string, v regress.Verdict) {
 	runs, ifAlike, ifNot := len(c.runs[name]), max(1, r.o.Judge.Runs), 1+r.o.Judge.Retries
 	first := maybe
 	if runs > 0 {
 		first, _ = r.golden[name].compare(c.runs[name][0])
 	}
 	want := ifNot
-	if first == yes || first == maybe && v == outcome.Identical {
+	if first == yes || first == maybe && v == regress.Identical {
 		want = ifAlike
 	}
 	// A check that is cut reports as flaky what further runs cannot change.
-	open := first == maybe && (v == outcome.Identical || runs == ifAlike) || a.cut && v == outcome.Flaky && runs >= 2
+	open := first == maybe && (v == regress.Identical || runs == ifAlike) || a.cut && v == regress.Flaky && runs >= 2
 	r.assert(runsAreMade, c.attempts > 1 && (runs >= want || c.lossy) || runs == want || open, "%s is %v after %d runs, not %d", name, v, runs, want)
 }
 
@@ -161,9 +161,9 @@ func (r *round) assertMasked(c *chain, names []string) {
 		case g == nil:
 		case g.vague || g.older != nil || varies(c.runs[name]):
 			perhaps++
-		case r.how.ignores && max(g.noise, c.noise(name)) == yes && c.last.verdicts[name] == outcome.Identical:
+		case r.how.ignores && max(g.noise, c.noise(name)) == yes && c.last.verdicts[name] == regress.Identical:
 			least++
-		case g.masks() && c.last.verdicts[name] == outcome.Identical:
+		case g.masks() && c.last.verdicts[name] == regress.Identical:
 			least++
 		case g.masks(), r.how.ignores && max(g.noise, c.noise(name)) != no:
 			perhaps++
@@ -195,7 +195,7 @@ func (r *round) acceptSome(c *chain, state string) {
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)
 	for name, v := range c.last.verdicts {
-		if v == outcome.Identical || v == outcome.Environment || !a.All && !slices.Contains(a.Names, name) {
+		if v == regress.Identical || v == regress.MachineFailed || !a.All && !slices.Contains(a.Names, name) {
 			continue
 		}
 		r.tally.accepted++
@@ -207,7 +207,7 @@ func (r *round) acceptSome(c *chain, state string) {
 func (r *round) drawDiffering(a *attempt) (names []string) {
 	for _, name := range r.all {
 		v, judged := a.verdicts[name]
-		if judged && v != outcome.Identical && v != outcome.Environment && rapid.Bool().Draw(r.T, "accept "+name) {
+		if judged && v != regress.Identical && v != regress.MachineFailed && rapid.Bool().Draw(r.T, "accept "+name) {
 			names = append(names, name)
 		}
 	}
@@ -216,9 +216,9 @@ func (r *round) drawDiffering(a *attempt) (names []string) {
 
 // take makes an accepted case the truth. What accept leaves out without --failing is not
 // modelled: whether it did is seen by the next check.
-func (r *round) take(c *chain, a decide.Acceptance, name string, v outcome.Verdict) {
+func (r *round) take(c *chain, a decide.Acceptance, name string, v regress.Verdict) {
 	old, runs := r.golden[name], c.runs[name]
-	if v == outcome.Missing {
+	if v == regress.Missing {
 		delete(r.golden, name)
 		return
 	}
@@ -227,13 +227,13 @@ func (r *round) take(c *chain, a decide.Acceptance, name string, v outcome.Verdi
 		taken.vague = true
 	}
 	if a.All && !a.Failing {
-		stopped := slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind != outcome.Exited })
+		stopped := slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind != regress.Exited })
 		switch {
-		case v <= outcome.NewlyFailing:
+		case v <= regress.NewlyFailing:
 			return
 		case stopped && old != nil:
 			taken.vague = true
-		case stopped && slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind == outcome.Exited }):
+		case stopped && slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind == regress.Exited }):
 			taken.vague, taken.perhaps = true, true
 		case stopped:
 			return

@@ -1,15 +1,14 @@
-package regress
+package oracle
 
 import (
 	"flag"
 	"fmt"
+	"muster/regress"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
-
-	"muster/regress/internal/outcome"
 )
 
 // roundsShare is how many rounds every run of the tests makes. They are the same rounds each
@@ -46,7 +45,7 @@ func setFlag(t *testing.T, name string, value any) {
 // line is what bench/results keeps of the oracle.
 func (s *tally) line(took time.Duration) string {
 	var by []string
-	for _, v := range outcome.Verdicts() {
+	for _, v := range regress.AllVerdicts() {
 		by = append(by, fmt.Sprintf("%s %d", v.Key(), s.verdicts[v]))
 	}
 	return fmt.Sprintf("%d rounds, %d commands, %d cases judged (%s), %d accepted, %d resumes of which %d refused, %.0f s",

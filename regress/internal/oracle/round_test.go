@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"context"
@@ -7,12 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/decide"
 	"muster/regress/goldens"
 	"muster/regress/host"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
 	"muster/regress/merge"
 	"muster/regress/record"
 )
@@ -29,7 +28,7 @@ type round struct {
 	cases   []string // in the corpus
 	golden  map[string]*truth
 	was     map[string]string // texts of the command's files when it was recorded, by path; nil after an accept
-	o       Options
+	o       regress.Options
 	how     comparing
 	turning *change // planned for the present attempt
 }
@@ -37,15 +36,15 @@ type round struct {
 // tally counts what rounds came to.
 type tally struct {
 	rounds, attempts, judged, resumed, refused, accepted int
-	verdicts                                             [outcome.Identical + 1]int
+	verdicts                                             [regress.Identical + 1]int
 }
 
 // commands are what a round calls.
 type commands struct {
-	record, check func(context.Context, Options, host.Host) (Summary, error)
-	accept        func(context.Context, Options, host.Host, decide.Acceptance) (int, error)
-	mergeRuns     func(context.Context, Options, host.Host, []string) (Summary, error)
-	mergeGoldens  func(ctx context.Context, o Options, h host.Host, into string, names []string) error
+	record, check func(context.Context, regress.Options, host.Host) (regress.Summary, error)
+	accept        func(context.Context, regress.Options, host.Host, decide.Acceptance) (int, error)
+	mergeRuns     func(context.Context, regress.Options, host.Host, []string) (regress.Summary, error)
+	mergeGoldens  func(ctx context.Context, o regress.Options, h host.Host, into string, names []string) error
 }
 
 // casesMax is how many cases a round has at most.
@@ -61,12 +60,12 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 	r.how.rule = rapid.IntRange(0, 3).Draw(t, "rule") == 3
 	r.how.ignores = rapid.IntRange(0, 3).Draw(t, "ignores") == 3
 	shell := rapid.IntRange(0, 3).Draw(t, "shell") == 3
-	r.o = Options{
-		Corpus:  Corpus{Path: p.path("src")},
-		Command: Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path("kept/*")}},
-		Limits:  Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
-		Judge:   CompareOptions{AllowFailures: true, Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
-		Store:   Store{Golden: p.path("g"), State: p.path("state")},
+	r.o = regress.Options{
+		Corpus:  regress.Corpus{Path: p.path("src")},
+		Command: regress.Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path("kept/*")}},
+		Limits:  regress.Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
+		Judge:   regress.CompareOptions{AllowFailures: true, Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
+		Store:   regress.Store{Golden: p.path("g"), State: p.path("state")},
 	}
 	r.o.Judge.Runs = rapid.SampledFrom([]int{1, 1, 0, 2, 3}).Draw(t, "runs")
 	r.o.Judge.Strict = rapid.IntRange(0, 3).Draw(t, "strict") == 3
@@ -186,7 +185,7 @@ func (r *round) drawCorpus() {
 
 // perform calls a command until it comes to an end: disturbed, resumed, and begun again where
 // it refuses to resume.
-func (r *round) perform(do func(context.Context, Options, host.Host) (Summary, error), o Options) *chain {
+func (r *round) perform(do func(context.Context, regress.Options, host.Host) (regress.Summary, error), o regress.Options) *chain {
 	c := newChain()
 	// Where there is nothing to resume, a resume is a run from the beginning.
 	o.Store.Resume = rapid.IntRange(0, 3).Draw(r.T, "resume at once") == 3
@@ -215,7 +214,7 @@ func (r *round) perform(do func(context.Context, Options, host.Host) (Summary, e
 			r.drawChange(c, &o, a.sum.Command)
 			o.Store.Resume = true
 			r.tally.resumed++
-		case a.err == nil, fault.ClassOf(a.err) == fault.Empty:
+		case a.err == nil, regress.ClassOf(a.err) == regress.Empty:
 			c.add(a, r.how)
 			c.last = a
 			return c

@@ -1,13 +1,11 @@
-// Package opt has the public data of regress: the options of a command, as users give them.
-//
-// It must not check, complete or read options: package job does. It imports nothing of muster.
-package opt
+package regress
 
 import (
 	"time"
 )
 
-// Options says what runs, on which cases, and how outcomes are compared and reported.
+// Options are the options of a command, as users give them: what runs, on which cases, and how outcomes are
+// compared and reported. "As recorded" means the value that the golden has.
 type Options struct {
 	Corpus  Corpus
 	Command Command
@@ -178,3 +176,6 @@ const (
 	RetriesDefault   = 2
 	CostCasesDefault = 100
 )
+
+// Allowable lists the verdicts that CompareOptions.Allow may have.
+func Allowable() []string { return []string{"flaky", "new", "missing"} }

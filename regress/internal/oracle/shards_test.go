@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"context"
@@ -8,14 +8,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 )
 
 // part returns the options of a command on one of some parts, with a state of its own.
-func (r *round) part(k, parts int) Options {
+func (r *round) part(k, parts int) regress.Options {
 	o := r.o
 	o.Select.Partition = fmt.Sprintf("hash:%d/%d", k, parts)
 	o.Store.State = r.path(fmt.Sprintf("parts/%d", k))
@@ -38,7 +37,7 @@ func (r *round) shards() {
 	parts := rapid.IntRange(2, 3).Draw(r.T, "parts")
 	all := newChain()
 	all.attempts = 1
-	verdicts, unstable := map[string]outcome.Verdict{}, map[string]bool{}
+	verdicts, unstable := map[string]regress.Verdict{}, map[string]bool{}
 	var states []string
 	for k := 1; k <= parts; k++ {
 		o := r.part(k, parts)
@@ -46,7 +45,7 @@ func (r *round) shards() {
 		c := newChain()
 		c.last = r.attempt(r.check, o, undisturbed)
 		c.add(c.last, r.how)
-		if fault.ClassOf(c.last.err) == fault.Empty {
+		if regress.ClassOf(c.last.err) == regress.Empty {
 			continue
 		}
 		r.must(c.last.err)
@@ -69,7 +68,7 @@ func (r *round) shards() {
 	}
 	o := r.o
 	o.Store.State = r.path("parts/merged")
-	all.last = r.attempt(func(ctx context.Context, o Options, h host.Host) (Summary, error) {
+	all.last = r.attempt(func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
 		return r.mergeRuns(ctx, o, h, states)
 	}, o, undisturbed)
 	r.must(all.last.err)
@@ -86,14 +85,14 @@ func (r *round) recordShards() bool {
 	parts := rapid.IntRange(2, 3).Draw(r.T, "recorded parts")
 	c := newChain()
 	c.attempts = 1
-	said := &attempt{verdicts: map[string]outcome.Verdict{}}
+	said := &attempt{verdicts: map[string]regress.Verdict{}}
 	var goldens []string
 	for k := 1; k <= parts; k++ {
 		o := r.part(k, parts)
 		o.Store.Golden = o.Store.State + ".golden"
 		r.Logf("record of part %s", o.Select.Partition)
 		a := r.attempt(r.record, o, undisturbed)
-		if fault.ClassOf(a.err) == fault.Empty {
+		if regress.ClassOf(a.err) == regress.Empty {
 			return false
 		}
 		r.must(a.err)

@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 )
@@ -41,7 +42,7 @@ func (c modelPart) String() string {
 
 // face is one way in which a modelled tool treats a case: an ending and the parts.
 type face struct {
-	ending outcome.Ending
+	ending regress.Ending
 	parts  [len(modelParts)]modelPart
 }
 
@@ -151,9 +152,9 @@ func (t *model) conduct(name string) conduct {
 }
 
 var (
-	modelEndings = []outcome.Ending{
-		{}, {Code: 1}, {Code: 2}, {Kind: outcome.Signalled, Code: 11}, {Kind: outcome.Signalled, Code: 6},
-		{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit},
+	modelEndings = []regress.Ending{
+		{}, {Code: 1}, {Code: 2}, {Kind: regress.Signalled, Code: 11}, {Kind: regress.Signalled, Code: 6},
+		{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit},
 	}
 	modelTexts = []string{"right\n", "wrong\n", "", "at " + unique + "\n", "right at " + unique + "\n"}
 )

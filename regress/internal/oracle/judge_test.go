@@ -1,10 +1,9 @@
-package regress
+package oracle
 
 import (
 	"fmt"
+	"muster/regress"
 	"slices"
-
-	"muster/regress/internal/outcome"
 )
 
 // A property is what the oracle asserts. A failing round names it.
@@ -53,12 +52,12 @@ type runsOf struct {
 }
 
 // compareWithTruth compares the verdict on a case with the truth.
-func compareWithTruth(g *truth, runs runsOf, v outcome.Verdict) *violation {
+func compareWithTruth(g *truth, runs runsOf, v regress.Verdict) *violation {
 	if g.vague || len(runs.faces) == 0 {
 		return nil
 	}
 	answers := map[answer]int{}
-	var classes []outcome.Verdict
+	var classes []regress.Verdict
 	var reasons []reason
 	for _, f := range runs.faces {
 		a, why := g.compare(f)
@@ -74,22 +73,22 @@ func compareWithTruth(g *truth, runs runsOf, v outcome.Verdict) *violation {
 	equal := answers[yes]+answers[maybe] > 0
 	differs := answers[no]+answers[maybe] > 0
 	switch {
-	case v == outcome.Environment, v == outcome.New, v == outcome.Missing:
+	case v == regress.MachineFailed, v == regress.New, v == regress.Missing:
 		return broken(eachCaseOnce)
-	case (v == outcome.Identical || v == outcome.Flaky) && !equal:
+	case (v == regress.Identical || v == regress.Flaky) && !equal:
 		return broken(g.whyNot(runs.faces))
-	case v == outcome.Identical && runs.exact && answers[no] > 0:
+	case v == regress.Identical && runs.exact && answers[no] > 0:
 		if p := g.whyNot(runs.faces[:1]); p != identicalIsEqual {
 			return broken(p)
 		}
 		return broken(flakyIsBoth)
-	case v == outcome.Identical:
+	case v == regress.Identical:
 		return nil
 	case !differs && g.older != nil:
 		return broken(acceptedIsEqual)
 	case !differs:
 		return broken(equalIsIdentical)
-	case v == outcome.Flaky, answers[yes] > 0 && !runs.exact: // a run of a resume's sample is not kept
+	case v == regress.Flaky, answers[yes] > 0 && !runs.exact: // a run of a resume's sample is not kept
 		return nil
 	case answers[yes] > 0 && g.base().ending.Partial():
 		return broken(flakyAtLimits)

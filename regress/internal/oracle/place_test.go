@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"errors"

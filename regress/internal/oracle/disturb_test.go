@@ -1,14 +1,12 @@
-package regress
+package oracle
 
 import (
 	"fmt"
+	"muster/regress"
 	"os"
 	"slices"
 
 	"pgregory.net/rapid"
-
-	"muster/regress/internal/fault"
-	"muster/regress/internal/report"
 )
 
 // calmAfter is after how many attempts a command is left alone, so that it comes to an end.
@@ -49,7 +47,7 @@ func (r *round) drawFileChange() *change {
 
 // drawChange draws what changes between an interrupt and a resume with these options: often
 // nothing.
-func (r *round) drawChange(c *chain, o *Options, command string) {
+func (r *round) drawChange(c *chain, o *regress.Options, command string) {
 	var made *change
 	switch rapid.IntRange(0, 10).Draw(r.T, "between") {
 	case 0, 1, 2, 3:
@@ -64,7 +62,7 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 		set := fmt.Sprintf("V=%d", r.tally.attempts) // another one each time
 		made = &change{what: "--env", apply: func() error { o.Command.Env = []string{set}; return nil }}
 	case 8:
-		if command != report.CheckCommand {
+		if command != regress.CheckCommand {
 			return
 		}
 		made = &change{what: "the golden", apply: r.recordAnother}
@@ -105,7 +103,7 @@ func (r *round) betrays(c *chain, was *model, command string) bool {
 		if !known || !stable || before == now || !slices.Contains(r.cases, name) {
 			continue
 		}
-		if command == report.RecordCommand {
+		if command == regress.RecordCommand {
 			return true
 		}
 		g := r.golden[name]
@@ -125,7 +123,7 @@ func (r *round) betrays(c *chain, was *model, command string) bool {
 func (r *round) unfinished(c *chain, command string) bool {
 	for _, name := range r.cases {
 		want := r.o.Judge.Repeat
-		if command == report.CheckCommand {
+		if command == regress.CheckCommand {
 			want = max(1, r.o.Judge.Runs)
 			if g, runs := r.golden[name], c.runs[name]; g != nil && len(runs) > 0 {
 				if first, _ := g.compare(runs[0]); first == no {
@@ -165,8 +163,8 @@ func (r *round) recordAnother() error {
 
 // turned asserts that a run during which the tool changed ended without verdicts.
 func (r *round) turned(a *attempt) {
-	class := fault.ClassOf(a.err)
-	ended := class == fault.Input || class == fault.Environment || class == fault.Interrupted
+	class := regress.ClassOf(a.err)
+	ended := class == regress.Input || class == regress.Environment || class == regress.Interrupted
 	r.assert(changeEndsRun, ended, "%v while it ran, and it ended with %v", r.turning, a.err)
 }
 
@@ -175,7 +173,7 @@ func (r *round) interrupted(c *chain, a *attempt) {
 	switch {
 	case c.change != nil, !a.wentOn():
 		return
-	case a.sum.Command == report.RecordCommand:
+	case a.sum.Command == regress.RecordCommand:
 		r.kept(c, a)
 		return
 	}

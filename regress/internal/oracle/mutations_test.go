@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"encoding/json"
@@ -25,6 +25,9 @@ const mutationRounds = 3000
 
 var mutated = flag.String("mutations", "", "break the code by the mutations whose group or effect contains `TEXT`, or all")
 
+// rooms is the folder that the files of mutations are relative to.
+const rooms = "../.."
+
 // TestMutations breaks the code in one place after another, and wants the oracle to notice
 // each. Without -mutations it only looks whether all mutations still fit the code.
 func TestMutations(t *testing.T) {
@@ -42,7 +45,7 @@ func TestMutations(t *testing.T) {
 
 // apply returns the file with the mutation.
 func (m mutation) apply() (string, error) {
-	text, err := os.ReadFile(m.file)
+	text, err := os.ReadFile(filepath.Join(rooms, m.file))
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +85,7 @@ func (m mutation) run(t *testing.T, text string) {
 // overlay writes what makes go build the mutated file in place of the one in the tree.
 func (m mutation) overlay(t *testing.T, dir, text string) string {
 	t.Helper()
-	path, err := filepath.Abs(m.file)
+	path, err := filepath.Abs(filepath.Join(rooms, m.file))
 	if err != nil {
 		t.Fatal(err)
 	}

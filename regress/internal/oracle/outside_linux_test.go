@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress"
 	"muster/regress/decide"
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
 )
 
 // roundsOutside is how many rounds run the program, where the model could differ from what
@@ -54,14 +54,14 @@ func TestOracleOutside(t *testing.T) {
 
 // outside are the commands as a user calls them.
 func outside(program string) commands {
-	run := func(name string) func(context.Context, Options, host.Host) (Summary, error) {
-		return func(ctx context.Context, o Options, h host.Host) (Summary, error) {
+	run := func(name string) func(context.Context, regress.Options, host.Host) (regress.Summary, error) {
+		return func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
 			args := append([]string{name, o.Corpus.Path, "--format", "json", "--verbose"}, settings(name, o)...)
 			status, err := start(ctx, h.Stdout, program, append(append(args, "--"), o.Command.Words...)...)
-			return Summary{Command: name, ExitStatus: status}, err
+			return regress.Summary{Command: name, ExitStatus: status}, err
 		}
 	}
-	accept := func(ctx context.Context, o Options, h host.Host, a decide.Acceptance) (int, error) {
+	accept := func(ctx context.Context, o regress.Options, h host.Host, a decide.Acceptance) (int, error) {
 		args := append([]string{"accept", "--state", o.Store.State}, a.Names...)
 		for flag, set := range map[string]bool{"--all": a.All, "--failing": a.Failing && a.All, "--missing": a.Missing && a.All} {
 			if set {
@@ -71,19 +71,19 @@ func outside(program string) commands {
 		_, err := start(ctx, h.Stdout, program, args...)
 		return 0, err
 	}
-	mergeRuns := func(ctx context.Context, o Options, h host.Host, runs []string) (Summary, error) {
+	mergeRuns := func(ctx context.Context, o regress.Options, h host.Host, runs []string) (regress.Summary, error) {
 		status, err := start(ctx, h.Stdout, program, append([]string{"merge", "--format", "json", "--verbose", "--state", o.Store.State}, runs...)...)
-		return Summary{Command: report.CheckCommand, ExitStatus: status}, err
+		return regress.Summary{Command: regress.CheckCommand, ExitStatus: status}, err
 	}
-	mergeGoldens := func(ctx context.Context, o Options, h host.Host, into string, names []string) error {
+	mergeGoldens := func(ctx context.Context, o regress.Options, h host.Host, into string, names []string) error {
 		_, err := start(ctx, h.Stdout, program, append([]string{"golden", "merge", "--into", into}, names...)...)
 		return err
 	}
-	return commands{run(report.RecordCommand), run(report.CheckCommand), accept, mergeRuns, mergeGoldens}
+	return commands{run(regress.RecordCommand), run(regress.CheckCommand), accept, mergeRuns, mergeGoldens}
 }
 
 // settings are the options as flags.
-func settings(name string, o Options) []string {
+func settings(name string, o regress.Options) []string {
 	args := []string{
 		"--state", o.Store.State, "--golden", o.Store.Golden, "--jobs", fmt.Sprint(o.Limits.Jobs),
 		"--grace", "1ms", "--output-max", "10000", "--pass-env", passed,
@@ -91,7 +91,7 @@ func settings(name string, o Options) []string {
 	for _, glob := range o.Command.ToolFiles {
 		args = append(args, "--tool-file", glob)
 	}
-	if name == report.RecordCommand {
+	if name == regress.RecordCommand {
 		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat), "--allow-failures")
 	} else {
 		args = append(args, "--retries", fmt.Sprint(o.Judge.Retries), "--runs", fmt.Sprint(max(1, o.Judge.Runs)), "--cost-cases", "0")
@@ -134,13 +134,13 @@ func start(ctx context.Context, to io.Writer, program string, args ...string) (s
 	status = c.ProcessState.ExitCode()
 	said := errors.New(notes.String())
 	switch status {
-	case fault.StatusClean, fault.StatusDiffers:
+	case regress.StatusClean, regress.StatusDiffers:
 		return status, nil
-	case fault.StatusInput:
+	case regress.StatusInput:
 		return status, fault.Inputf("%w", said)
-	case fault.StatusEmpty:
+	case regress.StatusEmpty:
 		return status, fault.Emptyf("%w", said)
-	case fault.StatusInterrupted:
+	case regress.StatusInterrupted:
 		return status, fault.Interruptedf("%w", said)
 	}
 	return status, fault.Environmentf("%w", said)
@@ -202,7 +202,7 @@ func (s *acting) use(t *model) error {
 	for name, c := range t.cases {
 		for i := range c.faces {
 			if c.faces[i].ending.Partial() {
-				c.faces[i].ending = outcome.Ending{Kind: outcome.OutputLimit}
+				c.faces[i].ending = regress.Ending{Kind: regress.OutputLimit}
 			}
 		}
 		at := fmt.Sprintf("faces/%d.%s", id, name)
@@ -236,9 +236,9 @@ func script(f face) string {
 		}
 	}
 	switch f.ending.Kind {
-	case outcome.Signalled:
+	case regress.Signalled:
 		fmt.Fprintf(&b, "kill -%d $$\n", f.ending.Code)
-	case outcome.Exited:
+	case regress.Exited:
 		fmt.Fprintf(&b, "exit %d\n", f.ending.Code)
 	default:
 		b.WriteString("head -c 100000 /dev/zero; exec sleep 1000\n")

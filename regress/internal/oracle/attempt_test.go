@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"bytes"
@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
 )
 
 // attempt is one call of Record or Check, and what it reported.
 type attempt struct {
 	err      error
-	sum      Summary
+	sum      regress.Summary
 	last     summaryLine
-	verdicts map[string]outcome.Verdict
+	verdicts map[string]regress.Verdict
 	unstable map[string]bool
 	once     map[string]bool // differed_once
 	twice    []string        // names with several lines
@@ -44,14 +43,14 @@ func (s *summaryLine) masked() int {
 }
 
 // attempt calls a command, disturbed as planned.
-func (r *round) attempt(do func(context.Context, Options, host.Host) (Summary, error), o Options, plan disturbance) *attempt {
+func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (regress.Summary, error), o regress.Options, plan disturbance) *attempt {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	var out, notes bytes.Buffer
-	o.Report = Report{Format: JSON, Verbose: true}
+	o.Report = regress.Report{Format: regress.JSON, Verbose: true}
 	h := host.Host{Stdout: &out, Stderr: &notes}
 	r.must(r.stage.begin(&h, plan, cancel))
-	a := &attempt{verdicts: map[string]outcome.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}}
+	a := &attempt{verdicts: map[string]regress.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}}
 	a.sum, a.err = do(ctx, o, h)
 	r.must(r.stage.end())
 	w := r.world
@@ -86,13 +85,13 @@ func (a *attempt) read(line []byte) error {
 	if _, known := a.verdicts[c.Name]; known {
 		a.twice = append(a.twice, c.Name)
 	}
-	var v outcome.Verdict
+	var v regress.Verdict
 	err := v.UnmarshalText([]byte(c.Verdict))
 	a.verdicts[c.Name], a.unstable[c.Name] = v, c.Unstable
 	return err
 }
 
-func (a *attempt) interrupted() bool { return fault.ClassOf(a.err) == fault.Interrupted }
+func (a *attempt) interrupted() bool { return regress.ClassOf(a.err) == regress.Interrupted }
 
 // wentOn reports whether the command got beyond the sample of finished cases that a resume
 // runs again.
@@ -100,12 +99,12 @@ func (a *attempt) wentOn() bool { return a.last.Cases > 0 }
 
 // refused reports whether --resume was refused.
 func (a *attempt) refused() bool {
-	return fault.ClassOf(a.err) == fault.Input && strings.Contains(a.err.Error(), "--resume")
+	return regress.ClassOf(a.err) == regress.Input && strings.Contains(a.err.Error(), "--resume")
 }
 
 // failedByMachine reports whether a record ended because the machine failed some cases.
 func (a *attempt) failedByMachine() bool {
-	return fault.ClassOf(a.err) == fault.Environment && len(a.broken) > 0
+	return regress.ClassOf(a.err) == regress.Environment && len(a.broken) > 0
 }
 
 // chain is a command with all that resumed it.

@@ -1,60 +1,58 @@
-package report
+package regress
 
 import (
 	"encoding/json"
 	"time"
-
-	"muster/regress/internal/outcome"
 )
 
 // The commands whose runs are kept.
 const (
-	RecordCommand  = "record" // there is no golden to compare with
+	RecordCommand  = "record" // without a golden to compare with
 	CheckCommand   = "check"
-	CompareCommand = "compare" // there is none to accept into
+	CompareCommand = "compare" // without a golden to accept into
 )
 
-// Summary is what a run came to.
+// Summary is the result of a run. Names in it are raw bytes, as in the corpus.
 type Summary struct {
 	Command     string        `line:"command"`
 	Run         string        `line:"run"`
 	Cases       int           `line:"cases"`    // selected
 	Recorded    int           `line:"recorded"` // record: cases that are in the golden now
-	NotRun      int           `line:"not_run"`  // of Cases, left out by an interrupt or --fail-fast
+	NotRun      int           `line:"not_run"`  // selected cases that an interrupt or --fail-fast left out
 	Verdicts    Verdicts      `line:"verdicts"`
 	Masked      Masked        `line:"masked,omitempty"`
 	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
 	NotSampled  int           `line:"not_in_sample"`       // cases that only the recorded sample leaves out
-	Sources     Sources       `line:"sources,omitempty"`   // of a check: what is not as it was recorded
-	Settings    []string      `line:"settings,omitempty"`  // sentences, one for each setting that is not the recorded one
+	Sources     Sources       `line:"sources,omitempty"`   // check: sources that changed since the golden was recorded
+	Settings    []string      `line:"settings,omitempty"`  // a sentence for each setting that differs from the recorded one
 	Stopped     int           `line:"stopped,omitempty"`   // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
 	Endings     Endings       `line:"endings"`             // record: how the cases ended
 	Failing     []Failure     `line:"failing,omitempty"`   // record: the first failing cases, in corpus order
 	Interrupted bool          `line:"interrupted"`
-	BrokeOff    bool          `line:"broke_off,omitempty"` // before its end, so that --resume goes on: it was interrupted, or the machine failed it
-	Mixed       bool          `line:"mixed,omitempty"`     // its tool changed while it ran, so that --resume refuses it
+	BrokeOff    bool          `line:"broke_off,omitempty"` // --resume goes on: it was interrupted, or the machine failed
+	Mixed       bool          `line:"mixed,omitempty"`     // the tool changed during the run, so --resume refuses it
 	Groups      int           `line:"groups"`              // causes
 	ExitStatus  int           `line:"exit_status"`
 	Wall        time.Duration `line:"wall_ms"`
 	CPU         time.Duration `line:"cpu_ms"`     // of the tool, all runs of all cases
 	OwnCPU      time.Duration `line:"own_cpu_ms"` // of muster itself
 	CoresBusy   float64       `line:"cores_busy"`
-	Merged      int           `line:"merged,omitempty"`  // runs that were merged: no case ran here
+	Merged      int           `line:"merged,omitempty"`  // merge: number of merged runs
 	ToolChanged []string      `line:"tool_changed,name"` // check: paths of the tool's files that changed since the golden was recorded
-	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the tool's cost passes
-	Engine      *EngineRuns   `line:"engine,omitempty"`  // on an engine; nil where the cases ran on this machine
+	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the cost of the tool exceeds
+	Engine      *EngineRuns   `line:"engine,omitempty"`  // nil = the cases ran on this machine
 }
 
-// measured reports whether what the tool took is known, of some runs at least.
-func (s Summary) measured() bool { return s.Engine == nil || s.CPU > 0 }
+// IsMeasured reports whether the CPU time of the tool is known, for some runs at least.
+func (s Summary) IsMeasured() bool { return s.Engine == nil || s.CPU > 0 }
 
-// notRun returns how many cases have no verdict, also for a run that broke off
+// Unjudged returns how many cases have no verdict, also for a run that broke off
 // before it counted them.
-func (s Summary) notRun() int {
+func (s Summary) Unjudged() int {
 	if s.Command == RecordCommand {
 		return s.NotRun
 	}
-	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
+	return max(s.NotRun, s.Cases-s.Verdicts[Identical]-s.Verdicts.NotIdentical())
 }
 
 // Masked counts the parts that were not compared. At record it counts those that will not be.
@@ -73,40 +71,21 @@ type Masked struct {
 	IgnoredAlone int `line:"ignored_alone,omitempty"`
 }
 
-// Add adds the parts of a case that were not compared.
-func (m *Masked) Add(c Case) {
-	if len(c.Masked)+len(c.Ignored) == 0 {
-		return
-	}
-	m.Cases++
-	m.Parts += len(c.Masked) + len(c.Ignored)
-	if len(c.Ignored) > 0 {
-		m.Ignored++
-		m.IgnoredParts += len(c.Ignored)
-	}
-	if len(c.Masked) == 0 {
-		m.IgnoredAlone++
-	} else if c.Ending != nil && c.Ending.Partial() {
-		m.CutOff++
-		m.CutOffParts += len(c.Masked)
-	}
-}
-
 // Verdicts counts cases by verdict.
-type Verdicts [outcome.Identical + 1]int
+type Verdicts [Identical + 1]int
 
 // MarshalJSON writes the counts by the keys of their verdicts.
 func (v Verdicts) MarshalJSON() ([]byte, error) {
-	counts := map[outcome.Verdict]int{}
+	counts := map[Verdict]int{}
 	for verdict, n := range v {
-		counts[outcome.Verdict(verdict)] = n
+		counts[Verdict(verdict)] = n
 	}
 	return json.Marshal(counts)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (v *Verdicts) UnmarshalJSON(text []byte) error {
-	var counts map[outcome.Verdict]int
+	var counts map[Verdict]int
 	err := json.Unmarshal(text, &counts)
 	for verdict, n := range counts {
 		v[verdict] = n
@@ -118,7 +97,7 @@ func (v *Verdicts) UnmarshalJSON(text []byte) error {
 func (v Verdicts) NotIdentical() int {
 	sum := 0
 	for verdict, n := range v {
-		if outcome.Verdict(verdict) != outcome.Identical {
+		if Verdict(verdict) != Identical {
 			sum += n
 		}
 	}
@@ -140,22 +119,22 @@ func (e Endings) Failing() int {
 	return e.Failed + e.Signalled + e.TimedOut + e.OutOfMemory + e.OutputLimit
 }
 
-// Add counts one more.
-func (e *Endings) Add(ending outcome.Ending) {
+// Add counts an ending.
+func (e *Endings) Add(ending Ending) {
 	switch ending.Kind {
-	case outcome.Exited:
+	case Exited:
 		if ending.Success() {
 			e.Succeeded++
 		} else {
 			e.Failed++
 		}
-	case outcome.Signalled:
+	case Signalled:
 		e.Signalled++
-	case outcome.TimedOut:
+	case TimedOut:
 		e.TimedOut++
-	case outcome.OutOfMemory:
+	case OutOfMemory:
 		e.OutOfMemory++
-	case outcome.OutputLimit:
+	case OutputLimit:
 		e.OutputLimit++
 	}
 }

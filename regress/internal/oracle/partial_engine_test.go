@@ -1,4 +1,4 @@
-package regress
+package oracle
 
 import (
 	"errors"
@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/opt"
 	"muster/regress/record"
 )
 
@@ -38,20 +38,20 @@ func TestPatternOnPartialEngine(t *testing.T) {
 }
 
 // onPartialEngine are options of a run of one case, x.c, on an engine that gives a folder out.
-func onPartialEngine(t *testing.T, url string) opt.Options {
+func onPartialEngine(t *testing.T, url string) regress.Options {
 	t.Helper()
 	dir := t.TempDir()
 	src := filepath.Join(dir, "src")
 	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	o := opt.Options{
-		Limits: opt.Limits{Jobs: 2, Timeout: opt.TimeoutDefault, Grace: opt.GraceDefault, OutputMax: opt.OutputMaxDefault},
-		Judge:  opt.CompareOptions{Repeat: 2, Retries: 2},
+	o := regress.Options{
+		Limits: regress.Limits{Jobs: 2, Timeout: regress.TimeoutDefault, Grace: regress.GraceDefault, OutputMax: regress.OutputMaxDefault},
+		Judge:  regress.CompareOptions{Repeat: 2, Retries: 2},
 	}
 	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
-	o.Store = opt.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
-	o.Remote = opt.Remote{URL: url, Outputs: []string{"out/*.o"}}
-	o.Report = opt.Report{Format: opt.Text, Quiet: true}
+	o.Store = regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
+	o.Remote = regress.Remote{URL: url, Outputs: []string{"out/*.o"}}
+	o.Report = regress.Report{Format: regress.Text, Quiet: true}
 	return o
 }

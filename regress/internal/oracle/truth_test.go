@@ -1,8 +1,9 @@
-package regress
+package oracle
 
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/outcome"
 )
 
@@ -45,7 +46,7 @@ func (g *truth) base() face {
 	return g.samples[max(i, 0)]
 }
 
-func (g *truth) endings() (list []outcome.Ending) {
+func (g *truth) endings() (list []regress.Ending) {
 	for _, f := range g.samples {
 		list = append(list, f.ending)
 	}
@@ -62,7 +63,7 @@ func (g *truth) values(part int) (list []modelPart) {
 	return list
 }
 
-func varies[T face | modelPart | outcome.Ending](list []T) bool {
+func varies[T face | modelPart | regress.Ending](list []T) bool {
 	return slices.ContainsFunc(list, func(v T) bool { return v != list[0] })
 }
 
@@ -138,7 +139,7 @@ func (g *truth) endingVaries() bool {
 }
 
 // mayAllow reports whether a run of the golden may have ended so.
-func (g *truth) mayAllow(e outcome.Ending) bool {
+func (g *truth) mayAllow(e regress.Ending) bool {
 	return slices.Contains(g.endings(), e) || g.endsAsBefore() && (g.older.unknown() || g.older.mayAllow(e))
 }
 
@@ -148,10 +149,10 @@ func (g *truth) endsAsBefore() bool {
 	if g.older == nil || g.base().ending.Partial() || !g.older.unknown() && g.older.base().ending.Partial() {
 		return false
 	}
-	return g.older.unknown() || slices.ContainsFunc(g.endings(), func(e outcome.Ending) bool { return !e.Partial() && g.older.mayAllow(e) })
+	return g.older.unknown() || slices.ContainsFunc(g.endings(), func(e regress.Ending) bool { return !e.Partial() && g.older.mayAllow(e) })
 }
 
-func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
+func (g *truth) compareEnding(e regress.Ending) (answer, reason) {
 	switch {
 	case slices.Contains(g.endings(), e):
 		return yes, ""
@@ -212,13 +213,13 @@ func (g *truth) inherits(had func(*truth) bool) bool {
 func (g *truth) unknown() bool { return g.vague }
 
 // classes are the verdicts that a run may get that does not equal the golden.
-func (g *truth) classes(run face) (list []outcome.Verdict) {
+func (g *truth) classes(run face) (list []regress.Verdict) {
 	endings := g.endings()
 	switch {
 	case run.ending.Partial() && !g.base().ending.Partial():
-		endings = []outcome.Ending{g.base().ending}
+		endings = []regress.Ending{g.base().ending}
 	case slices.Contains(endings, run.ending):
-		endings = []outcome.Ending{run.ending}
+		endings = []regress.Ending{run.ending}
 	}
 	for _, was := range endings {
 		list = append(list, classOf(was, run.ending))
@@ -231,22 +232,22 @@ func (g *truth) classes(run face) (list []outcome.Verdict) {
 	return list
 }
 
-func classOf(was, now outcome.Ending) outcome.Verdict {
+func classOf(was, now regress.Ending) regress.Verdict {
 	switch {
 	case was == now:
-		return outcome.Changed
-	case now.Kind == outcome.TimedOut:
-		return outcome.TimedOutNow
-	case now.Kind == outcome.OutOfMemory:
-		return outcome.OutOfMemNow
-	case now.Kind == outcome.OutputLimit:
-		return outcome.OutputLimited
-	case now.Kind == outcome.Signalled:
-		return outcome.Crashed
+		return regress.Changed
+	case now.Kind == regress.TimedOut:
+		return regress.TimedOutNow
+	case now.Kind == regress.OutOfMemory:
+		return regress.OutOfMemNow
+	case now.Kind == regress.OutputLimit:
+		return regress.OutputLimited
+	case now.Kind == regress.Signalled:
+		return regress.Crashed
 	case was.Success():
-		return outcome.NewlyFailing
+		return regress.NewlyFailing
 	case now.Success():
-		return outcome.NewlyPassing
+		return regress.NewlyPassing
 	}
-	return outcome.Changed
+	return regress.Changed
 }
