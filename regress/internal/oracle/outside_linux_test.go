@@ -35,7 +35,7 @@ func TestOracleOutside(t *testing.T) {
 	}
 	p := newPlace(t)
 	program := filepath.Join(t.TempDir(), "muster")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/muster").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "muster/cmd/muster").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	sums := &tally{}
