@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/results"
@@ -227,7 +228,7 @@ func (a *adviser) goroutine() advice {
 	}
 	added := math.Max(0, a.Difference(each, direct, results.NsPerOp).Median)
 	return advice{setting, "for at least " + digits(added/100) + " µs of work",
-		fmt.Sprintf("it adds %s ns to a call, with %s alive; that is a tenth of the recommended work", digits(added), groupThousands(adviseCalls)), []string{each, direct}}
+		fmt.Sprintf("it adds %s ns to a call, with %s alive; that is a tenth of the recommended work", digits(added), readable.Number(adviseCalls)), []string{each, direct}}
 }
 
 func (a *adviser) threads() advice {
@@ -239,5 +240,5 @@ func (a *adviser) threads() advice {
 		return unknownSetting(setting, newUndecided("it was not measured"))
 	}
 	return advice{setting, strconv.Itoa(max(write, read)),
-		fmt.Sprintf("µs per file of %s bytes, by number of workers: written %s; read %s; all in the system's cache: a disk that blocks needs more workers", groupThousands(adviseSize), wrote, were), names}
+		fmt.Sprintf("µs per file of %s bytes, by number of workers: written %s; read %s; all in the system's cache: a disk that blocks needs more workers", readable.Number(adviseSize), wrote, were), names}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/lab/corpora"
 	"muster/lab/internal/run"
 	"muster/lab/results"
@@ -52,8 +53,8 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	}
 	cases := o.Sizes.Cases
 	spec := corpora.Spec{Name: "claims", Cases: cases, Bytes: int64(cases) * int64(o.Sizes.CaseBytes), Sigma: 0.85, Seed: 4}
-	if err := p.AddCondition(results.Pair{Key: "corpus", Value: fmt.Sprintf("%d sources of %d bytes in the mean, compiled with %s",
-		cases, o.Sizes.CaseBytes, strings.Join(append([]string{filepath.Base(compiler[0])}, compiler[1:]...), " "))}); err != nil {
+	if err := p.AddCondition(results.Pair{Key: "corpus", Value: fmt.Sprintf("%s sources of %s in the mean, compiled with %s",
+		readable.Number(cases), readable.Count(o.Sizes.CaseBytes, "byte"), strings.Join(append([]string{filepath.Base(compiler[0])}, compiler[1:]...), " "))}); err != nil {
 		return err
 	}
 	if o.Progress != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"muster/internal/readable"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -20,7 +21,7 @@ func largeUpload(engine string, bound bool) string { return upload{engine, bound
 
 // uploadsText formats the uploads per second and the server's threads.
 func (j *judge) uploadsText(name string) string {
-	return fmt.Sprintf("%s a second, %s threads", groupThousands(int64(1e9/j.Summary(name, results.NsPerOp).Median)), digits(j.Summary(name, threadsUnit).Median))
+	return fmt.Sprintf("%s a second, %s threads", readable.Number(int64(1e9/j.Summary(name, results.NsPerOp).Median)), digits(j.Summary(name, threadsUnit).Median))
 }
 
 // findMissingThreads is findMissing, and also requires that the system reports threads.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"muster/internal/readable"
 	"muster/lab/results"
 )
 
@@ -18,7 +19,7 @@ func (j *judge) threadLimit() finding {
 	if status.Median == 2 && n.N > 0 {
 		v = holds
 	}
-	return finding{v, "at " + groupThousands(int64(n.Median)) + " threads the program ended with exit status " + strconv.Itoa(int(status.Median)),
+	return finding{v, "at " + readable.Number(int64(n.Median)) + " threads the program ended with exit status " + strconv.Itoa(int(status.Median)),
 		"a blocking pipe stands for reads that the poller cannot handle"}
 }
 
@@ -28,7 +29,7 @@ func (j *judge) protobufMessages() finding {
 	if f.here == "" {
 		return f
 	}
-	f.here += fmt.Sprintf(" as many: %s and %s a second", groupThousands(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), groupThousands(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
+	f.here += fmt.Sprintf(" as many: %s and %s a second", readable.Number(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), readable.Number(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
 	return f
 }
 
@@ -38,7 +39,7 @@ func (j *judge) renamesIntoTen() finding {
 		return f
 	}
 	s := j.Ratio(flat, ten, results.NsPerOp)
-	here := fmt.Sprintf("%s with %s files", timesText(s), groupThousands(int64(j.sizes.Renames)))
+	here := fmt.Sprintf("%s with %s files", timesText(s), readable.Number(int64(j.sizes.Renames)))
 	v := judgeTimes(s, 2, math.Inf(1))
 	if v != holds && j.sizes.Renames < claimRenames {
 		return finding{undecided, here, "so few files do not show the effect of two million: measure the article's size with --full"}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/results"
 	"muster/lab/stat"
@@ -25,7 +26,7 @@ func (j *judge) goroutineBytes() finding {
 		return f
 	}
 	s, st := j.Summary(name, sysUnit), j.Summary(name, stackUnit)
-	return newFinding(judgeCounts(s, 4_000, 4_700), fmt.Sprintf("%s bytes each, including %s of stack, with %s waiting goroutines", digits(s.Median), digits(st.Median), groupThousands(int64(j.sizes.Goroutines))),
+	return newFinding(judgeCounts(s, 4_000, 4_700), fmt.Sprintf("%s bytes each, including %s of stack, with %s waiting goroutines", digits(s.Median), digits(st.Median), readable.Number(int64(j.sizes.Goroutines))),
 		reasons{held: "a stack of 4 KB dominates", gone: "a stack starts with 2 KB since Go 1.4, instead of 4 KB", above: "they take more than a stack of the least size and its overhead"}.forSide(s, 4_700))
 }
 
@@ -60,7 +61,7 @@ func (j *judge) tenRoots() finding {
 	text := fmt.Sprintf("ten: %s, a hundred: %s", timesText(ten), timesText(hundred))
 	if j.sizes.Goroutines >= claimManyRoot {
 		if many, _, missing := j.slowdownOf(10, claimManyRoot, 1); !missing {
-			text += fmt.Sprintf(", ten with %s alive: %s", groupThousands(claimManyRoot), timesText(many))
+			text += fmt.Sprintf(", ten with %s alive: %s", readable.Number(claimManyRoot), timesText(many))
 		}
 	}
 	return newFinding(combine(judgeTimes(ten, 0, 1.5), judgeTimes(hundred, 0, 1.05)), text, sameReason(fasterRoots))
@@ -135,7 +136,7 @@ func (j *judge) erlangMemory() finding {
 	each := j.Summary(name, rssUnit).Median
 	number, _, _ := strings.Cut(j.Condition(run.MemoryKey), " ")
 	have, _ := strconv.ParseFloat(number, 64)
-	here := fmt.Sprintf("%s bytes each with %s: 20 million need %s GB", digits(each), groupThousands(int64(j.sizes.Goroutines)), digits(each*wanted/1e9))
+	here := fmt.Sprintf("%s bytes each with %s: 20 million need %s GB", digits(each), readable.Number(int64(j.sizes.Goroutines)), digits(each*wanted/1e9))
 	if have == 0 {
 		return finding{undecided, here, "the system does not report its memory"}
 	}

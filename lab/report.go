@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/lab/page"
 	"muster/lab/results"
 	"muster/lab/stat"
@@ -49,7 +50,7 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 		d.Conditions = append(d.Conditions, page.Pair{Name: c.Key, Value: c.Value})
 	}
 	if r.NotRun > 0 {
-		what := fmt.Sprintf("%s measurements are missing.", groupThousands(int64(r.NotRun)))
+		what := fmt.Sprintf("%s measurements are missing.", readable.Number(int64(r.NotRun)))
 		if r.NotRun == 1 {
 			what = "one measurement is missing."
 		}
@@ -113,9 +114,9 @@ func digits(v float64) string {
 	case v < 0:
 		return "-" + digits(-v)
 	case v == math.Trunc(v):
-		return groupThousands(int64(v))
+		return readable.Number(int64(v))
 	case v >= 100:
-		return groupThousands(int64(v + 0.5))
+		return readable.Number(int64(v + 0.5))
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case v >= 1:
@@ -124,15 +125,6 @@ func digits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(v))), 64)
 	}
 	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// groupThousands formats an integer with thousands separators.
-func groupThousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // newColumns returns a column of words, followed by columns of numbers.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"muster/internal/plot"
+	"muster/internal/readable"
 	"muster/lab/page"
 	"muster/lab/results"
 )
@@ -15,7 +16,7 @@ func ChannelReport(of *Results, o ChannelOptions) Report {
 	d := newDocument(of, "The cost of a channel",
 		fmt.Sprintf("One goroutine fills a channel with %s items, and another drains it. A cycle is one loop iteration on both sides for each item. "+
 			"The figure of a run is the time for %s items: the median of its portions, in seconds.",
-			groupThousands(int64(o.Items)), groupThousands(channelPortion)),
+			readable.Number(int64(o.Items)), readable.Number(channelPortion)),
 		howMeasured(o.Count))
 	for _, buffer := range []int{0, bufferPlaces} {
 		d.Sections = append(d.Sections, r.channelSection(o, buffer))
@@ -38,9 +39,9 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 	s := page.Section{Title: title}
 	var titles, all []string
 	for _, cycles := range o.Cycles {
-		titles = append(titles, groupThousands(int64(cycles))+" cycles")
+		titles = append(titles, readable.Number(int64(cycles))+" cycles")
 	}
-	t := page.Table{Caption: "seconds for " + groupThousands(channelPortion) + " items", Columns: newColumns("GOMAXPROCS", titles...)}
+	t := page.Table{Caption: "seconds for " + readable.Number(channelPortion) + " items", Columns: newColumns("GOMAXPROCS", titles...)}
 	for _, procs := range o.Procs {
 		row := page.Row(strconv.Itoa(procs))
 		for _, cycles := range o.Cycles {
@@ -66,7 +67,7 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 // channelCharts returns the article's two charts: time against GOMAXPROCS with a line per
 // number of cycles, and time against cycles with a line for some values of GOMAXPROCS.
 func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
-	seconds := plot.Axis{Label: "seconds for " + groupThousands(channelPortion) + " items", Log: true}
+	seconds := plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items", Log: true}
 	against := plot.Chart{Title: "Time against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true}, Y: seconds}
 	for _, cycles := range o.Cycles {
 		l := plot.Line{Name: strconv.Itoa(cycles) + " cycles"}
@@ -119,7 +120,7 @@ func (r view) processesSection(o ChannelOptions) page.Section {
 		kinds = append(kinds, last)
 	}
 	for _, cycles := range kinds {
-		t.Columns = append(t.Columns, page.Column{Title: groupThousands(int64(cycles)) + " cycles", Right: true})
+		t.Columns = append(t.Columns, page.Column{Title: readable.Number(int64(cycles)) + " cycles", Right: true})
 		c.Lines = append(c.Lines, plot.Line{Name: strconv.Itoa(cycles) + " cycles"})
 	}
 	for n := 1; n <= o.Processes; n *= 2 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/internal/plot"
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/results"
@@ -85,7 +86,7 @@ func (j *judge) corpusChart() []plot.Chart {
 func (j *judge) procsChart() []plot.Chart {
 	c := plot.Chart{
 		Title: "A channel against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true},
-		Y: plot.Axis{Label: "seconds for " + groupThousands(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
+		Y: plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
 	}
 	for _, procs := range claimProcs() {
 		c.Lines[0].Points = append(c.Lines[0].Points, j.scaledPoint(float64(procs), channelAt(0, procs), results.NsPerOp, channelPortion*1e-9)...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/probe"
@@ -95,7 +96,7 @@ func (r view) articleSection(o DispatchOptions) page.Section {
 func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	var titles []string
 	for _, tasks := range o.Tasks {
-		titles = append(titles, groupThousands(int64(tasks))+" tasks")
+		titles = append(titles, readable.Number(int64(tasks))+" tasks")
 	}
 	most := o.Tasks[len(o.Tasks)-1]
 	own := DispatchName(run.Muster, "single", o.Jobs, most, procs)
@@ -132,7 +133,7 @@ func (r view) modesSection(o DispatchOptions) page.Section {
 		titles = append(titles, modeTitles[mode])
 	}
 	t := page.Table{
-		Caption: fmt.Sprintf("ns, %s tasks; contestants in Go at GOMAXPROCS %d", groupThousands(int64(tasks)), procs),
+		Caption: fmt.Sprintf("ns, %s tasks; contestants in Go at GOMAXPROCS %d", readable.Number(int64(tasks)), procs),
 		Columns: newColumns("", titles...),
 	}
 	impls := r.impls()

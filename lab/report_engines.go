@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 
+	"muster/internal/readable"
 	"muster/lab/page"
 	"muster/lab/probe"
 )
@@ -11,7 +12,7 @@ import (
 func (r view) enginesSection(o IOOptions) page.Section {
 	t := page.Table{
 		Caption: fmt.Sprintf("µs per file, for %s files that %d goroutines put into a store and then read back; and the system threads of the process",
-			groupThousands(int64(o.Stored)), engineGoroutines),
+			readable.Number(int64(o.Stored)), engineGoroutines),
 		Columns: newColumns("engine"),
 	}
 	for _, name := range probe.Engines() {
@@ -34,7 +35,7 @@ func (r view) enginesSection(o IOOptions) page.Section {
 				r.markBest(t.Rows, len(t.Columns)+i, unit, names)
 			}
 		}
-		t.Columns = append(t.Columns, newColumns("", fmt.Sprintf("%s bytes: put", groupThousands(int64(size))), "get", "threads")[1:]...)
+		t.Columns = append(t.Columns, newColumns("", fmt.Sprintf("%s bytes: put", readable.Number(int64(size))), "get", "threads")[1:]...)
 	}
 	return page.Section{
 		Title: "Engines",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/readable"
 	"muster/lab/page"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -22,13 +23,13 @@ func IOReport(of *Results, o IOOptions) Report {
 
 func (r view) filesSection(o IOOptions) page.Section {
 	t := page.Table{
-		Caption: fmt.Sprintf("µs per file, for %s files", groupThousands(int64(o.Files))),
+		Caption: fmt.Sprintf("µs per file, for %s files", readable.Number(int64(o.Files))),
 		Columns: newColumns("", "create", "read", "stat", "rename", "remove"),
 	}
 	for _, size := range fileSizes() {
 		for _, workers := range fileWorkers() {
 			name := filesName(size, workers)
-			row := page.Row(fmt.Sprintf("%s bytes, %d at once", groupThousands(int64(size)), workers))
+			row := page.Row(fmt.Sprintf("%s bytes, %d at once", readable.Number(int64(size)), workers))
 			for _, unit := range []string{createUnit, readUnit, statUnit, renameUnit, removeUnit} {
 				row = append(row, r.medianCell(name, unit, 1000))
 			}
@@ -43,7 +44,7 @@ func (r view) filesSection(o IOOptions) page.Section {
 }
 
 func (r view) renameSection(o IOOptions) page.Section {
-	t := page.Table{Caption: fmt.Sprintf("%s files", groupThousands(int64(o.Renames))), Columns: newColumns("", "µs per file", "seconds in total")}
+	t := page.Table{Caption: fmt.Sprintf("%s files", readable.Number(int64(o.Renames))), Columns: newColumns("", "µs per file", "seconds in total")}
 	var names []string
 	for _, folders := range renameFolders() {
 		name := renameName(folders)
@@ -99,7 +100,7 @@ func (r view) messagesSection() page.Section {
 		codec.Rows = append(codec.Rows, row)
 		rate := page.Cell{Text: "–"}
 		if s := r.Summary(echoName(impl), results.NsPerOp); s.Median > 0 {
-			rate.Text = groupThousands(int64(1e9 / s.Median))
+			rate.Text = readable.Number(int64(1e9 / s.Median))
 		}
 		echo.Rows = append(echo.Rows, append(page.Row(impl), rate, r.medianCell(echoName(impl), results.CPUPerOp, 1)))
 	}
@@ -143,7 +144,7 @@ func (r view) exhaustSection(o IOOptions) page.Section {
 	if n.N == 0 {
 		s.Notes = []string{"It was not measured."}
 	} else {
-		s.Text = append(s.Text, fmt.Sprintf("In a process of its own it happened here at %s threads, with exit status %.0f.", groupThousands(int64(n.Median)), status.Median))
+		s.Text = append(s.Text, fmt.Sprintf("In a process of its own it happened here at %s threads, with exit status %.0f.", readable.Number(int64(n.Median)), status.Median))
 	}
 	return s
 }

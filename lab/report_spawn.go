@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"muster/internal/plot"
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/results"
@@ -53,7 +54,7 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 		chart.Lines = append(chart.Lines, l)
 	}
 	for _, count := range o.Goroutines {
-		row := page.Row(groupThousands(int64(count)))
+		row := page.Row(readable.Number(int64(count)))
 		for _, work := range o.Work {
 			row = append(row, r.slowdownCell(work, count, procs))
 		}
@@ -83,7 +84,7 @@ func rootsText(work int) string {
 	if work == 1 {
 		return "1 root"
 	}
-	return groupThousands(int64(work)) + " roots"
+	return readable.Number(int64(work)) + " roots"
 }
 
 // breakEvenSection reports for which work a goroutine costs at most a tenth.
@@ -100,7 +101,7 @@ func (r view) breakEvenSection(o SpawnOptions) page.Section {
 			continue
 		}
 		added := math.Max(0, s.Median)
-		t.Rows = append(t.Rows, page.Row(groupThousands(int64(count)), digits(added), digits(10*added/1000)+" µs"))
+		t.Rows = append(t.Rows, page.Row(readable.Number(int64(count)), digits(added), digits(10*added/1000)+" µs"))
 	}
 	return page.Section{Title: "Work for which a goroutine is cheap", Tables: []page.Table{t}}
 }
@@ -122,7 +123,7 @@ func (r view) memorySection(o SpawnOptions) page.Section {
 	}
 	for _, count := range o.Goroutines {
 		name := SpawnName(run.Muster, "waiting", 0, count, 1)
-		row := page.Row(groupThousands(int64(count)))
+		row := page.Row(readable.Number(int64(count)))
 		for _, u := range append(units, struct{ name, unit string }{"", results.NsPerOp}) {
 			row = append(row, r.medianCell(name, u.unit, 1))
 		}
@@ -139,11 +140,11 @@ func (r view) peersSection(o SpawnOptions, impls []string) page.Section {
 	s := page.Section{
 		Title: "Threads, tasks and processes of other languages",
 		Text: []string{fmt.Sprintf("Each calls a function of %s. There are at most %s system threads. "+
-			"Figures of Go are at GOMAXPROCS %d.", rootsText(o.Work[0]), groupThousands(threadsMost), o.Procs[len(o.Procs)-1])},
+			"Figures of Go are at GOMAXPROCS %d.", rootsText(o.Work[0]), readable.Number(threadsMost), o.Procs[len(o.Procs)-1])},
 	}
 	var titles, all []string
 	for _, count := range o.Goroutines {
-		titles = append(titles, groupThousands(int64(count)))
+		titles = append(titles, readable.Number(int64(count)))
 		for _, impl := range impls[1:] { // the section above has the warnings about Go
 			all = append(all, spawnPeerName(impl, "each", o, count), spawnPeerName(impl, "waiting", o, count))
 		}

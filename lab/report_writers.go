@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/internal/plot"
+	"muster/internal/readable"
 	"muster/lab/page"
 	"muster/lab/results"
 )
@@ -29,7 +30,7 @@ func (r view) writersSection(o ChannelOptions) page.Section {
 		return s
 	}
 	s.Text = []string{fmt.Sprintf("The goroutines share %s rows of 100 bytes. Each row is a transaction of its own, and is on the disk when it returns. "+
-		"The databases are in the system's folder for temporary files, so the figures include that disk.", groupThousands(int64(o.Rows)))}
+		"The databases are in the system's folder for temporary files, so the figures include that disk.", readable.Number(int64(o.Rows)))}
 	s.Text = append(s.Text, r.writersClaim(o, written))
 	var all []string
 	for _, d := range written {
@@ -55,7 +56,7 @@ func (r view) writersClaim(o ChannelOptions, written []database) string {
 		return text
 	}
 	for _, d := range written {
-		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s goroutines as from %d", d.name, ratioText(r.Ratio(insertName(d.impl, many), insertName(d.impl, few), rowsPerSecond)), groupThousands(int64(many)), few)
+		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s goroutines as from %d", d.name, ratioText(r.Ratio(insertName(d.impl, many), insertName(d.impl, few), rowsPerSecond)), readable.Number(int64(many)), few)
 		if memory := r.Summary(insertName(d.impl, many), clientRSS); memory.Median > 0 {
 			text += fmt.Sprintf(", and the program takes %s MB", digits(memory.Median/megabyte))
 		}
@@ -83,7 +84,7 @@ func (r view) connectionsText(o ChannelOptions, d database) string {
 func (r view) writersTable(o ChannelOptions, written []database) page.Table {
 	t := page.Table{Caption: "rows per second, and the memory of the writing program (0 if the system does not report it)", Columns: newColumns("goroutines")}
 	for _, n := range o.Writers {
-		t.Rows = append(t.Rows, page.Row(groupThousands(int64(n))))
+		t.Rows = append(t.Rows, page.Row(readable.Number(int64(n))))
 	}
 	for _, d := range written {
 		var names []string

@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"time"
 
+	"muster/internal/readable"
 	"muster/lab"
 )
 
@@ -15,7 +15,7 @@ func progressLine(p lab.Progress) string {
 	}
 	left := ""
 	if p.Left >= 0 {
-		left = fmt.Sprintf(", %v left", p.Left.Round(time.Second))
+		left = ", " + readable.Duration(p.Left) + " left"
 	}
-	return fmt.Sprintf("%d of %d%s: %s", p.Done, p.Total, left, p.Next)
+	return fmt.Sprintf("%s of %s%s: %s", readable.Number(p.Done), readable.Number(p.Total), left, p.Next)
 }

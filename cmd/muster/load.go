@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/files/load"
+	"muster/internal/readable"
 	"muster/regress"
 )
 
@@ -299,15 +300,15 @@ func loadLine(p load.Progress) string {
 	if p.What != "" {
 		b.WriteString(p.What + ", ")
 	}
-	fmt.Fprintf(&b, "%d", p.Done)
+	b.WriteString(readable.Number(p.Done))
 	if p.Total > 0 {
-		fmt.Fprintf(&b, " of %d (%d %%)", p.Total, 100*p.Done/p.Total)
+		fmt.Fprintf(&b, " of %s (%d %%)", readable.Number(p.Total), 100*p.Done/p.Total)
 	}
 	if p.Failed > 0 {
-		fmt.Fprintf(&b, ", %d failed", p.Failed)
+		b.WriteString(", " + readable.Number(p.Failed) + " failed")
 	}
 	if p.Left >= 0 {
-		fmt.Fprintf(&b, ", %v left", p.Left.Round(time.Second))
+		b.WriteString(", " + readable.Duration(p.Left) + " left")
 	}
 	return b.String()
 }

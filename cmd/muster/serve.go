@@ -16,6 +16,7 @@ import (
 	"muster/files"
 	"muster/files/service"
 	"muster/files/service/logfile"
+	"muster/internal/readable"
 )
 
 // serveFlags holds the flags of serve.
@@ -147,10 +148,10 @@ func (s *serveFlags) check() error {
 		return err
 	}
 	if s.store.MemoryMax < fileio.MemoryMin {
-		return usagef("--memory: use at least %d bytes", fileio.MemoryMin)
+		return usagef("--memory: use at least %s", readable.Count(fileio.MemoryMin, "byte"))
 	}
 	if s.page > files.PageSizeMax {
-		return usagef("--page-size: use at most %d bytes", files.PageSizeMax)
+		return usagef("--page-size: use at most %s", readable.Count(files.PageSizeMax, "byte"))
 	}
 	s.files.PageSize = int(s.page)
 	if (s.service.Certificate == "") != (s.service.Key == "") {
@@ -222,7 +223,7 @@ func (s *serveFlags) checkNumbers() error {
 	case s.service.Idle <= 0:
 		return usagef("--idle %v: use a time above 0, such as 30s", s.service.Idle)
 	case s.files.RateMin < 1 || s.files.RateMin > files.RateMax:
-		return usagef("--rate-min %d: from 1 to %d bytes a second are possible", s.files.RateMin, files.RateMax)
+		return usagef("--rate-min %s: from 1 to %s a second are possible", readable.Number(s.files.RateMin), readable.Count(files.RateMax, "byte"))
 	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMax:
 		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMax)
 	case s.store.WaitMax <= 0:

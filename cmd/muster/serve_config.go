@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"muster/internal/readable"
 	"os"
 	"slices"
 	"strings"
@@ -155,7 +156,7 @@ func readBounded(name string, most int64) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d bytes", name, most)
+		err = fmt.Errorf("%s has more than %s", name, readable.Count(most, "byte"))
 	}
 	return text, err
 }

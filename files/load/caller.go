@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/files"
+	"muster/internal/readable"
 )
 
 // callerTarget is a server of the message service.
@@ -24,7 +25,7 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 		return nil, err
 	}
 	if o.PageSize > files.PageSizeMax {
-		return nil, inputf("pages of %d bytes: %d is the maximum", o.PageSize, files.PageSizeMax)
+		return nil, inputf("pages of %s: %s is the maximum", readable.Count(o.PageSize, "byte"), readable.Number(files.PageSizeMax))
 	}
 	caller, err := files.NewCaller(files.CallerOptions{
 		URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize),

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"muster/internal/readable"
 	"strings"
 	"text/tabwriter"
 )
@@ -47,12 +49,12 @@ func (c *Comparison) tables() (list []table) {
 		number := func(d string) string { return strings.TrimSuffix(d, " ms") }
 		threads := "not known"
 		if row.ThreadsPeak > 0 {
-			threads = fmt.Sprint(row.ThreadsPeak)
+			threads = readable.Number(row.ThreadsPeak)
 		}
 		t := &list[len(list)-1]
 		t.Rows = append(t.Rows, []string{
-			row.Engine, fmt.Sprint(row.Wall.Milliseconds()), fmt.Sprintf("%.0f", row.PerSecond),
-			number(ms(row.P50)), number(ms(row.P99)), number(ms(row.P999)), threads, fmt.Sprint(row.Failed),
+			row.Engine, readable.Number(row.Wall.Milliseconds()), readable.Number(int64(math.Round(row.PerSecond))),
+			number(ms(row.P50)), number(ms(row.P99)), number(ms(row.P999)), threads, readable.Number(row.Failed),
 		})
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"muster/internal/readable"
 	"net/url"
 	"strings"
 	"time"
@@ -134,11 +135,11 @@ func (o Options) complete() (Options, error) {
 	case at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.RawQuery != "" || at.User != nil:
 		return o, inputf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", o.URL)
 	case o.Connections < 1 || o.Connections > connectionsMax:
-		return o, inputf("%d connections: from 1 to %d are possible", o.Connections, connectionsMax)
+		return o, inputf("%s: from 1 to %s are possible", readable.Count(o.Connections, "connection"), readable.Number(connectionsMax))
 	case o.Requests < 1 || o.Requests > requestsMax:
-		return o, inputf("%d requests: from 1 to %d are possible", o.Requests, requestsMax)
+		return o, inputf("%s: from 1 to %s are possible", readable.Count(o.Requests, "request"), readable.Number(requestsMax))
 	case o.Size < 0 || o.Size > sizeMax:
-		return o, inputf("a size of %d bytes: from 0 to %d are possible", o.Size, int64(sizeMax))
+		return o, inputf("a size of %s: from 0 to %s are possible", readable.Count(o.Size, "byte"), readable.Number(int64(sizeMax)))
 	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > rateMax:
 		return o, inputf("a rate of %g requests a second: from 0 to %d are possible", o.Rate, rateMax)
 	case o.Timeout < 0:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"muster/internal/readable"
 	"time"
 )
 
@@ -36,12 +38,12 @@ func (r *Result) HTML(w io.Writer) error {
 	p.fact("Load", r.title())
 	p.fact("Server", r.URL)
 	if r.Interrupted {
-		p.fact("Interrupted", fmt.Sprintf("%d of %d requests were made", r.Succeeded+r.Failed, r.Requests))
+		p.fact("Interrupted", readable.Number(r.Succeeded+r.Failed)+" of "+readable.Count(r.Requests, "request")+" were made")
 	}
-	p.fact("Successes", fmt.Sprint(r.Succeeded))
-	p.fact("Failures", fmt.Sprint(r.Failed))
-	p.fact("Cost", fmt.Sprintf("%d ms", r.Wall.Milliseconds()))
-	p.fact("Requests each second", fmt.Sprintf("%.0f", r.PerSecond()))
+	p.fact("Successes", readable.Number(r.Succeeded))
+	p.fact("Failures", readable.Number(r.Failed))
+	p.fact("Cost", readable.Number(r.Wall.Milliseconds())+" ms")
+	p.fact("Requests each second", readable.Number(int64(math.Round(r.PerSecond()))))
 	if r.MBPerSecond() > 0 {
 		p.fact("MB/s", fmt.Sprintf("%.1f", r.MBPerSecond()))
 	}
@@ -51,7 +53,7 @@ func (r *Result) HTML(w io.Writer) error {
 	if len(r.Failures) > 0 {
 		t := table{"Why requests failed", []string{"requests", "reason"}, nil}
 		for _, f := range r.Failures {
-			t.Rows = append(t.Rows, []string{fmt.Sprint(f.Count), f.Reason})
+			t.Rows = append(t.Rows, []string{readable.Number(f.Count), f.Reason})
 		}
 		p.Tables = append(p.Tables, t)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"muster/internal/readable"
 	"strings"
 	"time"
 )
@@ -76,19 +78,19 @@ func (r *Result) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "%-12s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	if r.Interrupted {
-		line("interrupted", "%d of %d requests were made", r.Succeeded+r.Failed, r.Requests)
+		line("interrupted", "%s of %s were made", readable.Number(r.Succeeded+r.Failed), readable.Count(r.Requests, "request"))
 	}
-	line("successes", "%d", r.Succeeded)
-	line("failures", "%d", r.Failed)
+	line("successes", "%s", readable.Number(r.Succeeded))
+	line("failures", "%s", readable.Number(r.Failed))
 	for i, f := range r.Failures {
 		if i == failuresShown {
 			line("", "and %d more reasons", len(r.Failures)-i)
 			break
 		}
-		line("", "%d: %s", f.Count, f.Reason)
+		line("", "%s: %s", readable.Number(f.Count), f.Reason)
 	}
-	line("cost", "%d ms", r.Wall.Milliseconds())
-	line("qps", "%.0f", r.PerSecond())
+	line("cost", "%s ms", readable.Number(r.Wall.Milliseconds()))
+	line("qps", "%s", readable.Number(int64(math.Round(r.PerSecond()))))
 	if r.MBPerSecond() > 0 {
 		line("MB/s", "%.1f", r.MBPerSecond())
 	}
@@ -106,12 +108,12 @@ func (r *Result) title() string {
 	if r.Op == Clean {
 		b.WriteString("files below " + Prefix)
 	} else {
-		fmt.Fprintf(&b, "%d requests", r.Requests)
+		b.WriteString(readable.Count(r.Requests, "request"))
 	}
 	if r.Op == Upload || r.Op == Download {
-		fmt.Fprintf(&b, " of %d bytes", r.Size)
+		b.WriteString(" of " + readable.Count(r.Size, "byte"))
 	}
-	fmt.Fprintf(&b, ", %d connections, %s", r.Connections, r.Protocol)
+	fmt.Fprintf(&b, ", %s, %s", readable.Count(r.Connections, "connection"), r.Protocol)
 	if r.Rate > 0 {
 		fmt.Fprintf(&b, ", %g requests due each second", r.Rate)
 	}
@@ -122,7 +124,7 @@ func (r *Result) threads() string {
 	if r.ThreadsPeak == 0 {
 		return "not known (name --admin or --pid)"
 	}
-	return fmt.Sprintf("%d at most", r.ThreadsPeak)
+	return readable.Number(r.ThreadsPeak) + " at most"
 }
 
 // ms formats a time in milliseconds with three digits.

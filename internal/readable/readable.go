@@ -109,3 +109,17 @@ func Size(n int64) string {
 	}
 	return strconv.FormatFloat(size, 'f', digits, 64) + " " + units[i]
 }
+
+// BinarySize writes a number of bytes in powers of 1,024: "4 KiB", "1.5 GiB". It is for memory, and
+// for limits that the manual states so.
+func BinarySize(n int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	if n < 1024 {
+		return Count(n, "byte")
+	}
+	size, i := float64(n)/1024, 0
+	for size >= 1023.95 && i < len(units)-1 {
+		size, i = size/1024, i+1
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + units[i]
+}

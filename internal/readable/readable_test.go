@@ -1,6 +1,7 @@
 package readable
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -56,6 +57,17 @@ func TestNumber(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 12: "12", 999: "999", 1000: "1,000", 15000: "15,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
 		if got := Number(n); got != want {
 			t.Errorf("Number(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestBinarySize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 1023: "1,023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1 MiB",
+		64 << 30: "64 GiB", 1 << 40: "1 TiB", math.MaxInt64: "8 EiB",
+	} {
+		if got := BinarySize(n); got != want {
+			t.Errorf("BinarySize(%d) = %s, want %s", n, got, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/internal/cgroup"
+	"muster/internal/readable"
 )
 
 // threadBytes bounds the memory of a blocked thread of a Go program, inside and outside the
@@ -37,7 +38,7 @@ func threadShortage(proc string, need int) string {
 		return fmt.Sprintf("control groups allow %d more threads, not %d", left, need)
 	}
 	if free := min(int64(memoryFree(root)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
-		return fmt.Sprintf("%d MiB of memory are available, and %d threads may need %d MiB", free>>20, need, need*threadBytes>>20)
+		return fmt.Sprintf("%s of memory are available, and %s may need %s", readable.BinarySize(int64(free)), readable.Count(int64(need), "thread"), readable.BinarySize(int64(need*threadBytes)))
 	}
 	return ""
 }

@@ -14,9 +14,9 @@ func TestTooFewThreads(t *testing.T) {
 		{"sys/kernel/threads-max", "10500", ""},
 		{"sys/kernel/pid_max", "4096", "pid_max"},
 		{"self/limits", "Max processes             8000            9000            processes", "ulimit -u"},
-		{"meminfo", "MemAvailable: 600000 kB", "585 MiB of memory are available, and 10000 threads may need 625"},
+		{"meminfo", "MemAvailable: 600000 kB", "585.9 MiB of memory are available, and 10,000 threads may need 625"},
 		{"groups/a/b/pids.max", "10009", "control groups allow 9999 more threads"},
-		{"groups/a/b/memory.max", "500000000", "476 MiB of memory are available"},
+		{"groups/a/b/memory.max", "500000000", "476.8 MiB of memory are available"},
 	} {
 		proc := t.TempDir()
 		roomy := map[string]string{

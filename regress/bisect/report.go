@@ -44,7 +44,7 @@ func conclude(ctx context.Context, d *search, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fault.Interruptedf("interrupted: %d of %s are done", d.ran+d.failing, readable.Count(d.runs(), "run"))
+		return fault.Interruptedf("interrupted: %s of %s are done", readable.Number(d.ran+d.failing), readable.Count(d.runs(), "run"))
 	}
 	return nil
 }
@@ -76,9 +76,9 @@ func (f findings) text(w *strings.Builder) error {
 	if f.interrupted {
 		end = ", interrupted"
 	}
-	fmt.Fprintf(w, "bisect: %s, %s, %s, %s in %v%s\n",
+	fmt.Fprintf(w, "bisect: %s, %s, %s, %s in %s%s\n",
 		readable.Count(f.causes(), "cause"), readable.Count(len(f.search.versions), "version"), readable.Count(len(f.search.sources), "source"),
-		readable.Count(f.search.ran+f.search.failing, "run"), time.Since(f.search.began).Round(10*time.Millisecond), end)
+		readable.Count(f.search.ran+f.search.failing, "run"), readable.Duration(time.Since(f.search.began)), end)
 	return err
 }
 

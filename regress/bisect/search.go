@@ -201,7 +201,7 @@ func (d *search) show(all int) {
 	done := d.ran + d.failing
 	took := time.Since(d.began)
 	left := took / time.Duration(done) * time.Duration(all-done)
-	d.how.Status(fmt.Sprintf("%d of %s, %v left", done, readable.Count(all, "run"), left.Round(time.Second)))
+	d.how.Status(fmt.Sprintf("%s of %s, %s left", readable.Number(done), readable.Count(all, "run"), readable.Duration(left)))
 }
 
 // runs counts the runs of the whole search.

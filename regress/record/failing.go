@@ -79,7 +79,7 @@ func (f *failures) name() error {
 }
 
 func (f *failures) warn(first regress.Failure) {
-	text := fmt.Sprintf("%d of %s fail; the first is %s", len(f.cases), readable.Cases(len(f.run.Inputs.Cases)), report.FailureText(first))
+	text := fmt.Sprintf("%s of %s fail; the first is %s", readable.Number(len(f.cases)), readable.Cases(len(f.run.Inputs.Cases)), report.FailureText(first))
 	if f.refuse() {
 		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", f.run.Job.Store.Golden, report.FailureText(first))
 	}

@@ -78,7 +78,7 @@ func (v *variation) warn(s *run.Run) {
 	if 2*n <= len(s.Inputs.Cases) {
 		return
 	}
-	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(s.Inputs.Cases)))
+	text := fmt.Sprintf("%s of %s vary from run to run, and what varies is not compared", readable.Number(n), readable.Cases(len(s.Inputs.Cases)))
 	if v.example != "" {
 		text += ", such as " + v.example
 	}

@@ -41,10 +41,10 @@ func (p *printer) conclude(ctx context.Context, own []byte, r shrink.Result) err
 	took := time.Since(p.began)
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(p.goal.Name), p.past.Run.ID, readable.Line(p.trial.causeNames()))
-	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
+	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %s%s\n",
 		readable.Number(len(own)), readable.Count(len(r.Source), "byte"),
 		readable.Number(diff.CountLines(own)), readable.Count(diff.CountLines(r.Source), "line"),
-		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), p.unfinished(ctx, r))
+		readable.Count(r.Tests, "test"), readable.Duration(took), p.unfinished(ctx, r))
 	p.how.Status("")
 	if unwritten != nil {
 		return errors.Join(unwritten, p.printUnwritten(w, r.Source))

@@ -172,6 +172,6 @@ func (d *reducing) progress(p shrink.Progress) {
 	if d.how.TimeMax > 0 {
 		left = fmt.Sprintf(" of at most %v", d.how.TimeMax)
 	}
-	d.how.Status(fmt.Sprintf("%s → %s, %s, %v%s; round %d: %s, %.0f %%",
-		readable.Number(len(d.own)), readable.Count(p.Size, "byte"), readable.Count(p.Tests, "test"), now.Sub(d.result.began).Round(time.Second), left, p.Round, p.Pass, 100*p.Part))
+	d.how.Status(fmt.Sprintf("%s → %s, %s, %s%s; round %d: %s, %.0f %%",
+		readable.Number(len(d.own)), readable.Count(p.Size, "byte"), readable.Count(p.Tests, "test"), readable.Duration(now.Sub(d.result.began)), left, p.Round, p.Pass, 100*p.Part))
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/content"
@@ -157,9 +158,9 @@ func costOf(r *exec.Result, floor int64) string {
 	if r.Engine != nil {
 		return report.EngineWords(r.Engine)
 	}
-	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
+	peak := readable.BinarySize(r.Cost.PeakRSS << 10)
 	if r.Cost.PeakRSS <= floor {
-		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", floor)
+		peak = "≤ " + readable.BinarySize(floor<<10) + " (the smallest peak that can be measured)"
 	}
 	return fmt.Sprintf("CPU %v, wall %v, peak memory %s", r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak)
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -79,14 +80,14 @@ func (b *boundedWriter) check(more int64) error {
 	}
 	if step < more {
 		return fault.Environmentf("%s cannot be unpacked to %s: %s are free there, and %s must stay free; make room, or choose another folder by --state",
-			b.label, name.Print(b.dir), sizeText(free), sizeText(b.limits.Reserve))
+			b.label, name.Print(b.dir), readable.BinarySize(free), readable.BinarySize(b.limits.Reserve))
 	}
 	b.checked = b.written + step
 	return nil
 }
 
 func unpacksToMore(label string, l Limits) error {
-	return fault.Inputf("%s unpacks to more than %s, the limit; split it", label, sizeText(l.TotalBytes))
+	return fault.Inputf("%s unpacks to more than %s, the limit; split it", label, readable.BinarySize(l.TotalBytes))
 }
 
 // freeBytes returns the free space of a folder's file system for this user.

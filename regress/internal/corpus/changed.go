@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/name"
@@ -149,7 +150,7 @@ func (c *Corpus) checkStamp(s stamp) error {
 func describeChange(size, modTime int64, now fs.FileInfo) string {
 	switch {
 	case now.Size() != size:
-		return fmt.Sprintf("%d bytes became %d", size, now.Size())
+		return readable.Count(size, "byte") + " became " + readable.Number(now.Size())
 	case now.ModTime().UnixNano() != modTime:
 		return "it was written to"
 	}

@@ -19,7 +19,7 @@ func TestChangedArchive(t *testing.T) {
 		want string
 	}{
 		"nothing":  {func(string) error { return nil }, ""},
-		"longer":   {func(p string) error { return os.Truncate(p, 100_000) }, "… bytes became 100000"},
+		"longer":   {func(p string) error { return os.Truncate(p, 100_000) }, "… bytes became 100,000"},
 		"touched":  {func(p string) error { return os.Chtimes(p, time.Unix(1, 0), time.Unix(1, 0)) }, "it was written to"},
 		"replaced": {func(p string) error { return os.Rename(write(t, "new", small(t)), p) }, "another file has its name now"},
 		"gone":     {os.Remove, "it is gone"},
@@ -53,7 +53,7 @@ func TestChangedFolder(t *testing.T) {
 		want string
 	}{
 		"nothing":       {func(string) error { return nil }, ""},
-		"longer":        {func(d string) error { return os.WriteFile(d+"/d/b", []byte("longer"), 0o600) }, "d/b: 1 bytes became 6"},
+		"longer":        {func(d string) error { return os.WriteFile(d+"/d/b", []byte("longer"), 0o600) }, "d/b: 1 byte became 6"},
 		"touched":       {func(d string) error { return os.Chtimes(d+"/d/b", time.Unix(1, 0), time.Unix(1, 0)) }, "d/b: it was written to"},
 		"gone":          {func(d string) error { return os.Remove(d + "/a") }, "a: is gone"},
 		"folder gone":   {func(d string) error { return os.RemoveAll(d + "/d") }, "d/b: is gone"},

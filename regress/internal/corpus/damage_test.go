@@ -202,7 +202,7 @@ func TestSparseGoesOn(t *testing.T) {
 		checkGoesOn(t, o, fmt.Sprintf("by %d bytes", len(packed)))
 		o.Limits.TotalBytes = 1<<20 + 4096
 		o.Spool = t.TempDir()
-		like(t, refused(t, o), o.Path+" unpacks to more than 1.0 MiB, the limit; split it")
+		like(t, refused(t, o), o.Path+" unpacks to more than 1 MiB, the limit; split it")
 	}
 }
 

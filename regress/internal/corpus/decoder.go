@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"muster/internal/readable"
 	"os/exec"
 
 	"github.com/klauspost/compress/gzip"
@@ -41,7 +42,7 @@ type zstdStream struct{ io.ReadCloser }
 func (z zstdStream) Read(p []byte) (int, error) {
 	n, err := z.ReadCloser.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("%w (%s); repack it without --long", err, sizeText(zstdWindowMax))
+		err = fmt.Errorf("%w (%s); repack it without --long", err, readable.BinarySize(zstdWindowMax))
 	}
 	return n, err
 }

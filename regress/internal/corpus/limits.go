@@ -1,8 +1,7 @@
 package corpus
 
 import (
-	"fmt"
-
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -71,25 +70,11 @@ func (m *meter) check(size int64, entry, target string) error {
 	m.nameBytes += int64(len(entry)) + int64(len(target))
 	switch {
 	case m.entries > m.limits.Entries:
-		return fault.Inputf("%s has more than %d entries, the limit, at %s; split it", m.label, m.limits.Entries, name.Print(entry))
+		return fault.Inputf("%s has more than %s entries, the limit, at %s; split it", m.label, readable.Number(m.limits.Entries), name.Print(entry))
 	case m.nameBytes > m.limits.NameBytes:
-		return fault.Inputf("%s has names of more than %s together, the limit, at %s; split it", m.label, sizeText(m.limits.NameBytes), name.Print(entry))
+		return fault.Inputf("%s has names of more than %s together, the limit, at %s; split it", m.label, readable.BinarySize(m.limits.NameBytes), name.Print(entry))
 	case size > m.limits.EntryBytes:
-		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), sizeText(size), sizeText(m.limits.EntryBytes))
+		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), readable.BinarySize(size), readable.BinarySize(m.limits.EntryBytes))
 	}
 	return nil
-}
-
-// sizeText prints a number of bytes for people.
-func sizeText(n int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-	f, i := float64(n), 0
-	for f >= 1024 && i < len(units)-1 {
-		f /= 1024
-		i++
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", f, units[i])
 }

@@ -48,7 +48,7 @@ func TestSpoolLimit(t *testing.T) {
 	tarred := pack(t, file{name: "a", body: "A"})
 	path := write(t, "c.tgz", gz(tarred))
 	open(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: int64(len(tarred))}})
-	like(t, refused(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: int64(len(tarred)) - 1}}), path+" unpacks to more than 2.0 KiB, the limit; split it")
+	like(t, refused(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: int64(len(tarred)) - 1}}), path+" unpacks to more than 2 KiB, the limit; split it")
 }
 
 // A bomb of every kind stops at the limit and leaves nothing.
@@ -59,7 +59,7 @@ func TestDecompressionBombs(t *testing.T) {
 			t.Setenv("PATH", path)
 			spool := t.TempDir()
 			o := corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: spool, Limits: corpus.Limits{TotalBytes: 1 << 20}}
-			like(t, refused(t, o), "standard input unpacks to more than 1.0 MiB, the limit; split it")
+			like(t, refused(t, o), "standard input unpacks to more than 1 MiB, the limit; split it")
 			if left := names(t, spool); len(left) > 0 {
 				t.Errorf("%s: left %v", base, left)
 			}
@@ -76,11 +76,11 @@ func TestBombsByTheirClaims(t *testing.T) {
 		l      corpus.Limits
 		want   string
 	}{
-		{join(huge("zeros", 65<<30), zeros), corpus.Limits{}, ": entry zeros claims 65.0 GiB, more than the limit of 64.0 GiB; leave it out"},
-		{join(huge("zeros", 60<<30), zeros), corpus.Limits{TotalBytes: 50 << 30}, " unpacks to more than 50.0 GiB, the limit; split it"},
+		{join(huge("zeros", 65<<30), zeros), corpus.Limits{}, ": entry zeros claims 65 GiB, more than the limit of 64 GiB; leave it out"},
+		{join(huge("zeros", 60<<30), zeros), corpus.Limits{TotalBytes: 50 << 30}, " unpacks to more than 50 GiB, the limit; split it"},
 		{join(header(ustar, "a", '0', 1), block("a"), header(ustar, "b", '0', 2<<20), zeros), corpus.Limits{EntryBytes: 1 << 20},
-			": entry b claims 2.0 MiB, more than the limit of 1.0 MiB; leave it out"},
-		{join(bytes.Repeat(header(ustar, "n", '0', 0), 3000), zeros), corpus.Limits{Entries: 1000}, " has more than 1000 entries, the limit, at n; split it"},
+			": entry b claims 2 MiB, more than the limit of 1 MiB; leave it out"},
+		{join(bytes.Repeat(header(ustar, "n", '0', 0), 3000), zeros), corpus.Limits{Entries: 1000}, " has more than 1,000 entries, the limit, at n; split it"},
 	} {
 		for base, content := range map[string][]byte{"c.tgz": gz(c.tarred), "c.tzst": zst(c.tarred), "c.txz": xzd(c.tarred)} {
 			spool := t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 )
 
@@ -70,7 +71,7 @@ func kindOfMember(h *tar.Header) (kind, error) {
 			return regular, nil
 		}
 		if h.Size != 0 {
-			return aside, fmt.Errorf("its name ends in a slash, and it has %d bytes of content; rename it", h.Size)
+			return aside, fmt.Errorf("its name ends in a slash, and it has %s of content; rename it", readable.Count(h.Size, "byte"))
 		}
 		return folder, nil
 	case tar.TypeDir, typeDumpDir:
@@ -123,7 +124,7 @@ func linkTarget(k kind, raw string) (string, error) {
 		}
 		return strings.Clone(clean), nil
 	case len(raw) > targetBytesMax:
-		return "", fmt.Errorf("is a link to a path of %d bytes, more than %d; leave it out", len(raw), targetBytesMax)
+		return "", fmt.Errorf("is a link to a path of %s, more than %s; leave it out", readable.Count(len(raw), "byte"), readable.Number(targetBytesMax))
 	}
 	return strings.Clone(raw), nil
 }

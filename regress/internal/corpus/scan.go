@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -55,7 +56,7 @@ func (s *scan) next() (member, error) {
 // their absence.
 func (s *scan) skip(stored int64) error {
 	if stored > s.cursor.size-s.end {
-		return s.truncatedError(fmt.Sprintf(", which needs %s of content", sizeText(stored)))
+		return s.truncatedError(fmt.Sprintf(", which needs %s of content", readable.BinarySize(stored)))
 	}
 	s.end += padded(stored) // may be beyond the file, which checkEnd detects
 	return nil

@@ -233,7 +233,7 @@ func TestSpoolRefused(t *testing.T) {
 	}{
 		"no folder":       {corpus.Options{}, " must be unpacked, and there is no folder for it; name one by --state"},
 		"not a folder":    {corpus.Options{Spool: blocked + "/x"}, " cannot be unpacked to " + blocked + "/x: not a directory; choose a folder that can be written, by --state"},
-		"no room to keep": {corpus.Options{Spool: t.TempDir(), Limits: corpus.Limits{Reserve: 1 << 60}}, " cannot be unpacked to …: … are free there, and 1.0 EiB must stay free; make room, or choose another folder by --state"},
+		"no room to keep": {corpus.Options{Spool: t.TempDir(), Limits: corpus.Limits{Reserve: 1 << 60}}, " cannot be unpacked to …: … are free there, and 1 EiB must stay free; make room, or choose another folder by --state"},
 	} {
 		c.o.Path = path
 		_, err := corpus.Open(context.Background(), c.o)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -92,7 +93,7 @@ func (t *tree) entries() ([]Entry, error) {
 			continue
 		}
 		if total += e.Size; total > t.limits.TotalBytes {
-			return nil, fault.Inputf("%s holds more than %s with all links followed, the limit, at %s; split it", t.label, sizeText(t.limits.TotalBytes), name.Print(e.Name))
+			return nil, fault.Inputf("%s holds more than %s with all links followed, the limit, at %s; split it", t.label, readable.BinarySize(t.limits.TotalBytes), name.Print(e.Name))
 		}
 		all = append(all, e)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
 
@@ -45,7 +46,7 @@ func (p *opener) keepScratch(x *scratch, key string, n int64, t *tree) (*os.File
 	if key != "" {
 		how = "once; the next run uses it again"
 	}
-	p.Note(fmt.Sprintf("%s: unpacked to %s (%s) %s", p.label, p.spool.dir, sizeText(n), how))
+	p.Note(fmt.Sprintf("%s: unpacked to %s (%s) %s", p.label, p.spool.dir, readable.BinarySize(n), how))
 	return file, t, nil
 }
 

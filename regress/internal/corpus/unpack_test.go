@@ -147,7 +147,7 @@ func TestWindowTooLarge(t *testing.T) {
 	program(t, "zstd")
 	path := write(t, "c.tar", small(t))
 	run(t, filepath.Dir(path), "sh", "-c", "zstd -q --ultra --long=31 <c.tar >c.tar.zst") // a stream: the size is not known
-	like(t, refused(t, corpus.Options{Path: path + ".zst"}), path+".zst is damaged or incomplete: its zstd-compressed stream: window size exceeded (128.0 MiB); repack it without --long; …")
+	like(t, refused(t, corpus.Options{Path: path + ".zst"}), path+".zst is damaged or incomplete: its zstd-compressed stream: window size exceeded (128 MiB); repack it without --long; …")
 }
 
 func TestDictionaryTooLarge(t *testing.T) {
@@ -159,7 +159,7 @@ func TestDictionaryTooLarge(t *testing.T) {
 	})
 	t.Run("library", func(t *testing.T) {
 		t.Setenv("PATH", "")
-		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …a dictionary of 768.0 MiB, more than 64.0 MiB; …")
+		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …a dictionary of 768 MiB, more than 64 MiB; …")
 	})
 }
 

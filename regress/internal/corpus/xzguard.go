@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"muster/internal/readable"
 )
 
 // xzDictionaryMax is the largest dictionary that the xz library may allocate, in bytes: that of xz
@@ -102,7 +103,7 @@ func (g *xzGuard) blockHeader() error {
 	}
 	if size > xzDictionaryMax {
 		g.ready = nil
-		return fmt.Errorf("a dictionary of %s, more than %s; install the xz program, or repack it with xz -9 or less", sizeText(size), sizeText(xzDictionaryMax))
+		return fmt.Errorf("a dictionary of %s, more than %s; install the xz program, or repack it with xz -9 or less", readable.BinarySize(size), readable.BinarySize(xzDictionaryMax))
 	}
 	g.block, g.step = 0, g.chunk
 	return nil

@@ -3,6 +3,7 @@ package crew
 import (
 	"syscall"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 )
@@ -25,7 +26,8 @@ func checkOpenFiles(lanes int) error {
 		return nil
 	}
 	if lanes == 0 {
-		return fault.Environmentf("only %d files may be open at once, and muster needs %d: raise the limit (ulimit -n)", limit.Cur, need)
+		return fault.Environmentf("only %s files may be open at once, and muster needs %s: raise the limit (ulimit -n)", readable.Number(int64(limit.Cur)), readable.Number(int64(need)))
 	}
-	return fault.Environmentf("%d cases at once take up to %d open files, and %d are allowed: raise the limit (ulimit -n), or use fewer --jobs", lanes, need, limit.Cur)
+	return fault.Environmentf("%s at once take up to %s, and %s are allowed: raise the limit (ulimit -n), or use fewer --jobs",
+		readable.Cases(lanes), readable.Count(int64(need), "open file"), readable.Number(int64(limit.Cur)))
 }

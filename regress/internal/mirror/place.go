@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"muster/files"
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
 
@@ -106,7 +107,7 @@ func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error)
 	case err != nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = fault.Environmentf("fetch %s to %s: after %d bytes: %w", p.address, f.Name(), n, err)
+		err = fault.Environmentf("fetch %s to %s: after %s: %w", p.address, f.Name(), readable.Count(n, "byte"), err)
 	case n > sizeMax:
 		err = p.tooLarge()
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -90,7 +91,7 @@ func (j goldenJSON) checkCount(cases int) error {
 	if j.Cases == nil || *j.Cases == cases {
 		return nil
 	}
-	return fault.Inputf("%s counts %d cases, and the export has %d: restore or remove cases, or correct %q there", goldenFile, *j.Cases, cases, "cases")
+	return fault.Inputf("%s counts %s, and the export has %s: restore or remove cases, or correct %q there", goldenFile, readable.Cases(*j.Cases), readable.Number(cases), "cases")
 }
 
 func (j goldenJSON) flags() (map[string]string, error) {
@@ -243,7 +244,7 @@ func checkFiles(from *os.Root, r golden.Record) error {
 		return nil
 	})
 	if err == nil && there != len(slices.Compact(named)) {
-		err = fault.Inputf("%d files that %s names are missing", len(named)-there, outcomeFile)
+		err = fault.Inputf("%s that %s names are missing", readable.Count(len(named)-there, "file"), outcomeFile)
 	}
 	return err
 }

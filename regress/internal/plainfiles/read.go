@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -57,7 +58,7 @@ func readJSON(from *os.Root, at string) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Size() > jsonBytesMax {
-		err = fault.Inputf("%s has %d bytes, more than %d", at, info.Size(), jsonBytesMax)
+		err = fault.Inputf("%s has %s, more than %s", at, readable.Count(info.Size(), "byte"), readable.Number(int64(jsonBytesMax)))
 	}
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (t *tally) counter(now time.Time) string {
 		return t.label() + ": " + strings.ReplaceAll(doing, fieldGap, ", ") + "\n"
 	}
 	perSecond, _ := t.rate(now)
-	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(now, perSecond)}
+	fields := []string{t.label() + ": " + t.position(), readable.Rate(perSecond), t.eta(now, perSecond)}
 	if t.engine.known {
 		fields = append(fields, t.engine.flight(t.total-t.done))
 	}

@@ -107,19 +107,19 @@ func (d *durationCounts) chart() *durationChart {
 		x := (i - first) * (barWidth + barGap)
 		c.Bars = append(c.Bars, bar{
 			X: x, Y: barHead + barHeight - height, Width: barWidth, Height: height, Middle: x + barWidth/2, Top: barHead + barHeight - height - 4, Foot: barHead + barHeight + 15,
-			Count: readable.Number(n), Label: "<" + human(durationStep(i)), Words: readable.Count(n, "case") + " took " + stepWords(i),
+			Count: readable.Number(n), Label: "<" + readable.Duration(durationStep(i)), Words: readable.Count(n, "case") + " took " + stepWords(i),
 		})
 		c.Width = x + barWidth + barGap
 	}
 	for _, t := range d.slowest {
-		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), human(t.took), t.where})
+		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), readable.Duration(t.took), t.where})
 	}
 	return c
 }
 
 func stepWords(step int) string {
 	if step == 0 {
-		return "less than " + human(durationStep(0))
+		return "less than " + readable.Duration(durationStep(0))
 	}
-	return human(durationStep(step-1)) + " to " + human(durationStep(step))
+	return readable.Duration(durationStep(step-1)) + " to " + readable.Duration(durationStep(step))
 }

@@ -40,7 +40,7 @@ func (p *page) engine(s regress.Summary) (*pageEngine, error) {
 		v.Advice = strings.ToUpper(advice[:1]) + advice[1:] + "."
 	}
 	for _, w := range r.Workers[:min(len(r.Workers), pageWorkersMax)] {
-		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), human(w.Mean()), human(w.Took), 0}
+		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), readable.Duration(w.Mean()), readable.Duration(w.Took), 0}
 		if most := r.Workers[0].Took; most > 0 {
 			one.Share = 100 * float64(w.Took) / float64(most)
 		}
@@ -69,15 +69,15 @@ func engineFigures(r *regress.EngineRuns) []fact {
 		return facts
 	}
 	if r.QueuesTold == r.Executed {
-		add("Waiting for a worker", human(r.Mean(r.Queued))+" a run, "+human(r.Queued)+" in all")
+		add("Waiting for a worker", readable.Duration(r.Mean(r.Queued))+" a run, "+readable.Duration(r.Queued)+" in all")
 	}
-	add("The command alone", human(r.Mean(r.Took))+" a run, "+human(r.Took)+" in all")
+	add("The command alone", readable.Duration(r.Mean(r.Took))+" a run, "+readable.Duration(r.Took)+" in all")
 	if asked, running := r.AtOnce(); asked > 0 {
 		add("Asked for at once", few(asked)+" in the mean, at most "+strconv.Itoa(r.Jobs))
 		add("Running at once", few(running)+" in the mean")
 	}
 	if slow, ok := r.Slowest(); ok {
-		add("Slowest worker", workerText(slow.Name)+", "+human(slow.Mean())+" a run")
+		add("Slowest worker", workerText(slow.Name)+", "+readable.Duration(slow.Mean())+" a run")
 	}
 	add("Longest", longestRunText(r.Longest))
 	return facts

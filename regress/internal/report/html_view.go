@@ -113,20 +113,20 @@ func (p *page) facts(s regress.Summary) []fact {
 		}
 		add("Allowed", strings.Join(words, ", "))
 	}
-	add("Wall time", human(s.Wall))
+	add("Wall time", readable.Duration(s.Wall))
 	switch {
 	case s.Engine != nil:
 		add("On the engine", engineCounts(s.Engine))
 		if s.IsMeasured() {
-			add("CPU of the tool there", human(s.CPU))
+			add("CPU of the tool there", readable.Duration(s.CPU))
 		}
-		add("CPU of muster itself", human(s.OwnCPU))
+		add("CPU of muster itself", readable.Duration(s.OwnCPU))
 	case s.CPU > 0:
-		add("CPU of the tool", human(s.CPU))
+		add("CPU of the tool", readable.Duration(s.CPU))
 		if s.Merged > 0 {
 			break
 		}
-		add("CPU of muster itself", human(s.OwnCPU))
+		add("CPU of muster itself", readable.Duration(s.OwnCPU))
 		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
 	}
 	for _, r := range remarks(s, namedMax) {

@@ -31,7 +31,7 @@ func (t *tally) position() string { return readable.Number(t.done) + "/" + reada
 func (t *tally) eta(now time.Time, perSecond float64) string {
 	if left, ok := t.remaining(now, perSecond); ok {
 		// Rounded up to seconds: tenths would promise what nobody knows.
-		return "ETA " + wholeSeconds((left + time.Second - 1).Truncate(time.Second))
+		return "ETA " + readable.WholeSeconds((left + time.Second - 1).Truncate(time.Second))
 	}
 	return "ETA –"
 }
@@ -63,7 +63,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 		busy = t.engine.flight(t.total - t.done)
 	}
 	l.add(t.position(), p, "")
-	l.add(perTime(perSecond), p, "")
+	l.add(readable.Rate(perSecond), p, "")
 	l.add(busy, p, "")
 	l.add(t.eta(now, perSecond), p, "")
 	if share := t.engine.share(); share != "" {
@@ -73,7 +73,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 		l.add(t.differing(), p, yellow)
 	}
 	if longest, since, ok := t.longest(now); ok {
-		l.addNamed("longest ", name.Print(longest), " "+human(now.Sub(since)))
+		l.addNamed("longest ", name.Print(longest), " "+readable.Duration(now.Sub(since)))
 	}
 	return l.b.String()
 }

@@ -238,7 +238,7 @@ func (m *markdown) tail(s regress.Summary, left int) string {
 	if next.Len() > 0 {
 		b.add("Next:\n\n" + next.String())
 	}
-	b.add("\nwall " + human(s.Wall) + tookIn(s))
+	b.add("\nwall " + readable.Duration(s.Wall) + tookIn(s))
 	if s.Run != "" {
 		b.add(", run " + literal(s.Run))
 	}
@@ -252,11 +252,11 @@ func (m *markdown) tail(s regress.Summary, left int) string {
 // tookIn is what a run took besides time, here or on an engine.
 func tookIn(s regress.Summary) string {
 	if s.Engine == nil {
-		return ", CPU " + human(s.CPU)
+		return ", CPU " + readable.Duration(s.CPU)
 	}
 	text := ", on the engine " + engineCounts(s.Engine)
 	if s.IsMeasured() {
-		text += ", CPU " + human(s.CPU) + " there"
+		text += ", CPU " + readable.Duration(s.CPU) + " there"
 	}
 	return text
 }

@@ -96,7 +96,7 @@ func (e *engineTally) doing(now time.Time) string {
 	if e.latest.Sent > 0 {
 		text += fieldGap + "sent " + readable.Size(e.latest.Sent)
 	}
-	return text + fieldGap + human(now.Sub(e.since))
+	return text + fieldGap + readable.Duration(now.Sub(e.since))
 }
 
 // flight says how many runs the engine was asked for that have not ended. That is told every

@@ -94,7 +94,7 @@ func measuredText(c *Cost) string {
 		text = fmt.Sprintf("%s of %s, in turns with the command of the record, %s", readable.Count(c.Pairs, "pair"), readable.Count(c.Measured, "case"), readable.Line(c.Against))
 	}
 	if c.Took > 0 {
-		text += " (" + human(c.Took) + ")"
+		text += " (" + readable.Duration(c.Took) + ")"
 	}
 	return text
 }

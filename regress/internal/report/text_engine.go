@@ -30,8 +30,8 @@ func EngineWords(r *outcome.EngineRun) string {
 	}
 	add(r.Worker != "", ran+" on "+workerText(r.Worker))
 	add(r.Worker == "" && !r.Cached, ran)
-	add(r.QueueTold && !r.Cached, "queued "+human(r.Queued))
-	add(r.Took > 0, "took "+human(r.Took))
+	add(r.QueueTold && !r.Cached, "queued "+readable.Duration(r.Queued))
+	add(r.Took > 0, "took "+readable.Duration(r.Took))
 	return strings.Join(words, ", ")
 }
 
@@ -63,9 +63,9 @@ func engineWaits(r *regress.EngineRuns) string {
 		return ""
 	}
 	if r.QueuesTold < r.Executed {
-		return "in the mean a run took " + human(r.Mean(r.Took))
+		return "in the mean a run took " + readable.Duration(r.Mean(r.Took))
 	}
-	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", human(r.Mean(r.Queued)), human(r.Mean(r.Took)))
+	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", readable.Duration(r.Mean(r.Queued)), readable.Duration(r.Mean(r.Took)))
 }
 
 // engineLoad says how many runs were under way at once.
@@ -92,7 +92,7 @@ func engineSeen(r *regress.EngineRuns) string {
 	}
 	text := readable.Count(len(r.Workers), "worker")
 	if slow, ok := r.Slowest(); ok {
-		text += fmt.Sprintf(", the slowest %s with %s a run, all %s", workerText(slow.Name), human(slow.Mean()), human(r.Mean(r.Took)))
+		text += fmt.Sprintf(", the slowest %s with %s a run, all %s", workerText(slow.Name), readable.Duration(slow.Mean()), readable.Duration(r.Mean(r.Took)))
 	}
 	return text
 }
@@ -101,7 +101,7 @@ func longestRunText(l regress.LongestRun) string {
 	if l.Took == 0 {
 		return ""
 	}
-	text := name.Print(l.Name) + ", " + human(l.Took)
+	text := name.Print(l.Name) + ", " + readable.Duration(l.Took)
 	if l.Worker != "" {
 		text += " on " + workerText(l.Worker)
 	}

@@ -118,16 +118,16 @@ func took(s regress.Summary) string {
 	if r := s.Engine; r != nil {
 		cpu := ""
 		if s.IsMeasured() {
-			cpu = ", CPU " + human(s.CPU) + " there"
+			cpu = ", CPU " + readable.Duration(s.CPU) + " there"
 		}
 		return fmt.Sprintf("wall %s, on the engine %s%s, muster itself %s of CPU\nengine: %s\n",
-			human(s.Wall), engineCounts(r), cpu, human(s.OwnCPU), strings.Join(engineLines(r), "\n        "))
+			readable.Duration(s.Wall), engineCounts(r), cpu, readable.Duration(s.OwnCPU), strings.Join(engineLines(r), "\n        "))
 	}
 	if s.Merged > 0 {
-		return fmt.Sprintf("%s runs merged in %s; CPU of their cases %s\n", readable.Number(s.Merged), human(s.Wall), human(s.CPU))
+		return fmt.Sprintf("%s runs merged in %s; CPU of their cases %s\n", readable.Number(s.Merged), readable.Duration(s.Wall), readable.Duration(s.CPU))
 	}
 	return fmt.Sprintf("wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
-		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
+		readable.Duration(s.Wall), readable.Duration(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), readable.Duration(s.OwnCPU))
 }
 
 // causeTable lists the most frequent causes below the counts.

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
 
@@ -303,7 +304,7 @@ func (s *State) Find(prefix string) (*Run, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fault.Inputf("%s begins the IDs of %d runs: give more of it", prefix, len(found))
+	return nil, fault.Inputf("%s begins the IDs of %s: give more of it", prefix, readable.Count(len(found), "run"))
 }
 
 // Unfinished returns the last run of a command if it did not finish, else nil.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
@@ -145,7 +146,7 @@ func (b *builder) add(path string, as Role) error {
 		return nil
 	}
 	if len(b.files) >= filesMax {
-		return fault.Inputf("more than %d files belong to the tool, the limit, at %s: leave some out by --no-tool-file", filesMax, name.Print(path))
+		return fault.Inputf("more than %s files belong to the tool, the limit, at %s: leave some out by --no-tool-file", readable.Number(filesMax), name.Print(path))
 	}
 	digest, err := b.o.Digests.Of(f.Resolved, fileBytesMax)
 	switch {

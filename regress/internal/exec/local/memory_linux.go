@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/internal/cgroup"
+	"muster/internal/readable"
 )
 
 // whyUnfit returns why the lanes should not work in the memory folder, or "". Each lane may
@@ -29,11 +30,11 @@ func whyUnfit(dir string, o *Options) string {
 // whyTooSmall reports that the lanes may need more than the free bytes, or returns "".
 func whyTooSmall(dir string, o *Options, free int64) string {
 	if need := laneBytes(o); need > free/int64(o.Lanes) {
-		lanes := "1 lane"
+		each := ""
 		if o.Lanes > 1 {
-			lanes = fmt.Sprintf("%d lanes", o.Lanes)
+			each = " each"
 		}
-		return fmt.Sprintf("%s may need %d MiB and %s has %d", lanes, need>>20*int64(o.Lanes), dir, free>>20)
+		return fmt.Sprintf("%s may need %s%s and %s has %s", readable.Count(o.Lanes, "lane"), readable.BinarySize(need), each, dir, readable.BinarySize(free))
 	}
 	return ""
 }

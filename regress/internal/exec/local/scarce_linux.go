@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/internal/cgroup"
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
 
@@ -64,8 +65,8 @@ func checkAddressSpace() error {
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur >= addressSpaceMin {
 		return nil
 	}
-	return fault.Environmentf("muster takes up to %d KiB of address space, and %d are allowed: raise the limit (ulimit -v)",
-		addressSpaceMin>>10, limit.Cur>>10)
+	return fault.Environmentf("muster takes up to %s of address space, and %s are allowed: raise the limit (ulimit -v)",
+		readable.BinarySize(addressSpaceMin), readable.BinarySize(int64(limit.Cur)))
 }
 
 func tooFewThreads(lanes int, need int64, left, mend string) error {

@@ -204,7 +204,7 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 // add notes a file, and refuses what is too much.
 func (m *making) add(f item) error {
 	if len(m.items) >= filesMax {
-		return fault.Inputf("more than %d files travel with the command, the limit, at %s; send less by --remote-input", filesMax, name.Print(f.source))
+		return fault.Inputf("more than %s files travel with the command, the limit, at %s; send less by --remote-input", readable.Number(filesMax), name.Print(f.source))
 	}
 	m.items = append(m.items, f)
 	return nil

@@ -45,7 +45,7 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 	}
 	tries := ""
 	if n > 1 {
-		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
+		tries = fmt.Sprintf(" (%s in %s)", readable.Count(n, "attempt"), readable.Duration(took))
 	}
 	hint, shown := "", &reworded{err.Error(), err}
 	details := ""

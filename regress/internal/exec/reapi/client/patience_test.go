@@ -182,7 +182,7 @@ func TestDoubtful(t *testing.T) {
 		x := client.Execution{Action: noise(5).Digest}
 		_, _, err := r.Result(t.Context(), x)
 		r.must(err)
-		if _, _, err = r.Result(t.Context(), x); err == nil || r.engine.Calls("GetActionResult") != 6 || !strings.Contains(err.Error(), "(3 attempts in 0s): "+code.String()) {
+		if _, _, err = r.Result(t.Context(), x); err == nil || r.engine.Calls("GetActionResult") != 6 || !strings.Contains(err.Error(), "(3 attempts in 0ms): "+code.String()) {
 			t.Errorf("%d requests: %v", r.engine.Calls("GetActionResult"), err)
 		}
 	}

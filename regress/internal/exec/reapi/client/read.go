@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
 )
@@ -34,7 +35,7 @@ func (c *Client) ReadWithin(ctx context.Context, d blob.Digest, wait time.Durati
 		return nil, nil
 	}
 	if d.Size > readMax {
-		return nil, fault.Environmentf("engine %s, reading a content: it has %d bytes, and %d are possible here", c.o.URL, d.Size, readMax)
+		return nil, fault.Environmentf("engine %s, reading a content: it has %s, and %s are possible here", c.o.URL, readable.Count(d.Size, "byte"), readable.Number(int64(readMax)))
 	}
 	if d.Size > c.limit.small {
 		return c.readLarge(ctx, d)

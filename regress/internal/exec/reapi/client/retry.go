@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
 
@@ -90,7 +91,7 @@ const noteAfter = 2 * time.Second
 func (r *retries) noteWaiting(err error, left time.Duration) {
 	c := r.c
 	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
-		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.redacted(statusText(err)), left.Round(time.Second)))
+		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %s at most", c.o.URL, c.o.redacted(statusText(err)), readable.Duration(left)))
 	}
 }
 

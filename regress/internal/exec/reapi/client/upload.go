@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"muster/internal/readable"
 	"muster/pool"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
@@ -123,7 +124,7 @@ func (c *Client) sendAll(ctx context.Context, uploads []*pendingUpload) error {
 
 func (c *Client) sendLarge(ctx context.Context, u *pendingUpload) error {
 	if d := u.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
-		return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
+		return fault.Environmentf("engine %s takes contents of up to %s, and this one has %s", c.o.URL, readable.Count(c.limit.blob, "byte"), readable.Number(d.Size))
 	}
 	if err := c.streams.Acquire(ctx, 1); err != nil {
 		return err
@@ -179,5 +180,5 @@ func whole(b blob.Blob) ([]byte, error) {
 }
 
 func changed(b blob.Blob, n int64) error {
-	return fault.Environmentf("a content of %d bytes gave %d: did it change meanwhile?", b.Digest.Size, n)
+	return fault.Environmentf("a content of %s gave %s: did it change meanwhile?", readable.Count(b.Digest.Size, "byte"), readable.Number(n))
 }

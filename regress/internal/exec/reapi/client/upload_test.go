@@ -256,8 +256,8 @@ func TestUploadFails(t *testing.T) {
 		{"BatchUpdateBlobs", reapitest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("other byte")}, 1, "another digest"},
 		{"Write", reapitest.Options{}, blob.Blob{Digest: noise(2 << 20).Digest, Bytes: make([]byte, 2<<20)}, 1, "another digest"},
 		{"BatchUpdateBlobs", reapitest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("short")}, 0, "did it change"},
-		{"Write", reapitest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 20 }}, noise(2 << 20), 0, "takes contents of up to 1048576 bytes"},
-		{"BatchUpdateBlobs", reapitest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 10 }}, noise(2 << 10), 0, "takes contents of up to 1024 bytes"},
+		{"Write", reapitest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 20 }}, noise(2 << 20), 0, "takes contents of up to 1,048,576 bytes"},
+		{"BatchUpdateBlobs", reapitest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 10 }}, noise(2 << 10), 0, "takes contents of up to 1,024 bytes"},
 	} {
 		r := newRig(t, c.o, client.Options{Attempts: 3})
 		err := r.Upload(t.Context(), []blob.Blob{c.b})

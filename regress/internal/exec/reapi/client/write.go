@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec/reapi/blob"
 )
 
@@ -104,7 +105,7 @@ func (u *streamUpload) attempt(ctx context.Context) error {
 	}
 	// Of what is compressed an engine says its own figure, or -1 if it had the content.
 	if n := reply.GetCommittedSize(); n != u.b.Digest.Size && n != -1 && !u.c.limit.zstdStream {
-		return transient{fmt.Errorf("it has %d bytes of %d", n, u.b.Digest.Size)}
+		return transient{fmt.Errorf("it has %s of %s", readable.Number(n), readable.Count(u.b.Digest.Size, "byte"))}
 	}
 	return nil
 }

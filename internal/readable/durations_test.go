@@ -1,4 +1,4 @@
-package report
+package readable
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestHuman(t *testing.T) {
+func TestDuration(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
 		want string
@@ -16,21 +16,21 @@ func TestHuman(t *testing.T) {
 		{17300 * time.Millisecond, "17s"}, {59700 * time.Millisecond, "1m00s"}, {63 * time.Second, "1m03s"},
 		{3599600 * time.Millisecond, "1h00m"}, {125 * time.Minute, "2h05m"}, {30 * 24 * time.Hour, "720h00m"},
 	} {
-		if got := human(c.d); got != c.want {
-			t.Errorf("human(%v) = %s, want %s", c.d, got, c.want)
+		if got := Duration(c.d); got != c.want {
+			t.Errorf("Duration(%v) = %s, want %s", c.d, got, c.want)
 		}
 	}
 }
 
-func TestPerTime(t *testing.T) {
+func TestRate(t *testing.T) {
 	for rate, want := range map[float64]string{
 		0: "–/s", -1: "–/s", math.Inf(1): "–/s", 0.4: "24/min", 0.949: "57/min", 1: "1.0/s", 4.23: "4.2/s", 9.96: "10/s", 812.4: "812/s", 12345: "12,345/s",
 	} {
-		if got := perTime(rate); got != want {
-			t.Errorf("perTime(%v) = %s, want %s", rate, got, want)
+		if got := Rate(rate); got != want {
+			t.Errorf("Rate(%v) = %s, want %s", rate, got, want)
 		}
 	}
-	if got := perTime(math.NaN()); got != "–/s" {
-		t.Errorf("perTime(NaN) = %s", got)
+	if got := Rate(math.NaN()); got != "–/s" {
+		t.Errorf("Rate(NaN) = %s", got)
 	}
 }
