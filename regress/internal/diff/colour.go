@@ -2,24 +2,24 @@ package diff
 
 import (
 	"strings"
+
+	"muster/regress/internal/palette"
 )
 
 // Colour colours a line of a diff, without its newline, for a terminal.
 func Colour(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
-		return paint("32", line) // green
+		return palette.Added.Paint(line)
 	case strings.HasPrefix(line, "-"):
-		return paint("31", line) // red
+		return palette.Removed.Paint(line)
 	case strings.HasPrefix(line, "@@"):
-		return paint("36", line) // cyan
+		return palette.Cyan.Paint(line)
 	case strings.HasPrefix(line, "<"), strings.HasPrefix(line, ">"), strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
-		return paint("2", line) // dim
+		return palette.Dim.Paint(line)
 	}
 	return line
 }
-
-func paint(parameter, line string) string { return "\x1b[" + parameter + "m" + line + "\x1b[0m" }
 
 // ColourAll is Colour of every line.
 func ColourAll(text string) string {

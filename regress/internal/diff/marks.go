@@ -5,12 +5,6 @@ import "strings"
 // A segment is a marked range of bytes.
 type segment struct{ from, to int }
 
-// Marked text is bold and underlined, in the colour of its line.
-const (
-	markOn  = "\x1b[1;4m"
-	markOff = "\x1b[22;24m"
-)
-
 // A marker distributes the marked segments of a text over its lines, from the first line on.
 type marker struct {
 	segments []segment // of the text, in order

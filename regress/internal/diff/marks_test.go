@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"muster/regress/internal/palette"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ var codes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // visible writes marks as brackets and drops colours.
 func visible(text string) string {
-	return codes.ReplaceAllString(strings.NewReplacer(markOn, "[", markOff, "]").Replace(text), "")
+	return codes.ReplaceAllString(strings.NewReplacer(palette.Mark.Start(), "[", palette.Unmark.Start(), "]").Replace(text), "")
 }
 
 func TestMarks(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 )
 
 // A row is one line of a text with its layout in a diff.
@@ -41,9 +42,9 @@ func (r row) String() string {
 	on := false
 	turn := func(to bool) {
 		if to && !on {
-			b.WriteString(markOn)
+			b.WriteString(palette.Mark.Start())
 		} else if on && !to {
-			b.WriteString(markOff)
+			b.WriteString(palette.Unmark.Start())
 		}
 		on = to
 	}

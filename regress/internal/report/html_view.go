@@ -9,6 +9,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
+	"muster/regress/internal/palette"
 )
 
 // pageView is what the template shows. Its sequences are read once, in the order of the
@@ -143,15 +144,15 @@ func (p *page) facts(s regress.Summary) []fact {
 // classOf is the class of a verdict's chip.
 func classOf(v regress.Verdict) string { return classOfColour(colourOf(v)) }
 
-func classOfColour(c colour) string {
+func classOfColour(c palette.Style) string {
 	switch c {
-	case green:
+	case palette.Green:
 		return "good"
-	case red:
+	case palette.Red:
 		return "bad"
-	case yellow:
+	case palette.Yellow:
 		return "open"
-	case purple:
+	case palette.Purple:
 		return "odd"
 	}
 	return "new"

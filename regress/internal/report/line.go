@@ -11,6 +11,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
+	"muster/regress/internal/palette"
 )
 
 // label names what is under way: "check", "retry", "record, second run".
@@ -47,14 +48,14 @@ const fieldGap = "  "
 
 // line returns the progress line of at most columns columns. What does not fit
 // falls off at the right; the name of the longest run is shortened first.
-func (t *tally) line(now time.Time, columns int, p palette) string {
+func (t *tally) line(now time.Time, columns int, p palette.Painter) string {
 	perSecond, cores := t.rate(now)
 	busy := "– cores busy"
 	if cores > 0 {
 		busy = strconv.FormatFloat(cores, 'f', 2, 64) + " cores busy"
 	}
 	l := lineBuilder{room: columns}
-	l.add(t.label(), p, bold)
+	l.add(t.label(), p, palette.Bold)
 	if doing := t.engine.doing(now); doing != "" {
 		l.add(shorten(doing, max(l.room-len(fieldGap), nameColumnsMin)), p, "")
 		return l.b.String()
@@ -70,7 +71,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 		l.add(share, p, "")
 	}
 	if t.differs > 0 {
-		l.add(t.differing(), p, yellow)
+		l.add(t.differing(), p, palette.Yellow)
 	}
 	if longest, since, ok := t.longest(now); ok {
 		l.addNamed("longest ", name.Print(longest), " "+readable.Duration(now.Sub(since)))
@@ -85,7 +86,7 @@ type lineBuilder struct {
 	full bool
 }
 
-func (l *lineBuilder) add(text string, p palette, c colour) {
+func (l *lineBuilder) add(text string, p palette.Painter, c palette.Style) {
 	gap := fieldGap
 	if l.b.Len() == 0 {
 		gap = ""
@@ -95,7 +96,7 @@ func (l *lineBuilder) add(text string, p palette, c colour) {
 		return
 	}
 	l.room -= width
-	l.b.WriteString(gap + p.paint(c, text))
+	l.b.WriteString(gap + p.Paint(c, text))
 }
 
 // The least of a name that still says something.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"muster/regress"
+	"muster/regress/internal/palette"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestLine(t *testing.T) {
 }
 
 // drawRun draws the line now and then while a run goes on.
-func drawRun(b *bytes.Buffer, command string, columns int, colour palette) {
+func drawRun(b *bytes.Buffer, command string, columns int, colour palette.Painter) {
 	var l tally
 	draw := func(after time.Duration) {
 		line := l.line(l.last.Add(after), columns-1, colour)

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io"
+	"muster/regress/internal/palette"
 	"sync"
 	"time"
 
@@ -28,7 +29,7 @@ type liveProgress struct {
 
 func (l *liveProgress) Handle(ev Event) error {
 	if n, ok := ev.(Note); ok {
-		_, err := l.above(l.console.Err, noteText(n, palette(l.console.Err.Colour)))
+		_, err := l.above(l.console.Err, noteText(n, palette.Painter(l.console.Err.Colour)))
 		return err
 	}
 	l.follow(ev)
@@ -89,7 +90,7 @@ func (l *liveProgress) draw(w io.Writer, _ decor.Statistics) error {
 	}
 	now := l.tally.last.Add(time.Since(l.arrived))
 	// Not the last column: many terminals wrap as soon as it is written to.
-	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette(l.console.Err.Colour)))
+	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour)))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 )
 
 // newProgress returns what shows a run under way on the console's Err, and the
@@ -41,13 +42,13 @@ func (n *notes) Close() error { return nil }
 
 // writeNote writes a note to a stream, its own words made safe.
 func writeNote(to Stream, n Note) error {
-	_, err := io.WriteString(to, noteText(n, palette(to.Colour)))
+	_, err := io.WriteString(to, noteText(n, palette.Painter(to.Colour)))
 	return err
 }
 
-func noteText(n Note, p palette) string {
+func noteText(n Note, p palette.Painter) string {
 	if n.Warning {
-		return p.paint(yellow, "warning:") + " " + readable.Text(n.Text) + "\n"
+		return p.Paint(palette.Yellow, "warning:") + " " + readable.Text(n.Text) + "\n"
 	}
 	return "note: " + readable.Text(n.Text) + "\n"
 }

@@ -10,6 +10,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/palette"
 )
 
 // NewText returns a Reporter for people. When the run is over it writes the cases that are not
@@ -20,7 +21,7 @@ import (
 // terminal, else a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
-	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v, resume: c.Resume}}
+	return Tee{progress, &results{w: out, stream: c.Out, paint: palette.Painter(c.Out.Colour), verbosity: v, resume: c.Resume}}
 }
 
 // What is beyond these is counted, and said; with Verbose the first two do not count.
@@ -37,7 +38,7 @@ const (
 type results struct {
 	w         io.Writer
 	stream    Stream // what w leads to in the end
-	paint     palette
+	paint     palette.Painter
 	verbosity Verbosity
 	whole     int
 	differing int           // cases that are not identical, those apart that the machine failed
@@ -154,7 +155,7 @@ func (r *results) transition(c Case) string {
 		return ""
 	}
 	r.whole++
-	return r.paint.paint(dim, fmt.Sprintf("… %s shown with what differs; from here on one line each: muster show NAME",
+	return r.paint.Paint(palette.Dim, fmt.Sprintf("… %s shown with what differs; from here on one line each: muster show NAME",
 		readable.Count(wholeCasesMax, "case"))) + "\n"
 }
 
@@ -164,7 +165,7 @@ func (r *results) ending(s regress.Summary) string {
 	}
 	var b strings.Builder
 	if r.crowded() {
-		b.WriteString(r.causeTable(s) + r.paint.paint(dim, casesElsewhere(s)) + "\n")
+		b.WriteString(r.causeTable(s) + r.paint.Paint(palette.Dim, casesElsewhere(s)) + "\n")
 	}
 	for _, h := range r.held {
 		b.WriteString(h.text)
@@ -174,7 +175,7 @@ func (r *results) ending(s regress.Summary) string {
 		b.WriteString(r.caseLine(c))
 	}
 	if more := r.failed - casesMax; more > 0 && r.verbosity != Verbose {
-		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more that the machine failed", readable.Number(more))) + "\n")
+		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("… and %s more that the machine failed", readable.Number(more))) + "\n")
 	}
 	if r.differing+r.failed > 0 {
 		b.WriteByte('\n')

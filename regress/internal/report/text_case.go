@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/palette"
 )
 
 // The longest verdict, so that names stand below each other.
@@ -31,9 +32,9 @@ func (r *results) heading(c Case, title, words string) string {
 	}
 	word, colour := c.Verdict.String(), colourOf(c.Verdict)
 	if r.fails(c) {
-		word, colour = "failing", yellow
+		word, colour = "failing", palette.Yellow
 	}
-	verdict := r.paint.paint(colour, fmt.Sprintf("%-*s", verdictColumns, word))
+	verdict := r.paint.Paint(colour, fmt.Sprintf("%-*s", verdictColumns, word))
 	line := verdict + "  " + title
 	if words != "" {
 		line += "  " + words
@@ -89,7 +90,7 @@ func oldToNow(d Difference) string {
 
 // caseWhole is a case with its differences, each bounded and all together too.
 func (r *results) caseWhole(c Case) string {
-	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
+	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
 }
 
 // endings says how a case ended then and now, if that differs.
@@ -110,7 +111,7 @@ func (r *results) details(c Case) string {
 		if d.Part == outcome.EndingPart {
 			continue
 		}
-		b.WriteString("  " + r.paint.paint(cyan, name.Print(d.Part)) + "  " + oldToNow(d) + remarkOn(d) + "\n")
+		b.WriteString("  " + r.paint.Paint(palette.Cyan, name.Print(d.Part)) + "  " + oldToNow(d) + remarkOn(d) + "\n")
 		if n := strings.Count(d.Diff, "\n"); lines+n <= caseLinesMax {
 			lines += n
 			b.WriteString(r.indented(d.Diff))
@@ -123,7 +124,7 @@ func (r *results) details(c Case) string {
 		b.WriteString("  differs from run to run: " + flakyParts(c.Flaky) + "\n")
 	}
 	if left := leftOut(hidden, c.More); left != "" {
-		b.WriteString("  " + r.paint.paint(dim, "… "+left+": "+showCommand(c.Name)) + "\n")
+		b.WriteString("  " + r.paint.Paint(palette.Dim, "… "+left+": "+showCommand(c.Name)) + "\n")
 	}
 	return b.String()
 }
@@ -162,7 +163,7 @@ func showCommand(raw string) string {
 func (r *results) indented(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(readable.Text(diff)) {
-		b.WriteString("    " + r.paint.diffLine(strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString("    " + paintDiffLine(r.paint, strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
+	"muster/regress/internal/palette"
 )
 
 // worstShown is how many of the worst cases the summary names.
@@ -24,16 +25,16 @@ func (r *results) cost() string {
 	}
 	var b strings.Builder
 	figures := c.figures()
-	paint := colour("")
+	paint := palette.Plain
 	if len(c.Over) > 0 {
 		figures += ": more than " + readable.Line(strings.Join(c.Over, " and "))
-		paint = red
+		paint = palette.Red
 	}
-	fmt.Fprintf(&b, "cost: %s\n", r.paint.paint(paint, figures))
+	fmt.Fprintf(&b, "cost: %s\n", r.paint.Paint(paint, figures))
 	if c.Indicative {
 		fmt.Fprintf(&b, "      indicative: %s\n", readable.Line(c.Why))
 	} else {
-		fmt.Fprintf(&b, "      %s\n", r.paint.paint(dim, measuredText(c)))
+		fmt.Fprintf(&b, "      %s\n", r.paint.Paint(palette.Dim, measuredText(c)))
 	}
 	for _, w := range c.Warnings {
 		if w.Kind == cost.TooFew || w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {

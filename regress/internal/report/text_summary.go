@@ -7,33 +7,34 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/palette"
 )
 
 // headline is the one line that says how a run ended.
 func (r *results) headline(s regress.Summary) string {
 	text, c := ended(s)
-	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
+	return r.paint.Paint(palette.Bold, readable.Line(s.Command)+":") + " " + r.paint.Paint(c, text)
 }
 
 // ended says how a run ended, whatever it found.
-func ended(s regress.Summary) (string, colour) {
+func ended(s regress.Summary) (string, palette.Style) {
 	text, c := headlineText(s)
 	if s.Interrupted {
 		text += ", interrupted"
-		c = yellow
+		c = palette.Yellow
 	}
 	if len(s.Over) > 0 {
 		text += ", but the change costs more: " + readable.Line(strings.Join(s.Over, ", "))
-		c = red
+		c = palette.Red
 	}
 	return text, c
 }
 
-func headlineText(s regress.Summary) (string, colour) {
+func headlineText(s regress.Summary) (string, palette.Style) {
 	cases := readable.Count(s.Cases, "case")
 	if s.Command == regress.RecordCommand {
 		if s.Recorded == s.Cases && !s.BrokeOff {
-			return cases + " recorded", green
+			return cases + " recorded", palette.Green
 		}
 		text := fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases)
 		switch {
@@ -42,22 +43,22 @@ func headlineText(s regress.Summary) (string, colour) {
 		case s.ExitStatus == regress.StatusDiffers:
 			text += ": every case fails"
 		}
-		return text, red
+		return text, palette.Red
 	}
 	// What was not run is said first of all: nothing is proved of it.
 	if left := s.Unjudged(); left > 0 {
-		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, yellow)
+		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, palette.Yellow)
 	}
 	differ := s.Verdicts.NotIdentical()
 	switch {
 	case differ > 0 && s.ExitStatus == regress.StatusClean:
-		return comparedText(s, cases) + ", all allowed", green
+		return comparedText(s, cases) + ", all allowed", palette.Green
 	case differ > 0:
-		return comparedText(s, cases), red
+		return comparedText(s, cases), palette.Red
 	case s.Cases == 1:
-		return "1 case, identical" + maskedHeadline(s.Masked), worse(s, green)
+		return "1 case, identical" + maskedHeadline(s.Masked), worse(s, palette.Green)
 	}
-	return "all " + cases + " identical" + maskedHeadline(s.Masked), worse(s, green)
+	return "all " + cases + " identical" + maskedHeadline(s.Masked), worse(s, palette.Green)
 }
 
 // comparedText says how many of the cases differ, or else how many do not.
@@ -69,12 +70,12 @@ func comparedText(s regress.Summary, cases string) string {
 }
 
 // worse returns c, or what is worse when cases differ or the run failed.
-func worse(s regress.Summary, c colour) colour {
+func worse(s regress.Summary, c palette.Style) palette.Style {
 	switch {
 	case s.Verdicts.NotIdentical() > 0:
-		return red
+		return palette.Red
 	case s.ExitStatus != regress.StatusClean:
-		return yellow
+		return palette.Yellow
 	}
 	return c
 }
@@ -85,7 +86,7 @@ func (r *results) summary(s regress.Summary) string {
 	b.WriteString(r.headline(s) + "\n")
 	for _, c := range countsOf(s) {
 		if c.n > 0 {
-			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.paint(c.colour, c.what))
+			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.Paint(c.colour, c.what))
 		}
 	}
 	if told := r.reasons.counts(); told != "" {
@@ -96,7 +97,7 @@ func (r *results) summary(s regress.Summary) string {
 		most = namedMax
 	}
 	for _, remark := range remarks(s, most) {
-		b.WriteString(r.paint.paint(yellow, readable.Line(remark.line)) + "\n")
+		b.WriteString(r.paint.Paint(palette.Yellow, readable.Line(remark.line)) + "\n")
 	}
 	if !r.crowded() {
 		b.WriteString(r.causeTable(s))
@@ -136,7 +137,7 @@ func (r *results) causeTable(s regress.Summary) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(r.paint.paint(bold, readable.Count(s.Groups, "cause")) + "\n")
+	b.WriteString(r.paint.Paint(palette.Bold, readable.Count(s.Groups, "cause")) + "\n")
 	for _, c := range r.causes {
 		lead := fmt.Sprintf("  %11s  %-4s ", readable.Number(c.cases), readable.Line(c.id))
 		columns := columnsDefault
@@ -146,7 +147,7 @@ func (r *results) causeTable(s regress.Summary) string {
 		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), nameColumnsMin)) + "\n")
 	}
 	if more := s.Groups - len(r.causes); more > 0 {
-		b.WriteString(r.paint.paint(dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")
+		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")
 	}
 	return b.String()
 }
@@ -170,7 +171,7 @@ func (r *results) hints(s regress.Summary) string {
 	for _, h := range hints {
 		line := fmt.Sprintf("%s%-*s", lead, width, h.Command)
 		if !r.stream.Terminal || textColumns(line+h.What)+2 < r.stream.columns() {
-			line += "  " + r.paint.paint(dim, h.What)
+			line += "  " + r.paint.Paint(palette.Dim, h.What)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		lead = "      "
@@ -182,7 +183,7 @@ func (r *results) hints(s regress.Summary) string {
 type count struct {
 	n      int
 	what   string
-	colour colour
+	colour palette.Style
 }
 
 func countsOf(s regress.Summary) []count {
@@ -190,21 +191,21 @@ func countsOf(s regress.Summary) []count {
 	if s.Command == regress.RecordCommand {
 		e := s.Endings
 		counts = []count{
-			{e.Succeeded, "exited with 0", green},
-			{e.Failed, "failed", yellow},
-			{e.Signalled, "ended by a signal", yellow},
-			{e.TimedOut, "timed-out", yellow},
-			{e.OutOfMemory, "out-of-memory", yellow},
-			{e.OutputLimit, "output-limit", yellow},
-			{s.Verdicts[regress.Flaky], "flaky", purple},
-			{s.Verdicts[regress.MachineFailed], "environment: not recorded", red},
+			{e.Succeeded, "exited with 0", palette.Green},
+			{e.Failed, "failed", palette.Yellow},
+			{e.Signalled, "ended by a signal", palette.Yellow},
+			{e.TimedOut, "timed-out", palette.Yellow},
+			{e.OutOfMemory, "out-of-memory", palette.Yellow},
+			{e.OutputLimit, "output-limit", palette.Yellow},
+			{s.Verdicts[regress.Flaky], "flaky", palette.Purple},
+			{s.Verdicts[regress.MachineFailed], "environment: not recorded", palette.Red},
 		}
 	} else {
 		for v, n := range s.Verdicts {
 			counts = append(counts, count{n, regress.Verdict(v).String(), colourOf(regress.Verdict(v))})
 		}
 	}
-	return append(counts, count{s.Unjudged(), "not run", yellow})
+	return append(counts, count{s.Unjudged(), "not run", palette.Yellow})
 }
 
 // A hint is something to do next.

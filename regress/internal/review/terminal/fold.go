@@ -5,6 +5,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -26,25 +27,25 @@ type lineLayout struct {
 func (m *model) layOutLine(l review.Line, width int) lineLayout {
 	switch l.Kind {
 	case review.Heading:
-		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), blue}}, width}}, fixed: true}
+		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Cyan}}, width}}, fixed: true}
 	case review.Remark:
-		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), dim}}, width}}, fixed: true}
+		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Dim}}, width}}, fixed: true}
 	}
 	if m.mode == review.Sides && (l.Old > 0 || l.Now > 0) { // hex has no numbers, and one side
 		half := m.textWidth(width)
-		return lineLayout{cells: []cell{{m.pieces(l.Left, plain), half}, {m.pieces(l.Right, plain), width - 1 - half}}}
+		return lineLayout{cells: []cell{{m.pieces(l.Left, palette.Plain), half}, {m.pieces(l.Right, palette.Plain), width - 1 - half}}}
 	}
-	sign, base := " ", plain
+	sign, base := " ", palette.Plain
 	if m.mode == review.Unified {
 		switch l.Kind {
 		case review.Gone:
-			sign, base = "-", removed
+			sign, base = "-", palette.Removed
 		case review.Come:
-			sign, base = "+", added
+			sign, base = "+", palette.Added
 		}
 	}
 	return lineLayout{
-		sign: m.paint.paint(base, sign), further: m.paint.paint(dim, "↳"),
+		sign: m.paint.paint(base, sign), further: m.paint.paint(palette.Dim, "↳"),
 		cells: []cell{{m.pieces(l.Left, base), m.textWidth(width)}},
 	}
 }
@@ -95,7 +96,7 @@ func (m *model) lineRows(l review.Line, shift, width int) []string {
 		if i > 0 {
 			sign = line.further
 		}
-		rows[i] = sign + strings.Join(texts, m.paint.paint(dim, "│"))
+		rows[i] = sign + strings.Join(texts, m.paint.paint(palette.Dim, "│"))
 	}
 	return rows
 }
@@ -108,7 +109,7 @@ func (m *model) cutRow(line lineLayout, shift int) string {
 	for i, c := range line.cells {
 		texts[i] = m.paint.fit(c.pieces, shift, c.width)
 	}
-	return line.sign + strings.Join(texts, m.paint.paint(dim, "│"))
+	return line.sign + strings.Join(texts, m.paint.paint(palette.Dim, "│"))
 }
 
 // wrapped returns a cell as rows of exactly its width.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -22,7 +23,7 @@ func (m *model) list(b box) []string {
 		}
 	}
 	if len(visible) == 0 {
-		rows[0] = m.paint.fit([]piece{{"nothing passes the filter", dim}}, 0, b.width)
+		rows[0] = m.paint.fit([]piece{{"nothing passes the filter", palette.Dim}}, 0, b.width)
 	}
 	return rows
 }
@@ -40,22 +41,22 @@ func (m *model) item(item int, looked bool, width int) string {
 	room := max(0, width-widths().StringWidth(head)-len(count))
 	text := widths().FillRight(widths().Truncate(it.Name, room, "…"), room)
 	if looked {
-		return m.paint.fit([]piece{{head + text + count, here}}, 0, width)
+		return m.paint.fit([]piece{{head + text + count, palette.Reverse}}, 0, width)
 	}
-	return m.paint.fit([]piece{{head, colour}, {text, plain}, {count, dim}}, 0, width)
+	return m.paint.fit([]piece{{head, colour}, {text, palette.Plain}, {count, palette.Dim}}, 0, width)
 }
 
 // sign tells the state of an item; with an asterisk where a commit would change what is
 // written, with an exclamation mark where that is what somebody else wrote meanwhile.
-func (m *model) sign(item int) (string, style) {
-	sign, colour := "·", dim
+func (m *model) sign(item int) (string, palette.Style) {
+	sign, colour := "·", palette.Dim
 	switch m.desk.State(item) {
 	case review.Accepted:
-		sign, colour = "✓", added
+		sign, colour = "✓", palette.Green
 	case review.Rejected:
-		sign, colour = "✗", removed
+		sign, colour = "✗", palette.Red
 	case review.Skipped:
-		return "– ", dim
+		return "– ", palette.Dim
 	}
 	if _, contested := m.desk.Contested(item); contested {
 		return sign + "!", colour

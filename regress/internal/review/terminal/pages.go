@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -24,30 +25,32 @@ func (m *model) confirmation() (sum, each []piece) {
 			over++
 		}
 	}
-	add := func(s style, format string, args ...any) { sum = append(sum, piece{fmt.Sprintf(format, args...), s}) }
-	add(bold, "This will be written, and nothing else:")
-	add(bold, "%s", decisions(counts))
+	add := func(s palette.Style, format string, args ...any) {
+		sum = append(sum, piece{fmt.Sprintf(format, args...), s})
+	}
+	add(palette.Bold, "This will be written, and nothing else:")
+	add(palette.Bold, "%s", decisions(counts))
 	if over > 0 {
-		add(yellow, "%s over what somebody else decided", readable.Count(over, "decision"))
+		add(palette.Yellow, "%s over what somebody else decided", readable.Count(over, "decision"))
 	}
 	switch {
 	case d.Golden == "":
-		add(plain, "A compare has no golden: these are decisions on run %s, and no case changes.", d.Run)
+		add(palette.Plain, "A compare has no golden: these are decisions on run %s, and no case changes.", d.Run)
 	case d.Shut() != "":
-		add(yellow, "No case goes into %s: %s", d.Golden, d.Shut())
+		add(palette.Yellow, "No case goes into %s: %s", d.Golden, d.Shut())
 	default:
-		add(bold, "%s into %s", does(len(c.Promote), "go", "goes"), d.Golden)
+		add(palette.Bold, "%s into %s", does(len(c.Promote), "go", "goes"), d.Golden)
 	}
 	if waits := d.Waiting(); len(waits) > 0 {
-		add(plain, "%s for other causes to be accepted, among them %s", does(len(waits), "wait", "waits"), d.Cases()[waits[0].Case].Printed)
+		add(palette.Plain, "%s for other causes to be accepted, among them %s", does(len(waits), "wait", "waits"), d.Cases()[waits[0].Case].Printed)
 	}
 	if c.Stay > 0 {
-		add(yellow, "%s in the golden although a cause is no longer accepted", does(c.Stay, "stay", "stays"))
+		add(palette.Yellow, "%s in the golden although a cause is no longer accepted", does(c.Stay, "stay", "stays"))
 	}
 	for _, n := range m.notes {
-		add(yellow, "note: %s", n)
+		add(palette.Yellow, "note: %s", n)
 	}
-	return sum, append([]piece{{"", plain}}, each...)
+	return sum, append([]piece{{"", palette.Plain}}, each...)
 }
 
 // choice is the decision on an item, and whether it goes over somebody else's.
@@ -58,12 +61,12 @@ func (m *model) choice(item int, s review.State) (row piece, contested bool) {
 	if contested {
 		over = "  over somebody else's: " + verb(theirs)
 	}
-	word, colour := "accept", added
+	word, colour := "accept", palette.Green
 	switch s {
 	case review.Rejected:
-		word, colour = "reject", removed
+		word, colour = "reject", palette.Red
 	case review.Undecided:
-		word, colour = "take back", yellow
+		word, colour = "take back", palette.Yellow
 	}
 	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), over), colour}, contested
 }
@@ -133,7 +136,7 @@ const unread = "nothing is written: make the window larger first"
 
 // tooSmall is shown where it cannot.
 func tooSmall() []piece {
-	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", yellow}}
+	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", palette.Yellow}}
 }
 
 func helpText(noun string) (text []piece) {
@@ -158,7 +161,7 @@ func helpText(noun string) (text []piece) {
 		{"", ""},
 		{"", "A case goes into the golden once all its " + noun + "s are accepted."},
 	} {
-		text = append(text, piece{fmt.Sprintf("  %-9s %s", row[0], row[1]), plain})
+		text = append(text, piece{fmt.Sprintf("  %-9s %s", row[0], row[1]), palette.Plain})
 	}
 	return text
 }

@@ -7,68 +7,24 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 )
 
-// A style is what a text is, for the eye.
-type style int
-
-const (
-	plain style = iota
-	bold
-	dim
-	here // the row of the cursor
-	yellow
-	blue
-	removed
-	added
-	gone // a stretch within a line
-	come
-)
-
-// codes returns the parameters of the sequence that selects a style: a colour, and what
-// needs none.
-func (s style) codes() (colour, attributes string) {
-	switch s {
-	case bold:
-		return "", "1"
-	case dim:
-		return "", "2"
-	case here:
-		return "", "7"
-	case yellow:
-		return "33", ""
-	case blue:
-		return "36", ""
-	case removed:
-		return "31", ""
-	case added:
-		return "32", ""
-	case gone:
-		return "31", "1;4"
-	case come:
-		return "32", "1;4"
-	}
-	return "", ""
-}
-
-// A painter styles text, with colours or without.
+// A painter styles text. If it is false it leaves out colours, and keeps the attributes without
+// which the cursor's row and the changed stretches could not be seen.
 type painter bool
 
-func (p painter) paint(s style, text string) string {
-	colour, codes := s.codes()
-	if bool(p) && colour != "" {
-		codes = strings.TrimPrefix(codes+";"+colour, ";")
+func (p painter) paint(s palette.Style, text string) string {
+	if !p {
+		s = s.Colourless()
 	}
-	if codes == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + codes + "m" + text + "\x1b[0m"
+	return s.Paint(text)
 }
 
 // A piece is text of one style.
 type piece struct {
 	text  string
-	style style
+	style palette.Style
 }
 
 // widths tells how many columns text takes, whatever the locale.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -18,7 +19,7 @@ func (m *model) pane(b box) []string {
 		rows = append(rows, m.shown(lines, box{b.width, b.height - len(rows)})...)
 	}
 	if some && !loaded && len(rows) < b.height {
-		rows = append(rows, m.paint.fit([]piece{{"loading …", dim}}, 0, b.width))
+		rows = append(rows, m.paint.fit([]piece{{"loading …", palette.Dim}}, 0, b.width))
 	}
 	for len(rows) < b.height {
 		rows = append(rows, m.paint.fit(nil, 0, b.width))
@@ -58,8 +59,8 @@ func (m *model) about(b box) []string {
 		counts += ", family " + it.Family
 	}
 	rows := []string{
-		m.paint.fit([]piece{{it.ID + "  " + it.Name, bold}}, 0, width),
-		m.paint.fit([]piece{{counts, dim}}, 0, width),
+		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, 0, width),
+		m.paint.fit([]piece{{counts, palette.Dim}}, 0, width),
 	}
 	if c, place, some := m.desk.Member(); some {
 		rows = append(rows, m.paint.fit(m.caseRow(c, place, it), 0, width))
@@ -69,14 +70,14 @@ func (m *model) about(b box) []string {
 
 func (m *model) caseRow(c, place int, it *review.Item) []piece {
 	one := &m.desk.Cases()[c]
-	row := []piece{{fmt.Sprintf("%d/%d ", place+1, len(it.Members)), dim}, {one.Printed, plain}, {"  " + one.Verdict, yellow}}
+	row := []piece{{fmt.Sprintf("%d/%d ", place+1, len(it.Members)), palette.Dim}, {one.Printed, palette.Plain}, {"  " + one.Verdict, palette.Yellow}}
 	switch {
 	case one.Promoted:
-		row = append(row, piece{"  in the golden", added})
+		row = append(row, piece{"  in the golden", palette.Green})
 	case len(one.Items) > 1:
-		row = append(row, piece{"  also " + strings.Join(m.otherIDs(one, it), " "), dim})
+		row = append(row, piece{"  also " + strings.Join(m.otherIDs(one, it), " "), palette.Dim})
 	}
-	return append(row, piece{"  " + string(m.mode), blue})
+	return append(row, piece{"  " + string(m.mode), palette.Cyan})
 }
 
 func (m *model) otherIDs(c *review.Case, it *review.Item) (ids []string) {
@@ -102,16 +103,16 @@ func spansText(spans []review.Span) string {
 
 // pieces styles the spans of a line. Without colours, what went and came within one line
 // stands in brackets.
-func (m *model) pieces(spans []review.Span, base style) (row []piece) {
+func (m *model) pieces(spans []review.Span, base palette.Style) (row []piece) {
 	for _, s := range spans {
 		one := piece{s.Text, base}
 		switch s.Mark {
 		case review.GoneMark:
-			one.style = gone
+			one.style = palette.RemovedMark
 		case review.ComeMark:
-			one.style = come
+			one.style = palette.AddedMark
 		case review.GoneOther, review.ComeOther:
-			one.style = dim
+			one.style = palette.Dim
 		}
 		if !m.paint && m.mode == review.Words {
 			switch s.Mark {

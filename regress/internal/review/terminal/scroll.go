@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -118,12 +119,12 @@ func firstChange(lines []review.Line) int {
 func (m *model) firstMark(l review.Line, width int) (row, column int) {
 	found := false
 	for _, c := range m.layOutLine(l, width).cells {
-		i := slices.IndexFunc(c.pieces, func(p piece) bool { return p.style == gone || p.style == come })
+		i := slices.IndexFunc(c.pieces, func(p piece) bool { return p.style == palette.RemovedMark || p.style == palette.AddedMark })
 		if i < 0 {
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(c.pieces[i].text)
-		upTo := append(slices.Clone(c.pieces[:i]), piece{c.pieces[i].text[:size], plain})
+		upTo := append(slices.Clone(c.pieces[:i]), piece{c.pieces[i].text[:size], palette.Plain})
 		at := columnsOf(upTo) - 1
 		if !m.view.cut {
 			at = len(fold(upTo, c.width)) - 1

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"muster/internal/readable"
+	"muster/regress/internal/palette"
 	"muster/regress/internal/review"
 )
 
@@ -77,21 +78,21 @@ func (m *model) title() string {
 		}
 	}
 	text += fmt.Sprintf(" %d to decide  run %s", counts[review.Undecided], d.Run)
-	return m.paint.fit([]piece{{text, bold}}, 0, m.width)
+	return m.paint.fit([]piece{{text, palette.Bold}}, 0, m.width)
 }
 
 // hint is the row for what was said last: a message, else the filter, else a note.
 func (m *model) hint() string {
 	switch {
 	case m.stage == filtering:
-		return m.paint.fit([]piece{{"filter: " + m.typed + "▏", yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{"filter: " + m.typed + "▏", palette.Yellow}}, 0, m.width)
 	case m.message != "":
-		return m.paint.fit([]piece{{m.message, yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{m.message, palette.Yellow}}, 0, m.width)
 	case m.desk.Filtered() != "":
 		text := fmt.Sprintf("filter: %s  %d of %d, esc takes it away", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
-		return m.paint.fit([]piece{{text, yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{text, palette.Yellow}}, 0, m.width)
 	case len(m.notes) > 0:
-		return m.paint.fit([]piece{{"note: " + strings.Join(m.notes, "; "), yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{"note: " + strings.Join(m.notes, "; "), palette.Yellow}}, 0, m.width)
 	}
 	return m.paint.fit(nil, 0, m.width)
 }
@@ -99,7 +100,7 @@ func (m *model) hint() string {
 // keys is the row that names keys: as many of them as it has room for.
 func (m *model) keys() string {
 	if m.stage == filtering {
-		return m.paint.fit([]piece{{"enter keeps the filter   esc takes it away", dim}}, 0, m.width)
+		return m.paint.fit([]piece{{"enter keeps the filter   esc takes it away", palette.Dim}}, 0, m.width)
 	}
 	wrap, move := "w no wrap", ""
 	if m.view.cut {
@@ -109,14 +110,14 @@ func (m *model) keys() string {
 	for _, spare := range []string{"", "e editor", wrap, "/ filter", "n case", "v form", "u undo"} {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
 		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
-			return m.paint.fit([]piece{{text, dim}}, 0, m.width)
+			return m.paint.fit([]piece{{text, palette.Dim}}, 0, m.width)
 		}
 	}
 	text := "a r s u v w n /  ? help  q done"
 	if m.view.cut {
 		text = "a r s u v w ← →  ? help  q done"
 	}
-	return m.paint.fit([]piece{{text, dim}}, 0, m.width)
+	return m.paint.fit([]piece{{text, palette.Dim}}, 0, m.width)
 }
 
 func (m *model) body() []string {
@@ -127,7 +128,7 @@ func (m *model) body() []string {
 	}
 	rows := make([]string, len(left))
 	for i := range left {
-		rows[i] = left[i] + m.paint.paint(dim, "│") + right[i]
+		rows[i] = left[i] + m.paint.paint(palette.Dim, "│") + right[i]
 	}
 	return rows
 }
@@ -147,7 +148,7 @@ func (m *model) text(lines []piece, keys string) []string {
 	if left := len(lines) - m.leafed - rows; left > 0 {
 		keys = fmt.Sprintf("%s more below   %s", readable.Number(left), keys)
 	}
-	return append(shown, m.paint.fit([]piece{{m.message, yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
+	return append(shown, m.paint.fit([]piece{{m.message, palette.Yellow}}, 0, m.width), m.paint.fit([]piece{{keys, palette.Dim}}, 0, m.width))
 }
 
 // wrap breaks what is longer than a row, between words where there are any.
