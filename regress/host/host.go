@@ -1,5 +1,6 @@
-// Package host has what a command of regress uses of the program that calls it: streams, a client
-// for files at addresses, and the means to run cases. Options have the rest, as plain data.
+// Package host has what a command of regress uses of the program that calls it: streams, a
+// client for files at addresses, and an executor for tests. Everything else is in
+// regress.Options, as plain data.
 //
 // It must not have behaviour of its own.
 package host
@@ -13,12 +14,12 @@ import (
 
 // A Host is the surroundings of a command.
 type Host struct {
-	Stdin  io.Reader           // a corpus or events of that name, and the keyboard of a review
+	Stdin  io.Reader           // input for a corpus or events named "-", and the keyboard of a review
 	Stdout io.Writer           // results
 	Stderr io.Writer           // progress and notes
-	Files  files.ClientOptions // reach goldens at addresses
+	Files  files.ClientOptions // reaches goldens at addresses
 
-	// Executor starts what runs the cases; nil = lanes, or the engine that the options name. For
-	// tests.
+	// Executor starts what runs the cases. It is nil outside of tests: then lanes run them, or
+	// the engine that the options name.
 	Executor func(lanes int) (exec.Executor, error)
 }

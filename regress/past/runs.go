@@ -50,7 +50,7 @@ func keptIn(r *state.Run) (state.Summary, error) {
 	}
 	sum, err := state.Decode[state.Summary](r.Summary)
 	if err != nil {
-		return sum, fault.Inputf("%s, the summary of run %s, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
+		return sum, fault.Inputf("%s is damaged: its summary of run %s cannot be read; remove %s", r.File("run.json"), r.ID, filepath.Dir(r.File("run.json")))
 	}
 	return sum, nil
 }

@@ -49,7 +49,7 @@ func Encode(o *regress.Options) (json.RawMessage, error) {
 func Decode(r *state.Run) (regress.Options, error) {
 	k, err := state.Decode[keptOptions](r.Options)
 	if err != nil {
-		return regress.Options{}, fault.Inputf("%s, the options of run %s, is damaged: %w: make a new run with muster %s", r.File("run.json"), r.ID, err, r.Command)
+		return regress.Options{}, fault.Inputf("%s is damaged: its options of run %s cannot be read; make a new run with muster %s", r.File("run.json"), r.ID, r.Command)
 	}
 	e := &k.Remote
 	return regress.Options{

@@ -2,7 +2,7 @@ package outcome
 
 import "slices"
 
-// Ignore makes every part Ignored that match picks. It discards their contents.
+// Ignore makes every part Ignored that match accepts. It discards their contents.
 func (o *Outcome) Ignore(match func(Key) bool) {
 	for i := range o.Parts {
 		if p := &o.Parts[i]; match(p.Key) {
@@ -11,8 +11,8 @@ func (o *Outcome) Ignore(match func(Key) bool) {
 	}
 }
 
-// IgnoreOf does to o what Ignore does to old: it adds an Ignored part for each part of old
-// that match picks and that o lacks. So o compares alike with old, whatever old has there.
+// IgnoreOf applies Ignore to o, as it was applied to old. It adds an Ignored part for each part
+// of old that match accepts and that o lacks. So o and old compare alike in these parts.
 func (o *Outcome) IgnoreOf(old *Outcome, match func(Key) bool) {
 	for i := range old.Parts {
 		if k := old.Parts[i].Key; match(k) {
@@ -21,7 +21,7 @@ func (o *Outcome) IgnoreOf(old *Outcome, match func(Key) bool) {
 	}
 }
 
-// addIgnored makes the part of that key Ignored, and adds it if o lacks it. The parts of o
+// addIgnored makes the part with that key Ignored, and adds it if o lacks it. The parts of o
 // may be shared with another outcome.
 func (o *Outcome) addIgnored(k Key) {
 	at, found := o.find(k)
@@ -35,7 +35,7 @@ func (o *Outcome) addIgnored(k Key) {
 	o.Parts[at] = Part{Key: k, Form: Ignored}
 }
 
-// ignores reports whether the part of that key is Ignored.
+// ignores reports whether the part with that key is Ignored.
 func (o *Outcome) ignores(k Key) bool {
 	p, found := o.Part(k)
 	return found && p.Form == Ignored
@@ -51,7 +51,7 @@ func (o *Outcome) IgnoredParts() (keys []Key) {
 	return keys
 }
 
-// eitherIgnored reports whether one of two parts, which may be nil, is Ignored.
+// eitherIgnored reports whether one of two parts is Ignored. Either may be nil.
 func eitherIgnored(p, q *Part) bool {
 	return p != nil && p.Form == Ignored || q != nil && q.Form == Ignored
 }

@@ -8,18 +8,18 @@ import (
 // MergeEffect is the effect of a Merge on its first outcome.
 type MergeEffect uint8
 
-// The effects, a closed set.
+// The closed set of effects.
 const (
-	Nothing  MergeEffect = iota // again adds nothing new
+	Nothing  MergeEffect = iota // again added nothing new
 	Marked                      // differing parts are marked as flaky, or an ending was added
 	Replaced                    // again ended by itself and o did not: o now has the parts and contents of again
 )
 
-// Merge adds again, a further run of the same case with the same tool, to o. again may also
-// be several runs that Merge joined. Merge marks every part in which they differ as flaky,
-// and keeps every ending. A part that only again left is added without content of the kept
-// run. A part that either ignores is Ignored. A complete run replaces a partial one, which
-// cannot be compared.
+// Merge adds again, a further run of the same case with the same tool, to o. again may also be
+// several runs that Merge joined. Merge marks every part in which they differ as flaky, and
+// keeps every ending. A part that only again left is added without the content of the kept run.
+// A part that either outcome ignores is Ignored. A complete run replaces a partial one, because
+// a partial run cannot be compared.
 func Merge(o, again *Outcome, same Same) (MergeEffect, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
@@ -43,7 +43,7 @@ func marked(changed bool) MergeEffect {
 }
 
 func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error) {
-	o.Parts = slices.Clone(o.Parts) // a copy of o may be the outcome of one run
+	o.Parts = slices.Clone(o.Parts) // a copy, because o may be the outcome of one run
 	var further []Part              // added after the walk over o.Parts
 	err = walk(o, again, func(p, q *Part) error {
 		switch {
@@ -72,8 +72,8 @@ func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error
 	return changed, err
 }
 
-// VariesBeyond reports whether the runs of o vary in a part, or in their endings, where the
-// runs of old do not vary.
+// VariesBeyond reports whether the runs of o vary in a part or an ending in which the runs of
+// old do not vary.
 func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	if o.EndingFlaky() && !old.EndingFlaky() {
 		return true
@@ -87,10 +87,10 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	})
 }
 
-// KeepFlaky copies the flaky marks of old into o, which replaces old in a golden. A part
-// seldom stops varying with a change of the tool. If it did, a new record clears the mark.
-// What o replaces is not kept: the endings of old stay only if a run of o ended as one of
-// them, and the shapes of a part only if o has the part in one of them.
+// KeepFlaky copies the flaky marks of old into o, which replaces old in a golden. A change of
+// the tool seldom makes a part stop varying. If it does, a new record clears the mark.
+// KeepFlaky does not copy what o replaces: it copies the endings of old only if a run of o
+// ended as one of them, and the shapes of a part only if o has the part in one of them.
 func (o *Outcome) KeepFlaky(old *Outcome) {
 	if o.Ending.Partial() || old.Ending.Partial() {
 		return
@@ -106,8 +106,8 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 }
 
-// endsAsBefore reports whether some run of o ended by itself as a run of old did. That a
-// limit ended both says nothing.
+// endsAsBefore reports whether some run of o ended by itself, in the same way as a run of old.
+// Two runs that a limit ended have nothing in common.
 func (o *Outcome) endsAsBefore(old *Outcome) bool {
 	own := append(slices.Clone(o.Others), o.Ending)
 	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e regress.Ending) bool { return !e.Partial() && old.EndedAs(e) })

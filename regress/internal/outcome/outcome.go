@@ -1,6 +1,5 @@
-// Package outcome holds what one run of a case gave, and how two such results
-// compare: the closed sets of endings and verdicts, the parts of an outcome,
-// and the judgement. It is pure: no disk, no clock, no process.
+// Package outcome holds the result of one run of a case: its ending and its parts. It compares
+// two such results and gives the verdict. It is pure: no disk, no clock, no process.
 package outcome
 
 import (
@@ -36,18 +35,18 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Place says where a part of an outcome was found.
+// Place is where a part of an outcome was found.
 type Place uint8
 
-// The places, a closed set.
+// The closed set of places.
 const (
 	Stdout Place = iota
 	Stderr
 	File
 )
 
-// Key names one part: two outcomes are compared key by key. Path is the file's
-// name below the work folder (raw bytes), empty for the two streams.
+// Key names one part. Two outcomes are compared key by key. Path is the file's name below the
+// work folder, in raw bytes. It is empty for the two streams.
 type Key struct {
 	Place Place
 	Path  string
@@ -64,59 +63,60 @@ func (k Key) String() string {
 	return k.Path
 }
 
-// Form says what a part is. A stream is Regular or Ignored.
+// Form is the kind of a part. A stream is Regular or Ignored.
 type Form uint8
 
-// The forms, a closed set.
+// The closed set of forms.
 const (
 	Regular Form = iota
 	Symlink      // the content is the link's target
 	Gone         // a given file that the case removed; no content
-	Ignored      // a part, perhaps a stream, that is never compared; no content
+	Ignored      // a part or stream that is never compared; no content
 )
 
-// Part is one thing that a case left.
+// Part is one stream or file that a case left.
 type Part struct {
 	Key
 	Form   Form
-	Exec   bool  // a regular file's executable bit for its owner
+	Exec   bool  // executable bit of a regular file, for its owner
 	Size   int64 // of the content, in bytes
 	Digest Digest
 
-	// A flaky part differs from run to run: it is kept, and its content is not compared. Seen
-	// has its shapes in all runs. Variants has contents of runs other than the kept one.
+	// A flaky part differs from run to run. It is kept, but its content is not compared. Seen
+	// holds the shapes that it had in all runs. Variants holds its contents in runs other than
+	// the kept one.
 	Flaky    bool
 	Seen     Shapes    // 0 exactly where Flaky is false
 	Variants []Variant // distinct, at most VariantsMax
 }
 
-// left reports whether the run that is kept left the part. A flaky part that only other
-// runs left has no digest.
+// left reports whether the kept run left the part. A flaky part that only other runs left has
+// no digest.
 func (p *Part) left() bool { return p.Form >= Gone || p.Digest != Digest{} }
 
-// same reports whether two parts hold the same, flakiness apart.
+// same reports whether two parts are equal, flaky marks aside.
 func (p *Part) same(q *Part) bool {
 	return p.Form == q.Form && p.Exec == q.Exec && p.Digest == q.Digest
 }
 
-// Outcome is everything that is compared about one run of one case, or about several runs
-// that Merge joined: then the parts are those of one of them, the run that is kept. Both
-// streams are always among the parts, and the parts are sorted by key.
+// Outcome is everything that is compared about one run of one case, or about several runs that
+// Merge joined. Then the parts are those of one of them, the kept run. Both streams are always
+// among the parts. The parts are sorted by key.
 type Outcome struct {
 	Ending regress.Ending
-	// Others are the endings of other runs: sorted, distinct, and without Ending. A limit
-	// can be among them even if Ending is complete.
+	// Others are the endings of the other runs: sorted, distinct, and without Ending. A limit
+	// may be among them even if Ending is complete.
 	Others []regress.Ending
-	// AnyExit says that other runs exited with statuses that are not known. Goldens of
-	// format 1 kept no more of a flaky ending.
+	// AnyExit means that other runs exited with unknown statuses. Goldens of format 1 kept no
+	// more of a flaky ending.
 	AnyExit bool
-	// ByStatus says that an engine reported the ending, which has one exit status for it
-	// and for another ending. No digest has it, and Settle alone asks.
+	// ByStatus means that an engine reported the ending by an exit status that also stands for
+	// another ending. It is not part of the digest. Only Settle reads it.
 	ByStatus bool
 	Parts    []Part
 }
 
-// Sort brings the parts into their canonical order.
+// Sort sorts the parts by key.
 func (o *Outcome) Sort() {
 	slices.SortFunc(o.Parts, func(a, b Part) int { return compareKeys(a.Key, b.Key) })
 }
@@ -138,17 +138,17 @@ func (o *Outcome) find(k Key) (int, bool) {
 	return slices.BinarySearchFunc(o.Parts, k, func(p Part, k Key) int { return compareKeys(p.Key, k) })
 }
 
-// EndingFlaky reports whether the case ended in more than one way, or was ended by a limit
-// in some of its runs.
+// EndingFlaky reports whether the case ended in more than one way, or whether a limit ended
+// some of its runs.
 func (o *Outcome) EndingFlaky() bool { return o.AnyExit || len(o.Others) > 0 }
 
-// Flaky reports whether any part, or the ending, is known to be flaky.
+// Flaky reports whether a part or the ending is flaky.
 func (o *Outcome) Flaky() bool {
 	return o.EndingFlaky() || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
 }
 
-// Kept returns the run that is kept, as if it had been the only one. It shares contents
-// with o, and must not be changed.
+// Kept returns the kept run as if it had been the only one. It shares contents with o and must
+// not be changed.
 func (o *Outcome) Kept() *Outcome {
 	if !o.Flaky() {
 		return o
@@ -163,11 +163,11 @@ func (o *Outcome) Kept() *Outcome {
 	return kept
 }
 
-// Digest returns the digest of everything that is compared: of a flaky part the shapes that
-// it had, of a flaky ending the endings. Two outcomes without flaky parts are the same
-// exactly when their digests are. The parts must be sorted.
+// Digest returns the digest of everything that is compared. For a flaky part that is the shapes
+// that it had, and for a flaky ending the endings. Two outcomes without flaky parts have the
+// same digest exactly if they are equal. The parts must be sorted.
 func (o *Outcome) Digest() Digest {
-	var space [1 << 10]byte // enough for most
+	var space [1 << 10]byte // enough for most outcomes
 	b := append(space[:0], "outcome 1\n"...)
 	b = appendEnding(b, o.Ending)
 	for _, e := range o.Others {
@@ -192,7 +192,7 @@ func appendEnding(b []byte, e regress.Ending) []byte {
 	return append(b, '\n')
 }
 
-// appendTo appends what Digest is taken of.
+// appendTo appends the input of Digest.
 func (p *Part) appendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p.Path)))
 	b = append(b, p.Path...)
@@ -211,9 +211,9 @@ func (p *Part) appendTo(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// Cost is what one run of a case cost.
+// Cost is the cost of one run of a case.
 type Cost struct {
 	CPU     time.Duration `line:"cpu_ms"` // user + system, of every process of the case's tree
 	Wall    time.Duration `line:"wall_ms"`
-	PeakRSS int64         `line:"peak_rss_kib"` // KiB, of the largest single process of the tree; at or below the lane's floor it is that floor
+	PeakRSS int64         `line:"peak_rss_kib"` // KiB, of the largest single process of the tree; never below the lane's floor
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Shape is the kind of a part in one run, whatever its content.
+// Shape is the kind of a part in one run, without its content.
 type Shape uint8
 
-// The shapes, a closed set. Their numbers are part of the golden's format.
+// The closed set of shapes. Their numbers are part of the golden's format.
 const (
 	Absent    Shape = iota // the run did not leave the part
 	Empty                  // no bytes
@@ -32,13 +32,13 @@ func ParseShape(name string) (Shape, bool) {
 	return Shape(max(i, 0)), i >= 0
 }
 
-// Shapes is a set of shapes: bit n is the shape n.
+// Shapes is a set of shapes. Bit n stands for shape n.
 type Shapes uint8
 
 // AllShapes has every shape.
 const AllShapes Shapes = 1<<shapesCount - 1
 
-// ShapesOf returns the set of some shapes.
+// ShapesOf returns the set of the given shapes.
 func ShapesOf(list ...Shape) (set Shapes) {
 	for _, s := range list {
 		set |= 1 << s
@@ -46,7 +46,7 @@ func ShapesOf(list ...Shape) (set Shapes) {
 	return set
 }
 
-// List returns the shapes of the set, ascending.
+// List returns the shapes of the set in ascending order.
 func (s Shapes) List() (list []Shape) {
 	for one := range shapesCount {
 		if s&(1<<one) != 0 {
@@ -56,7 +56,8 @@ func (s Shapes) List() (list []Shape) {
 	return list
 }
 
-// shape returns the shape of a part in the kept run. A nil part was not left by that run.
+// shape returns the shape of a part in the kept run. A nil part means that the run did not
+// leave it.
 func (p *Part) shape() Shape {
 	switch {
 	case p == nil || !p.left():
@@ -83,11 +84,11 @@ func (p *Part) shapes() Shapes {
 	return ShapesOf(p.shape())
 }
 
-// VariantsMax bounds the contents that are kept of one flaky part, beside the content of the
-// kept run. Further contents are discarded.
+// VariantsMax bounds the contents that are kept of a flaky part, not counting the kept run's.
+// Further contents are discarded.
 const VariantsMax = 4
 
-// Variant is a flaky part in another run than the kept one.
+// Variant is a flaky part in a run other than the kept one.
 type Variant struct {
 	Form   Form // never Gone
 	Exec   bool
@@ -100,7 +101,7 @@ func (v Variant) As(k Key) Part {
 	return Part{Key: k, Form: v.Form, Exec: v.Exec, Size: v.Size, Digest: v.Digest}
 }
 
-// addRun adds the part q of further runs to p. q is nil if they did not leave the part.
+// addRun adds the part q of a further run to p. q is nil if that run did not leave the part.
 func (p *Part) addRun(q *Part) (added bool) {
 	seen := p.shapes() | q.shapes()
 	added = !p.Flaky || seen != p.Seen
@@ -127,7 +128,7 @@ func CompareEndings(a, b regress.Ending) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
-// addEnding adds the ending of a further run to the set.
+// addEnding adds the ending of a further run.
 func (o *Outcome) addEnding(e regress.Ending) (added bool) {
 	if e == o.Ending {
 		return false
@@ -140,7 +141,7 @@ func (o *Outcome) addEnding(e regress.Ending) (added bool) {
 	return true
 }
 
-// addEndings adds every ending of the runs of again to the set.
+// addEndings adds the endings of all runs of again.
 func (o *Outcome) addEndings(again *Outcome) (added bool) {
 	added = again.AnyExit && !o.AnyExit
 	o.AnyExit = o.AnyExit || again.AnyExit
@@ -150,7 +151,7 @@ func (o *Outcome) addEndings(again *Outcome) (added bool) {
 	return added
 }
 
-// EndedAs reports whether some run ended in that way.
+// EndedAs reports whether some run ended in this way.
 func (o *Outcome) EndedAs(e regress.Ending) bool {
 	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == regress.Exited
 }

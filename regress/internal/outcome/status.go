@@ -2,25 +2,26 @@ package outcome
 
 import "muster/regress"
 
-// What a shell makes of a signal, and an engine too, is an exit status above signalBase.
+// signalBase is added to a signal's number to form an exit status, by shells and by engines.
 const (
 	signalBase = 128
 	signalMax  = 64
 )
 
-// SignalOf returns the signal of which shells make such an exit status.
+// SignalOf returns the signal that a shell reports as this exit status.
 func SignalOf(status int) (signal int, ok bool) {
 	return status - signalBase, status > signalBase && status <= signalBase+signalMax
 }
 
-// HasTwoReadings reports whether another ending has the same exit status, where that is all that
-// is told: a signal, and the exit that a shell makes of it.
+// HasTwoReadings reports whether e shares its exit status with another ending: a signal, and
+// the exit that a shell makes of it.
 func HasTwoReadings(e regress.Ending) bool {
 	_, is := SignalOf(statusOf(e))
 	return is
 }
 
-// statusOf is what an engine tells of an ending; 0 also of one that it tells otherwise.
+// statusOf returns the exit status by which an engine reports an ending, or 0 if it has another
+// form for it.
 func statusOf(e regress.Ending) int {
 	switch e.Kind {
 	case regress.Exited:
@@ -31,8 +32,9 @@ func statusOf(e regress.Ending) int {
 	return 0
 }
 
-// Settle gives o, a further outcome of a case, an ending of old where that is another reading
-// of one status, and an engine reported either of them: nobody knows that they differ.
+// Settle resolves an ambiguous exit status of o, a further outcome of a case. If an engine
+// reported either outcome, and an ending of old is another reading of the same status, o gets
+// that ending. Nothing shows that the two differ.
 func (o *Outcome) Settle(old *Outcome) {
 	if !o.ByStatus && !old.ByStatus || !HasTwoReadings(o.Ending) || old.EndedAs(o.Ending) {
 		return

@@ -6,31 +6,30 @@ import (
 	"slices"
 )
 
-// Same tells whether two parts whose raw content differs are to be taken as
-// the same, for example because they are once rewritten by a rule. A nil Same
-// says no.
+// Same reports whether two parts with different raw contents count as the same, for example
+// because a rule rewrites both alike. A nil Same always reports false.
 type Same func(old, now Part) (bool, error)
 
-// Difference is one part in which two outcomes differ. Old or Now is nil when
-// the part is only on the other side.
+// Difference is one part in which two outcomes differ. Old or Now is nil if only the other side
+// has the part.
 type Difference struct {
 	Key
 	Old, Now *Part
 }
 
-// Comparison is how one outcome stands to another.
+// Comparison is the result of comparing two outcomes.
 type Comparison struct {
 	EndingDiffers bool
 	Parts         []Difference
 }
 
-// Identical reports that nothing that counts differs.
+// Identical reports whether nothing that counts differs.
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
-// Compare compares now with the golden outcome old. What either ignores is left out, and what
-// either marks as flaky where both had it in one of the shapes seen. An ending of either is the same where the
-// other ended so, too. One that ended partially is compared by its ending alone, and
-// differs from every complete one.
+// Compare compares now with the golden outcome old. It leaves out parts that either ignores. It
+// leaves out a part that either marks as flaky if both have it in one of the shapes seen. Two
+// endings are the same if some run of each outcome ended alike. A partial outcome is compared
+// by its ending alone, and differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	var c Comparison
 	if old.Ending.Partial() != now.Ending.Partial() {
@@ -56,9 +55,8 @@ func endedAlike(a, b *Outcome) bool {
 	return a.EndedAs(b.Ending) || b.EndedAs(a.Ending) || slices.ContainsFunc(b.Others, a.EndedAs) || a.AnyExit && b.AnyExit
 }
 
-// LimitKnown reports whether a limit ended now, and the same limit also ended a run of old,
-// whose kept run is complete. Such a run is neither equal nor different: it cannot be
-// compared.
+// LimitKnown reports whether a limit ended now, the same limit ended a run of old, and the kept
+// run of old is complete. Such a run cannot be compared: it is neither equal nor different.
 func LimitKnown(old, now *Outcome) bool {
 	return now.Ending.Partial() && !old.Ending.Partial() && slices.Contains(old.Others, now.Ending)
 }
@@ -80,7 +78,7 @@ func difference(o, n *Part, same Same) (*Difference, error) {
 	return keep(equal, o, n), err
 }
 
-// keep returns the difference of two parts, unless they are equal.
+// keep returns the difference of two parts, or nothing if they are equal.
 func keep(equal bool, o, n *Part) *Difference {
 	if equal {
 		return nil
@@ -95,7 +93,7 @@ func keep(equal bool, o, n *Part) *Difference {
 	return d
 }
 
-// walk calls visit for every key of either outcome, in order.
+// walk calls visit in order for every key that either outcome has.
 func walk(a, b *Outcome, visit func(a, b *Part) error) error {
 	i, j := 0, 0
 	for i < len(a.Parts) || j < len(b.Parts) {
@@ -124,8 +122,8 @@ func walk(a, b *Outcome, visit func(a, b *Part) error) error {
 	return nil
 }
 
-// Judge returns the verdict on now, given how it compares with the golden
-// outcome old. It knows nothing of flakiness: that takes further runs.
+// Judge returns the verdict on now, given how it compares with the golden outcome old. It does
+// not decide flakiness: that takes further runs.
 func Judge(old, now *Outcome, c Comparison) regress.Verdict {
 	if c.Identical() {
 		return regress.Identical

@@ -53,7 +53,7 @@ func (p *Past) WithRun(r *Run) *Past { return &Past{r, p.Options, p.Host} }
 func SummaryOf(p *Past) (state.Summary, error) {
 	k, err := state.Decode[state.Summary](p.Run.State.Summary)
 	if err != nil {
-		return k, fault.Inputf("%s, the summary of run %s, is damaged: %w: check again", p.Run.State.File("run.json"), p.Run.ID, err)
+		return k, fault.Inputf("%s is damaged: its summary of run %s cannot be read; check again", p.Run.State.File("run.json"), p.Run.ID)
 	}
 	return k, nil
 }

@@ -10,14 +10,14 @@ import (
 	"muster/regress"
 )
 
-// Lines this far apart show that a run lives and do not fill a log.
+// counterSpacing shows that a run is alive, and does not fill a log.
 const counterSpacing = 5 * time.Second
 
-// engineSpacing is from the first word of an engine to the first line: nobody looks at
-// nothing for longer.
+// engineSpacing is the time from the first event of an engine to the first line: nobody should
+// look at nothing for longer.
 const engineSpacing = 2 * time.Second
 
-// counterLines shows progress where no line can be drawn again.
+// counterLines shows progress where a line cannot be redrawn.
 type counterLines struct {
 	err   Stream
 	tally tally
@@ -37,7 +37,7 @@ func (c *counterLines) Handle(ev Event) error {
 	case PassStarted:
 		c.next = ev.At.Add(counterSpacing)
 		if ev.Costs {
-			return nil // mostly it is over before anybody would have asked
+			return nil // most runs end before anybody wants to know
 		}
 		_, err := fmt.Fprintf(c.err, "%s: %s\n", c.tally.command, passPhrase(c.tally.command, ev))
 		return err
@@ -49,7 +49,7 @@ func (c *counterLines) Handle(ev Event) error {
 	return nil
 }
 
-// line writes how far it is, if it is time to.
+// line writes the progress, if it is time to.
 func (c *counterLines) line(now time.Time) error {
 	if now.Before(c.next) || !c.tally.shows() {
 		return nil
@@ -61,8 +61,8 @@ func (c *counterLines) line(now time.Time) error {
 
 func (c *counterLines) Close() error { return nil }
 
-// passPhrase says what a later pass does: "second run of 3,000 cases",
-// "130 further runs for cases without a verdict".
+// passPhrase describes a later pass: "second run of 3,000 cases", "130 further runs for cases
+// without a verdict".
 func passPhrase(command string, p PassStarted) string {
 	if command == regress.RecordCommand {
 		return ordinal(p.Pass) + " run of " + readable.Count(p.Runs, "case")

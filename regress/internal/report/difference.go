@@ -12,15 +12,15 @@ import (
 // A Side is one of the two outcomes of a comparison.
 type Side struct {
 	Ending regress.Ending
-	// Content reads what a part of this side holds.
+	// Content reads the content of a part of this side.
 	Content func(outcome.Part) ([]byte, error)
 }
 
-// A case of which more parts than this differ is told by its first ones.
+// A case with more differing parts than this is described by its first ones.
 const partsMax = 8
 
-// Differences describes a comparison for an event, the ending first. more is
-// how many differing parts are left out.
+// Differences describes a comparison for an event, the ending first. more is the number of
+// differing parts that it leaves out.
 func Differences(c outcome.Comparison, old, now Side, l diff.Limits) (list []Difference, more int, err error) {
 	if c.EndingDiffers {
 		list = append(list, Difference{Part: outcome.EndingPart, Old: old.Ending.String(), Now: now.Ending.String()})
@@ -62,7 +62,7 @@ func describe(p outcome.Difference, old, now Side, l diff.Limits) (Difference, e
 	return d, nil
 }
 
-// Words says in a few words what a part of this side is; nil is absent.
+// Words describes a part of this side in a few words. A nil part is absent.
 func (side Side) Words(p *outcome.Part) (string, error) {
 	switch {
 	case p == nil:

@@ -10,17 +10,17 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// EngineSum adds runs up. One goroutine uses it.
+// EngineSum adds up runs on an engine. One goroutine uses it.
 type EngineSum struct {
 	runs        regress.EngineRuns
 	workers     map[string]*regress.Worker
 	first, last time.Time
 }
 
-// workersMax bounds how many workers are told apart.
+// workersMax bounds the workers that are counted one by one.
 const workersMax = 10_000
 
-// Add counts a run that ended at a time.
+// Add counts a run that ended at the given time.
 func (e *EngineSum) Add(caseName string, r *outcome.EngineRun, at time.Time) {
 	if r.Cached {
 		e.runs.Cached++
@@ -63,7 +63,7 @@ func (e *EngineSum) addTo(r *outcome.EngineRun) {
 	w.Took += r.Took
 }
 
-// Runs is what it came to.
+// Runs returns the sum.
 func (e *EngineSum) Runs() *regress.EngineRuns {
 	r := e.runs
 	r.Span = e.last.Sub(e.first)
@@ -76,15 +76,16 @@ func (e *EngineSum) Runs() *regress.EngineRuns {
 	return &r
 }
 
-// What it takes to judge whether the engine or muster is the narrow place.
+// Bounds for deciding whether the engine or muster is the bottleneck.
 const (
 	judgedRunsMin = 20
-	judgedFull    = 0.7  // of what may be asked for at once was, in the mean
-	idleShare     = 0.25 // of the time at work, in which runs may wait all the same
+	judgedFull    = 0.7  // mean share of the runs that may be requested at once
+	idleShare     = 0.25 // share of the working time for which runs may wait without a shortage of workers
 )
 
-// engineAdvice says whether more workers would help, or asking for more; "" = neither is clear.
-// What the shortest wait has is the way there and back, for all of them.
+// engineAdvice says whether more workers would help, or more requests at once. It returns "" if
+// neither is clear. It takes the shortest wait for the network's round trip, which every run
+// has.
 func engineAdvice(r *regress.EngineRuns) string {
 	asked, _ := r.AtOnce()
 	queued := r.Queued - time.Duration(r.QueuesTold)*r.QueueLeast

@@ -9,157 +9,154 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Event is one thing that happened in a run: one of the types of this file and
-// no others. A run is Started, then any number of the others, then Finished. The tags of the
-// fields give the keys of the event's line, see lines.go.
+// Event is one thing that happened in a run. The types of this file, and no others, are events.
+// A run is Started, then any number of others, then Finished. The tags of the fields give the
+// keys of the event's line (see lines.go).
 type Event interface{ kind() string }
 
 // Started opens a run.
 type Started struct {
 	Command string            `line:"command"`           // "record", "check", "compare" …
-	Run     string            `line:"run"`               // the run's ID; empty for a command that keeps no run
-	Corpus  string            `line:"corpus,omitempty"`  // where the cases come from; empty where there is none
+	Run     string            `line:"run"`               // ID of the run; empty for a command that keeps no run
+	Corpus  string            `line:"corpus,omitempty"`  // path of the corpus, or empty without one
 	Tool    string            `line:"tool,omitempty"`    // the command line that runs, or the golden that is compared
-	Against string            `line:"against,omitempty"` // what that is compared with: a golden, or the reference's command line
-	Cases   int               `line:"cases"`             // selected, those of Resumed included
-	Jobs    int               `line:"jobs"`              // at once; 0 is one after another
-	Resumed int               `line:"resumed"`           // cases that an interrupted run had done already; their Case events come all the same
+	Against string            `line:"against,omitempty"` // what Candidate is compared with: a golden, or the command line of the reference
+	Cases   int               `line:"cases"`             // selected cases, including Resumed
+	Jobs    int               `line:"jobs"`              // runs at once; 0 = one after another
+	Resumed int               `line:"resumed"`           // cases that an interrupted run had finished; their Case events come all the same
 	Allowed []regress.Verdict `line:"allowed"`
-	// Expected is how long the runs of the first pass should take together, by
-	// what they took before; 0 when that is not known.
+	// Expected is the time that the runs of the first pass took together when they ran last; 0
+	// = unknown.
 	Expected time.Duration `line:"expected_ms,omitempty"`
 	At       time.Time     `line:"at"`
 }
 
-// PassStarted says that a pass over some of the cases begins: the second and
-// later runs at record, the retries at check. The first pass needs none: its
-// runs are the cases of Started. The runs of later passes may be announced
-// with it, and count to it until the next PassStarted. Further runs of a case that differs
-// may come during the first pass, too, and are announced by nothing.
+// PassStarted opens a pass over some of the cases: the second and later runs of a record, or
+// the retries of a check. The first pass needs none: its runs are the cases of Started. A
+// PassStarted may announce the runs of later passes too. They count to it until the next
+// PassStarted. Further runs of a differing case may come during the first pass, unannounced.
 type PassStarted struct {
-	Pass int `line:"pass"` // 2 is the first that repeats anything
-	Runs int `line:"runs"` // in all
-	// Expected is as in Started, 0 also where Runs counts what is not announced yet.
+	Pass int `line:"pass"` // number of the pass; 2 is the first that repeats a run
+	Runs int `line:"runs"` // number of runs
+	// Expected is as in Started. It is also 0 if Runs includes runs that are not announced yet.
 	Expected time.Duration `line:"expected_ms,omitempty"`
-	Costs    bool          `line:"costs,omitempty"` // its runs tell what the change costs, and no verdict
+	Costs    bool          `line:"costs,omitempty"` // the runs measure what the change costs, and give no verdict
 	At       time.Time     `line:"at"`
 }
 
-// CaseStarted says that one run of a case begins.
+// CaseStarted reports that a run of a case begins.
 type CaseStarted struct {
 	Name string    `line:"name,name"`
 	Pass int       `line:"pass"`
 	At   time.Time `line:"at"`
 }
 
-// CaseRan says that one run of a case is over. What it means for the verdict
-// may take further runs.
+// CaseRan reports that a run of a case ended. The verdict may take further runs.
 type CaseRan struct {
 	Name string `line:"name,name"`
 	Pass int    `line:"pass"`
-	Old  bool   `line:"old,omitempty"` // it was a run of the command that the candidate is compared with
-	// Differs is set at most once per case: in the first of its runs that is
-	// not like the golden, at record in the first that is not like the first.
+	Old  bool   `line:"old,omitempty"` // a run of the command that the candidate is compared with
+	// Differs is set at most once per case: for the first run that differs from the golden, or
+	// in a record from the first run.
 	Differs bool          `line:"differs"`
 	CPU     time.Duration `line:"cpu_ms"`
 	Wall    time.Duration `line:"wall_ms"`
-	// Expected is this run's share of what its pass expected.
+	// Expected is this run's share of the time that its pass should take.
 	Expected time.Duration      `line:"expected_ms,omitempty"`
-	Engine   *outcome.EngineRun `line:"engine,omitempty"` // what an engine said of it; nil of one on this machine
+	Engine   *outcome.EngineRun `line:"engine,omitempty"` // the engine's account of the run; nil for a run on this machine
 	At       time.Time          `line:"at"`
 }
 
-// Engine says how it stands with an engine, now and then: what is done there before the
-// first case, also before Started, and then what it was asked for.
+// Engine reports the state of an engine, about once a second. Before the first case, even
+// before Started, it reports the preparation, and then the requests.
 type Engine struct {
-	Command  string    `line:"command"` // of the run
+	Command  string    `line:"command"` // command of the run
 	Doing    string    `line:"doing"`   // before the first case; "" from then on
 	InFlight int       `line:"asked"`   // executions that have not ended
-	Queued   int       `line:"queued"`  // of them, by the stages that the engine says; it may say none
+	Queued   int       `line:"queued"`  // of these, by the stage that the engine reports; an engine may report none
 	Running  int       `line:"running"`
-	Sent     int64     `line:"sent_bytes"`     // bytes, since the run began
-	Received int64     `line:"received_bytes"` // likewise
+	Sent     int64     `line:"sent_bytes"`     // bytes since the run began
+	Received int64     `line:"received_bytes"` // bytes since the run began
 	At       time.Time `line:"at"`
 }
 
-// Note is something that the user should know beside the results.
+// Note is a remark for the user beside the results.
 type Note struct {
 	Text    string `line:"text"`
-	Warning bool   `line:"warning"` // shown even to those who want quiet
+	Warning bool   `line:"warning"` // shown with --quiet too
 }
 
-// Case is the final word on a case. At record the verdict is Identical when
-// all runs agreed, Flaky, or Environment.
+// Case is the final result of a case. In a record the verdict is Identical if all runs agreed,
+// else Flaky or Environment.
 type Case struct {
 	Name         string             `line:"name,name"`
 	Index        int                `line:"index"` // in corpus order; missing cases come after all others
 	Verdict      regress.Verdict    `line:"verdict"`
-	Ending       *regress.Ending    `line:"ending"`                 // of the first run; nil when there was none
-	GoldenEnding *regress.Ending    `line:"golden_ending"`          // nil when the golden has none
+	Ending       *regress.Ending    `line:"ending"`                 // of the first run; nil without a run
+	GoldenEnding *regress.Ending    `line:"golden_ending"`          // nil if the golden has none
 	Cost         outcome.Cost       `line:",inline"`                // of the first run
 	Differences  []Difference       `line:"differences"`            // the ending first, then the parts in order
-	More         int                `line:"more_differences"`       // differing parts that Differences leaves out
-	Flaky        []string           `line:"flaky,name"`             // the parts that differ from run to run
-	Masked       []string           `line:"masked,name,omitempty"`  // of the golden: the parts that no run was compared in; at record those that will not be
-	Ignored      []string           `line:"ignored,name,omitempty"` // further parts that are never compared, as the user asked
-	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other where those of the golden do not
-	Why          string             `line:"why,omitempty"`          // environment: what failed
-	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // what an engine said of the first run; nil of one on this machine
+	More         int                `line:"more_differences"`       // differing parts that are not in Differences
+	Flaky        []string           `line:"flaky,name"`             // parts that differ from run to run
+	Masked       []string           `line:"masked,name,omitempty"`  // the golden's parts that were not compared in any run; in a record, those that will not be compared
+	Ignored      []string           `line:"ignored,name,omitempty"` // further parts that the user excluded from comparison
+	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
+	Why          string             `line:"why,omitempty"`          // reason of an environment failure
+	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine
 }
 
-// NotRun says that a selected case has no verdict: the run ended before it. It
-// comes instead of its Case, before Finished.
+// NotRun reports a selected case without a verdict, because the run ended before it. It comes
+// instead of the Case, before Finished.
 type NotRun struct {
 	Name  string `line:"name,name"`
 	Index int    `line:"index"` // in corpus order
 }
 
-// measured reports whether CPU and memory of the first run are known.
+// measured reports whether CPU time and memory of the first run are known.
 func (c Case) measured() bool { return c.Engine.IsMeasured() }
 
-// Difference is one part of an outcome that is not like the golden.
+// Difference is one part of an outcome that differs from the golden.
 type Difference struct {
-	Part   string `line:"part,name"` // as PartName gives it, or outcome.EndingPart
-	Old    string `line:"old"`       // each side in a few words: "exit 0", "file of 3,120 bytes", "absent"
-	Now    string `line:"now"`       // likewise
-	Diff   string `line:"diff"`      // a bounded unified diff; empty when there is none to show
+	Part   string `line:"part,name"` // from PartName, or outcome.EndingPart
+	Old    string `line:"old"`       // this and Now describe the sides in a few words: "exit 0", "file of 3,120 bytes", "absent"
+	Now    string `line:"now"`       // see Old
+	Diff   string `line:"diff"`      // a bounded unified diff, or empty
 	Hidden int    `line:"hidden"`    // lines of the whole diff that Diff leaves out
-	Binary bool   `line:"binary"`    // there are contents on both sides, and they are not text
+	Binary bool   `line:"binary"`    // both sides have content, and it is not text
 }
 
-// Group is one cause of the differences of a run. Groups come in the order of their IDs,
-// after the last Case and before Finished.
+// Group is one cause of the differences of a run. Groups come in the order of their IDs, after
+// the last Case and before Finished.
 type Group struct {
 	cause.Cause
-	// Excerpt is an edit of the cause in its example: a bounded unified diff, or words
-	// where it is no edit of a text.
+	// Excerpt is an edit of the cause in its example: a bounded unified diff, or words if the
+	// edit is not in a text.
 	Excerpt string   `line:"excerpt"`
-	Members []string `line:"members,name"` // the cases that show it, by name
+	Members []string `line:"members,name"` // names of the cases that show it
 }
 
-// Cost is what the change of the command costs its users. It comes once, after all
-// runs and before Finished, where a check or a compare ran to its end; without figures it
-// says why there are none.
+// Cost is what the change costs the users of the command. It comes once, after all runs and
+// before Finished, if a check or compare ran to its end. Without figures it gives the reason.
 type Cost struct {
-	cost.Estimate        // the figures; of its Cases at most CostCasesMax
-	Measured      int    `line:"measured"`          // how many cases they are of
-	Indicative    bool   `line:"indicative"`        // they were not taken in turns: the old ones are what was recorded
-	Against       string `line:"against,omitempty"` // the command of the record, if the golden's is another by now
-	Why           string `line:"why"`               // there are no figures, or only indicative ones
-	// Took is how long the runs took that were made for the figures alone.
+	cost.Estimate        // the figures; at most CostCasesMax of its Cases
+	Measured      int    `line:"measured"`          // number of cases that were measured
+	Indicative    bool   `line:"indicative"`        // the commands did not run in turns: the old costs are those of the record
+	Against       string `line:"against,omitempty"` // the command of the record, if the golden's command has changed since
+	Why           string `line:"why"`               // why there are no figures, or only indicative ones
+	// Took is the duration of the runs that were made only for these figures.
 	Took time.Duration `line:"took_ms"`
-	Over []string      `line:"over"` // the limits of --fail-on that they pass
+	Over []string      `line:"over"` // the limits of --fail-on that the figures exceed
 }
 
-// CostCasesMax bounds the cases of a Cost, for pictures and tables.
+// CostCasesMax bounds the cases of a Cost that plots and tables show.
 const CostCasesMax = 2000
 
-// Finished closes a run, also one that was interrupted.
+// Finished closes a run, also an interrupted one.
 type Finished struct {
 	Summary regress.Summary `line:",inline"`
 }
 
-// Each kind is the type of the event's line.
+// Each kind is the type in the event's line.
 
 func (Started) kind() string     { return "started" }
 func (PassStarted) kind() string { return "pass_started" }

@@ -15,16 +15,16 @@ import (
 	"muster/regress/internal/jsonline"
 )
 
-// A line holds at most the bounded differences of one case; a longer one is
-// not from us.
+// eventBytesMax bounds a line. An event holds only bounded differences, so a longer line is not
+// muster's.
 const eventBytesMax = 16 << 20
 
-// ErrCutOff is the error of a last line that was cut off when its run was killed.
+// ErrCutOff is the error for a last line that is incomplete because its run was killed.
 var ErrCutOff = errors.New("the line is cut off")
 
-// ReadEvents yields the events that NewEvents wrote. What is damaged ends them
-// with an Input error that names the line; so does a last line that was cut
-// off (ErrCutOff), after all that came before.
+// ReadEvents yields the events that NewEvents wrote. Damage ends the sequence with an Input
+// error that names the line. An incomplete last line ends it with ErrCutOff, after all events
+// before.
 func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
@@ -44,7 +44,7 @@ func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
 // eventLines reads an events file line by line.
 type eventLines struct {
 	r       *bufio.Reader
-	number  int // of the line read last, from 1
+	number  int // number of the line that was read last, from 1
 	decoder *jsonline.Decoder
 }
 
@@ -52,7 +52,7 @@ func (l *eventLines) damaged(err error) error {
 	return fault.Inputf("events, line %d: %w", l.number, err)
 }
 
-// next returns the next line without its newline; io.EOF after the last.
+// next returns the next line without its newline, or io.EOF after the last.
 func (l *eventLines) next() ([]byte, error) {
 	l.number++
 	var line []byte

@@ -11,8 +11,8 @@ import (
 // EventsMark is the beginning of an events file.
 const EventsMark = `{"type":"events"`
 
-// eventsVersion is the version of the lines that NewEvents writes. A key may be added within a
-// version, because readers ignore unknown keys. Any other change takes a new version.
+// eventsVersion is the version of the lines that NewEvents writes. A new key does not change
+// the version, because readers ignore unknown keys. Any other change does.
 const eventsVersion = 2
 
 // NewEvents returns a Reporter that writes every event as one JSON line, in
@@ -44,8 +44,8 @@ func (e *events) write(o jsonline.Object) error {
 	return nil
 }
 
-// EncodeLine writes v as one line of JSON. "<" and "&" stay as they are, because readers of
-// these lines are no browsers.
+// EncodeLine writes v as one line of JSON. It does not escape "<" and "&", because no browser
+// reads these lines.
 func EncodeLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

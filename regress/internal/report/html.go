@@ -12,23 +12,23 @@ import (
 	"muster/regress/internal/style"
 )
 
-// HTMLMark is what a page of NewHTML has at its beginning.
+// HTMLMark is at the beginning of every page of NewHTML.
 const HTMLMark = `<meta name="generator" content="muster`
 
-// What a page has at most, so that it opens at once and may be sent around; what it
-// leaves out it says. Together they stay below 20 MB.
+// Bounds of a page, so that it opens at once and can be sent by mail. The page says what it
+// leaves out. In all it is below 20 MB.
 const (
-	pageDiffBytesMax  = 10 << 20 // differences of cases
-	pageCauseBytesMax = 4 << 20  // causes with their excerpts
-	pageOtherBytesMax = 8 << 20  // all but the differences
+	pageDiffBytesMax  = 10 << 20 // differences of cases, in bytes
+	pageCauseBytesMax = 4 << 20  // causes with their excerpts, in bytes
+	pageOtherBytesMax = 8 << 20  // everything but the differences, in bytes
 	pageCausesMax     = 500
 	pageCasesMax      = 10_000
 	pageMembersMax    = 50 // cases that are named with a cause
 	pageNamesMax      = 500
 	pageNotesMax      = 100
-	caseDiffBytesMax  = 512 << 10 // of one case
-	excerptBytesMax   = 32 << 10  // of one cause
-	pageFactBytesMax  = 32 << 10  // commands among them, which are for pasting
+	caseDiffBytesMax  = 512 << 10 // names of one case, in bytes
+	excerptBytesMax   = 32 << 10  // texts of one cause, in bytes
+	pageFactBytesMax  = 32 << 10  // a command to paste, in bytes
 )
 
 //go:embed html_page.html
@@ -42,11 +42,10 @@ var pageScript string
 
 var pageLayout = template.Must(template.New("page").Parse(pageMarkup))
 
-// NewHTML returns a Reporter that leaves one self-contained page at path once the run is
-// Finished; before that, and after a run that broke off, whatever was there stays. The
-// page loads nothing from elsewhere, and runs no script but its own. Identical cases cost
-// it nothing; of the others differences go to a nameless file beside the path as they
-// come.
+// NewHTML returns a Reporter that writes one self-contained page to path once the run is
+// Finished. Until then, and if the run breaks off, an earlier file stays. The page loads
+// nothing from elsewhere, and runs no script but its own. Identical cases take no space. The
+// differences of the others go to an unnamed file in the same folder as they come.
 func NewHTML(path string) (Reporter, error) {
 	to, err := newTarget("html", path)
 	if err != nil {
@@ -55,7 +54,7 @@ func NewHTML(path string) (Reporter, error) {
 	return &page{to: to}, nil
 }
 
-// page collects what the page shows.
+// page collects the content of the page.
 type page struct {
 	to       *target
 	started  Started
@@ -63,9 +62,9 @@ type page struct {
 	moreNote int
 	rows     []pageRow
 	causes   memberships
-	excerpts []string // of the causes, as many as there is room for
+	excerpts []string // the causes that there is room for
 	members  [][]string
-	room     int // for excerpts, in bytes
+	room     int // bytes for excerpts
 	notRun   []string
 	times    durationCounts
 	load     load
@@ -77,9 +76,9 @@ type pageRow struct {
 	name    string
 	index   int
 	verdict regress.Verdict
-	gist    stretch // what is with it in a few words
-	unfolds bool    // there is more to show than fits its line
-	diff    stretch // that, as it stands on the page; empty where it is too large
+	gist    stretch // a few words about the case
+	unfolds bool    // the case has more to show than fits its line
+	diff    stretch // the whole case as the page shows it; empty if it is too large
 }
 
 func (p *page) Handle(ev Event) error {
@@ -115,7 +114,7 @@ func (p *page) Handle(ev Event) error {
 
 func (p *page) Close() error { return p.to.close() }
 
-// take keeps a case, its differences made ready.
+// take keeps a case and renders its differences.
 func (p *page) take(c Case) (err error) {
 	if c.Verdict == regress.Identical {
 		return nil
@@ -153,14 +152,13 @@ func (p *page) group(g Group) {
 	p.members = append(p.members, g.Members[:min(len(g.Members), pageMembersMax)])
 }
 
-// pagePolicy lets the page have its own style and its own script, by its digest, and nothing
-// else.
+// pagePolicy allows the page its own style and its own script, by digest, and nothing else.
 func pagePolicy() string {
 	sum := sha256.Sum256([]byte(pageScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// pageLook is what the template needs that is no text of a run.
+// pageLook is the part of the template's input that does not come from a run.
 type pageLook struct {
 	Policy string
 	Style  template.CSS

@@ -5,7 +5,7 @@ import (
 	"muster/regress"
 )
 
-// A barPart is what one verdict has of the bar of all cases, in thousandths.
+// A barPart is the share of one verdict in the bar of all cases, in thousandths.
 type barPart struct {
 	X, Width     float64
 	Class, Words string
@@ -13,7 +13,7 @@ type barPart struct {
 
 const barThousand = 1000
 
-// verdictBar is the cases by verdict, as parts of one bar; none for a record.
+// verdictBar returns the cases by verdict, as parts of one bar. A record has no bar.
 func verdictBar(s regress.Summary) (parts []barPart) {
 	if s.Command == regress.RecordCommand || s.Cases <= 0 {
 		return nil
@@ -23,7 +23,7 @@ func verdictBar(s regress.Summary) (parts []barPart) {
 		if n <= 0 {
 			return
 		}
-		// What is there can be seen, however little it is.
+		// a part stays visible, however small it is
 		width := max(barThousand*float64(n)/float64(s.Cases), 4)
 		parts = append(parts, barPart{x, width, class, readable.Count(n, "case") + " " + words})
 		x += width

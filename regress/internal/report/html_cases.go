@@ -12,15 +12,15 @@ import (
 	"muster/regress/internal/name"
 )
 
-// pageCases are the rows of the page: which of them, with which differences.
+// pageCases are the rows of the page, with the differences that there is room for.
 type pageCases struct {
 	p       *page
 	page    *countingWriter
-	rows    []pageRow         // by verdict, strongest first
-	with    map[int]bool      // the rows whose differences are on the page
-	anchors map[string]string // of the rows that are, by the names of cases
-	diffs   int               // written so far, in bytes
-	without int               // of those, rows whose differences are left out
+	rows    []pageRow         // rows by verdict, strongest first
+	with    map[int]bool      // rows whose differences are on the page
+	anchors map[string]string // anchors of these rows, by case name
+	diffs   int               // bytes written so far
+	without int               // rows so far whose differences are left out
 	shown   int               // rows so far
 	err     error
 }
@@ -43,7 +43,7 @@ func (p *page) newCases(w *countingWriter) *pageCases {
 			room -= size
 		}
 	}
-	// Those that causes point to come first.
+	// cases that causes link to come first
 	for _, cause := range p.causes.causes {
 		for _, n := range []string{cause.Example, cause.Smallest} {
 			if i, here := at[n]; here {
@@ -57,10 +57,10 @@ func (p *page) newCases(w *countingWriter) *pageCases {
 	return c
 }
 
-// Number is how many cases are not identical.
+// Number returns the number of cases that are not identical.
 func (c *pageCases) Number() string { return readable.Number(len(c.p.rows)) }
 
-// Left says what has not been shown of the cases.
+// Left describes the cases that the page leaves out.
 func (c *pageCases) Left() []string {
 	var told []string
 	if left := len(c.p.rows) - c.shown; left > 0 {
@@ -80,10 +80,10 @@ type pageVerdict struct {
 	Cases       iter.Seq[pageCase]
 }
 
-// openRowsMax is how many rows a verdict may have to be unfolded when the page opens.
+// openRowsMax is the largest number of rows of a verdict that is unfolded when the page opens.
 const openRowsMax = 100
 
-// Groups are the verdicts with their cases.
+// Groups yields the verdicts with their cases.
 func (c *pageCases) Groups() (groups []pageVerdict) {
 	for from := 0; from < len(c.rows); {
 		to := from
@@ -105,9 +105,9 @@ type pageCase struct {
 	At, Name, Gist string
 	Causes         []string
 	MoreCauses     string
-	IDs            string // of all its causes, for the filter
+	IDs            string // IDs of all its causes, for the filter
 	Differences    template.HTML
-	Left           bool // it has differences, which are not here
+	Left           bool // it has differences, which are not on the page
 	Show           string
 }
 
@@ -152,7 +152,7 @@ func (c *pageCases) row(i int) (row pageCase, err error) {
 		return row, nil
 	}
 	text, err := c.p.to.text(r.diff)
-	row.Differences = template.HTML(text) // as the template made it of this case
+	row.Differences = template.HTML(text) // as the template rendered it
 	c.diffs += len(text)
 	return row, err
 }

@@ -12,22 +12,22 @@ import (
 // pageCause is a cause on the page.
 type pageCause struct {
 	cause.Cause
-	N                                 int // from 1, for its anchor
+	N                                 int // from 1, for the anchor
 	CasesText, CasesNumber, LinesText string
 	SoleText                          string
-	ExampleAt, SmallestAt             string // the anchors of their rows, if they have one
+	ExampleAt, SmallestAt             string // anchors of the rows, if the cases have some
 	Excerpt                           []diffLine
 	Open                              bool
 	Members                           []pageLink
 	MoreMembers                       string
 	FoldedNames                       []string
-	Share                             float64 // of the most frequent one, in percent
+	Share                             float64 // percent of the most frequent cause
 }
 
-// A pageLink leads to a case's row, if it has one.
+// A pageLink links to a case's row, if it has one.
 type pageLink struct{ Name, At string }
 
-// openCauses is how many are unfolded when the page opens.
+// openCauses is the number of causes that are unfolded when the page opens.
 const openCauses = 10
 
 // pageCauses are the causes of the page: the most frequent ones, while there is room.
@@ -36,7 +36,7 @@ type pageCauses struct {
 	page  *countingWriter
 	cases *pageCases
 	shown int
-	all   string // what lists all
+	all   string // command that lists all causes
 }
 
 func (p *page) newCauses(w *countingWriter, cases *pageCases, s regress.Summary) *pageCauses {
@@ -46,10 +46,10 @@ func (p *page) newCauses(w *countingWriter, cases *pageCases, s regress.Summary)
 	return &pageCauses{p: p, page: w, cases: cases, all: allCauses(s)}
 }
 
-// All yields those of the table.
+// All yields the causes of the table.
 func (c *pageCauses) All() iter.Seq[pageCause] { return c.yield(false) }
 
-// Whole yields them with excerpts and cases.
+// Whole yields these causes with excerpts and cases.
 func (c *pageCauses) Whole() iter.Seq[pageCause] { return c.yield(true) }
 
 func (c *pageCauses) yield(whole bool) iter.Seq[pageCause] {
@@ -64,10 +64,10 @@ func (c *pageCauses) yield(whole bool) iter.Seq[pageCause] {
 	}
 }
 
-// Number is how many there are.
+// Number returns the number of causes.
 func (c *pageCauses) Number() int { return len(c.p.causes.causes) }
 
-// Left says what has not been shown.
+// Left describes the causes that the page leaves out.
 func (c *pageCauses) Left() string {
 	if left := c.Number() - c.shown; left > 0 {
 		return readable.Count(left, "more cause") + ": " + c.all + " lists all."

@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// pageCost is what the change costs, on the page.
+// pageCost is what the change costs, as the page shows it.
 type pageCost struct {
 	Over    string
 	Figures []fact
@@ -21,10 +21,10 @@ type pageCost struct {
 
 type worstCase struct{ Name, Ratio, Old, New string }
 
-// pageWorstMax is how many of the worst cases the page names.
+// pageWorstMax bounds the worst cases that the page names.
 const pageWorstMax = 20
 
-// view is nil where nothing was told.
+// view returns nil if no cost was reported.
 func (c *Cost) view() (*pageCost, error) {
 	if c == nil {
 		return nil, nil
@@ -49,7 +49,7 @@ func (c *Cost) view() (*pageCost, error) {
 	}
 	plots, err := costPlots(*c)
 	for _, svg := range plots {
-		v.Plots = append(v.Plots, template.HTML(svg)) // package plot escapes
+		v.Plots = append(v.Plots, template.HTML(svg)) // safe, because package plot escapes its texts
 	}
 	return v, err
 }

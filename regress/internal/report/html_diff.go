@@ -9,7 +9,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A diffLine is a line of a diff, with the class that colours it.
+// A diffLine is a line of a diff, and the class that colours it.
 type diffLine struct{ Class, Text string }
 
 func diffLines(text string) []diffLine {
@@ -35,7 +35,7 @@ func diffClass(line string) string {
 	return ""
 }
 
-// pageDifferences are those of one case.
+// pageDifferences are the differences of one case.
 type pageDifferences struct {
 	Ending string
 	Parts  []pagePart
@@ -47,7 +47,7 @@ type pageDifferences struct {
 
 type pagePart struct{ Name, Words, Diff string }
 
-// pageParts is what there is to unfold of a case; nil when its line says all.
+// pageParts returns what unfolds below a case, or nil if its line says all.
 func pageParts(c Case) *pageDifferences {
 	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
 	hidden := 0

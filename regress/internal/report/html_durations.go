@@ -10,11 +10,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// durationCounts counts runs by how long they took.
+// durationCounts counts runs by their durations.
 type durationCounts struct {
 	counts  [durationSteps]int
 	runs    int
-	slowest []timed // the longest first
+	slowest []timed // the longest runs first
 	engine  bool
 }
 
@@ -25,9 +25,9 @@ type timed struct {
 }
 
 const (
-	durationSteps  = 24 // from below 1 ms, three to a factor of ten
+	durationSteps  = 24 // steps from below 1 ms, three to a factor of ten
 	slowestMax     = 10
-	durationsShown = 20 // runs from which there is a chart
+	durationsShown = 20 // smallest number of runs with a chart
 )
 
 func (d *durationCounts) add(caseName string, took time.Duration, r *outcome.EngineRun) {
@@ -46,7 +46,7 @@ func (d *durationCounts) add(caseName string, took time.Duration, r *outcome.Eng
 	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
 }
 
-// durationStep is the end of a step: 1ms, 2ms, 5ms, 10ms …
+// durationStep returns the end of a step: 1ms, 2ms, 5ms, 10ms …
 func durationStep(step int) time.Duration {
 	d := time.Millisecond * [...]time.Duration{1, 2, 5}[step%3]
 	for range step / 3 {
@@ -55,23 +55,23 @@ func durationStep(step int) time.Duration {
 	return d
 }
 
-// A durationChart shows how many cases took how long.
+// A durationChart shows the number of cases by duration.
 type durationChart struct {
 	Bars    []bar
 	Width   int
 	Height  int
 	Caption string
-	Took    string // what the times are of
+	Took    string // what was timed
 	Engine  bool
 	Slowest []slowCase
 }
 
 type slowCase struct{ Name, Took, Where string }
 
-// A bar of a chart, in its own units.
+// A bar of a chart, in the chart's units.
 type bar struct {
 	X, Y, Width, Height int
-	Middle, Top, Foot   int // where the words stand
+	Middle, Top, Foot   int // position of the words
 	Count, Label        string
 	Words               string
 }
@@ -79,11 +79,11 @@ type bar struct {
 const (
 	barWidth, barGap = 44, 8
 	barHeight        = 110
-	barFoot          = 22 // for the label
-	barHead          = 16 // for the number
+	barFoot          = 22 // width of the label
+	barHead          = 16 // width of the number
 )
 
-// chart is nil where there is too little to show.
+// chart returns nil if there are too few runs.
 func (d *durationCounts) chart() *durationChart {
 	if d.runs < durationsShown {
 		return nil

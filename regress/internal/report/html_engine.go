@@ -9,7 +9,7 @@ import (
 	"muster/regress"
 )
 
-// pageEngine is what the runs on an engine came to, on the page.
+// pageEngine describes the runs on an engine, as the page shows them.
 type pageEngine struct {
 	Figures []fact
 	Advice  string
@@ -21,7 +21,7 @@ type pageEngine struct {
 
 type pageWorker struct {
 	Name, Runs, Mean, Took string
-	Share                  float64 // of the one that ran longest, in percent
+	Share                  float64 // percent of the longest
 }
 
 const (
@@ -29,7 +29,7 @@ const (
 	openWorkersMax = 8
 )
 
-// engine is nil where cases ran on this machine.
+// engine returns nil if cases ran on this machine.
 func (p *page) engine(s regress.Summary) (*pageEngine, error) {
 	r := s.Engine
 	if r == nil {
@@ -50,7 +50,7 @@ func (p *page) engine(s regress.Summary) (*pageEngine, error) {
 		v.More = readable.Number(more)
 	}
 	svg, err := p.load.picture()
-	v.Plot = template.HTML(svg) // package plot escapes
+	v.Plot = template.HTML(svg) // safe, because package plot escapes its texts
 	return v, err
 }
 

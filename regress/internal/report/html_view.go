@@ -12,8 +12,8 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// pageView is what the template shows. Its sequences are read once, in the order of the
-// page, for what is on it is told by what it takes.
+// pageView is the input of the template. The template reads each sequence once, in the order of
+// the page: a sequence stops when the page is full, and later parts say what it left out.
 type pageView struct {
 	pageLook
 	Title       string
@@ -25,10 +25,10 @@ type pageView struct {
 	Warnings    []string
 	Notes       []string
 	MoreNotes   string
-	Causes      *pageCauses    // nil where there are none
-	Cost        *pageCost      // nil where none was told
-	Engine      *pageEngine    // nil where cases ran on this machine
-	Times       *durationChart // nil where there is too little to show
+	Causes      *pageCauses    // nil without causes
+	Cost        *pageCost      // nil if no cost was reported
+	Engine      *pageEngine    // nil if cases ran on this machine
+	Times       *durationChart // nil if there is too little to show
 	Cases       *pageCases
 	NotRun      []string
 	NotRunTold  string
@@ -81,7 +81,7 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 	return cases.err
 }
 
-// countingWriter knows how much of the page there is.
+// countingWriter counts the bytes of the page.
 type countingWriter struct {
 	w       io.Writer
 	written int
@@ -141,7 +141,7 @@ func (p *page) facts(s regress.Summary) []fact {
 	return facts
 }
 
-// classOf is the class of a verdict's chip.
+// classOf returns the CSS class of a verdict's chip.
 func classOf(v regress.Verdict) string { return classOfColour(colourOf(v)) }
 
 func classOfColour(c palette.Style) string {
@@ -158,7 +158,7 @@ func classOfColour(c palette.Style) string {
 	return "new"
 }
 
-// clipped is a text of at most about bytesMax bytes.
+// clipped returns the beginning of a text, at most about bytesMax bytes.
 func clipped(text string, bytesMax int) string {
 	if len(text) <= bytesMax {
 		return text

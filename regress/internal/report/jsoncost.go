@@ -14,7 +14,7 @@ type costSummary struct {
 	Memory     *float64 `line:"memory"`
 	MemoryLow  *float64 `line:"memory_low"`
 	MemoryHigh *float64 `line:"memory_high"`
-	TooLittle  bool     `line:"too_little"` // pairs decide nothing about CPU time
+	TooLittle  bool     `line:"too_little"` // the pairs decide nothing about CPU time
 	Cases      int      `line:"cases"`
 	Pairs      int      `line:"pairs"`
 	Indicative bool     `line:"indicative"`
@@ -51,5 +51,5 @@ func ends(r cost.Ratio) (low, high *float64) {
 	return &l, &h
 }
 
-// thousandths rounds a ratio to the digits that may mean something.
+// thousandths rounds a ratio to its significant digits.
 func thousandths(ratio float64) float64 { return math.Round(ratio*1000) / 1000 }

@@ -11,14 +11,14 @@ import (
 )
 
 // NewJSON returns a Reporter that writes the lines of cases, causes and the summary to the
-// console's Out after the last case. They are the lines of an events file, in corpus order and
+// console's Out after the last case. These lines are as in an events file, in corpus order and
 // without differences. Progress goes to Err.
 func NewJSON(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
 	return Tee{progress, &jsonLines{w: out, all: v == Verbose}}
 }
 
-// jsonLines holds back the events that it prints, without their differences.
+// jsonLines holds back the events that it will print, without their differences.
 type jsonLines struct {
 	w      io.Writer
 	all    bool

@@ -17,13 +17,13 @@ import (
 	"muster/regress/internal/name"
 )
 
-// JUnitMark is what a JUnit file of NewJUnit has at its beginning.
+// JUnitMark is at the beginning of every file of NewJUnit.
 const JUnitMark = `<testsuites name="muster `
 
-// NewJUnit returns a Reporter that leaves a JUnit file at path once the run is
-// Finished; before that, and after a run that broke off, whatever was there
-// stays. All cases are listed, those that did not run as skipped. They go to a nameless file beside the path as
-// they come: a report of 200,000 failures does not fit in memory.
+// NewJUnit returns a Reporter that writes a JUnit file to path once the run is Finished. Until
+// then, and if the run breaks off, an earlier file stays. The file lists all cases; those that
+// did not run are skipped. Cases go to an unnamed file in the same folder as they come, because
+// a report of 200,000 failures does not fit in memory.
 func NewJUnit(path string) (Reporter, error) {
 	to, err := newTarget("junit", path)
 	if err != nil {
@@ -34,22 +34,22 @@ func NewJUnit(path string) (Reporter, error) {
 
 type junit struct {
 	to       *target
-	pieces   []piece // where in what is kept each case stands
+	pieces   []piece // position of each case in the kept text
 	causes   memberships
 	started  Started
 	failures int
 	errors   int
 	skipped  int
-	detailed int // bytes of differences
+	detailed int // bytes of differences so far
 	where    junitWhere
 }
 
-// A piece is a test case among what is kept, and where it belongs.
+// A piece is a test case in the kept text, and its index.
 type piece struct {
 	index int
 	at    stretch
-	name  string // of a case that may have causes
-	inner int    // where in it they are told
+	name  string // name of a case that may have causes
+	inner int    // where its causes are inserted
 }
 
 func (j *junit) Handle(ev Event) error {
@@ -96,11 +96,11 @@ func (j *junit) testcase(c Case) error {
 	return j.add(p, b.String())
 }
 
-// junitDetailBytesMax is how much differences may take in all: readers of such files take
-// them as a whole. All cases are listed all the same.
+// junitDetailBytesMax bounds the differences of all cases: readers of such files hold them in
+// memory. The file still lists every case.
 const junitDetailBytesMax = 16 << 20
 
-// details is what a case differs in, while there is room.
+// details returns the differences of a case while there is room.
 func (j *junit) details(c Case) string {
 	text := (&results{}).details(c)
 	j.detailed += len(elementText(text))
@@ -111,8 +111,8 @@ func (j *junit) details(c Case) string {
 	return text
 }
 
-// runFails adds a test case that stands for the run, if the run fails and none of its cases
-// does: a record of a broken command, a cost above --fail-on, or --strict.
+// runFails adds a test case that stands for the run, if the run fails but none of its cases
+// does: the record of a broken command, a cost above --fail-on, or --strict.
 func (j *junit) runFails(s regress.Summary) error {
 	if s.ExitStatus == regress.StatusClean || j.failures+j.errors > 0 {
 		return nil
@@ -128,7 +128,7 @@ func (j *junit) notRun(c NotRun) error {
 	return j.add(piece{index: c.Index}, testcaseTag(c.Name, 0)+">\n      <skipped message=\"not run: the run ended before it\"/>\n    </testcase>\n")
 }
 
-// testcaseTag opens a test case and leaves its tag open.
+// testcaseTag begins a test case and leaves its tag open.
 func testcaseTag(caseName string, wall time.Duration) string {
 	printable := name.Print(caseName)
 	return fmt.Sprintf("    <testcase classname=%s name=%s time=%s", attr(path.Dir(printable)), attr(printable), seconds(wall))
@@ -140,8 +140,7 @@ func (j *junit) add(p piece, text string) (err error) {
 	return err
 }
 
-// fails reports whether a verdict makes the run fail. At record no verdict of
-// the tool does.
+// fails reports whether a verdict makes the run fail. In a record no verdict of the tool does.
 func (j *junit) fails(v regress.Verdict) bool {
 	return v != regress.Identical && j.started.Command != regress.RecordCommand && !slices.Contains(j.started.Allowed, v)
 }
@@ -154,11 +153,11 @@ func closeElement(b *strings.Builder, tag, text string) {
 	fmt.Fprintf(b, "%s</%s>\n    </testcase>\n", elementText(text), tag)
 }
 
-// elementText escapes text for the inside of an element, where lines and tabs
-// may stay as they are, for those who read the file itself.
+// elementText escapes text for the inside of an element. It keeps lines and tabs for people who
+// read the file itself.
 func elementText(text string) string {
 	var b strings.Builder
-	xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	xml.EscapeText(&b, []byte(text)) // a strings.Builder never fails
 	return strings.NewReplacer("&#xA;", "\n", "&#x9;", "\t").Replace(b.String())
 }
 
@@ -176,7 +175,7 @@ func seconds(d time.Duration) string {
 }
 
 func (j *junit) write(w io.Writer, s regress.Summary) error {
-	// Stable: several missing cases have one index and came sorted.
+	// stable, because missing cases share one index and came sorted
 	slices.SortStableFunc(j.pieces, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
 	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" time=%s",
 		attr("muster "+readable.Line(s.Command)), len(j.pieces), j.failures, j.errors, seconds(s.Wall))
@@ -205,15 +204,15 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 	return err
 }
 
-// What is said of the causes of a case at most.
+// Bounds of the text about the causes of a case.
 const (
 	junitCausesMax  = 30
 	junitCauseBytes = 300
 )
 
-// writePiece writes a test case, and its causes before what it differs in. They are text
-// of the failure: within a test case Jenkins' schema, Ant's and surefire's know no
-// properties, Ant's not even an output beside a failure, and this text all readers show.
+// writePiece writes a test case, its causes before its differences. Both are text of the
+// failure, which every reader shows. Jenkins' schema, Ant's and surefire's allow no properties
+// in a test case, and Ant's allows no output beside a failure.
 func (j *junit) writePiece(w io.Writer, p piece) error {
 	causes := j.causes.of[p.name]
 	if p.name == "" || len(causes) == 0 {

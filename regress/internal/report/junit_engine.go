@@ -13,15 +13,15 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// junitWhere has where each case ran, as lines of the suite's own output: within a test
-// case the schemas have no place for it but the text of a failure.
+// junitWhere collects where each case ran, as lines of the suite's output. Within a test case
+// the schemas allow it only in the text of a failure.
 type junitWhere struct {
 	lines []piece
 	bytes int
-	more  int // that there was no room for
+	more  int // lines that there was no room for
 }
 
-// junitWhereBytesMax is how much these lines may take in all.
+// junitWhereBytesMax bounds these lines.
 const junitWhereBytesMax = 8 << 20
 
 func (j *junitWhere) add(to *target, c Case) error {
@@ -57,7 +57,7 @@ func (j *junitWhere) write(w io.Writer, to *target) error {
 	return err
 }
 
-// whereLine is the same within the text of a failure.
+// whereLine returns the same within the text of a failure.
 func whereLine(r *outcome.EngineRun) string {
 	if words := EngineWords(r); words != "" {
 		return words + "\n"
@@ -67,7 +67,7 @@ func whereLine(r *outcome.EngineRun) string {
 
 type junitProperty struct{ name, value string }
 
-// engineProperties are what the runs on an engine came to; none of those on this machine.
+// engineProperties describes the runs on an engine. It returns none for runs on this machine.
 func engineProperties(r *regress.EngineRuns) []junitProperty {
 	if r == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// label names what is under way: "check", "retry", "record, second run".
+// label names the present work: "check", "retry", "record, second run".
 func (t *tally) label() string {
 	switch {
 	case t.pass <= 1:
@@ -31,7 +31,7 @@ func (t *tally) position() string { return readable.Number(t.done) + "/" + reada
 
 func (t *tally) eta(now time.Time, perSecond float64) string {
 	if left, ok := t.remaining(now, perSecond); ok {
-		// Rounded up to seconds: tenths would promise what nobody knows.
+		// rounded up to seconds, because an estimate is not more precise
 		return "ETA " + readable.WholeSeconds((left + time.Second - 1).Truncate(time.Second))
 	}
 	return "ETA –"
@@ -46,8 +46,8 @@ func (t *tally) differing() string {
 
 const fieldGap = "  "
 
-// line returns the progress line of at most columns columns. What does not fit
-// falls off at the right; the name of the longest run is shortened first.
+// line returns the progress line of at most columns columns. Fields that do not fit are dropped
+// from the right. The name of the longest run is shortened first.
 func (t *tally) line(now time.Time, columns int, p palette.Painter) string {
 	perSecond, cores := t.rate(now)
 	busy := "– cores busy"
@@ -79,7 +79,7 @@ func (t *tally) line(now time.Time, columns int, p palette.Painter) string {
 	return l.b.String()
 }
 
-// A lineBuilder puts fields side by side until one does not fit.
+// A lineBuilder puts fields side by side while they fit.
 type lineBuilder struct {
 	b    strings.Builder
 	room int
@@ -99,7 +99,7 @@ func (l *lineBuilder) add(text string, p palette.Painter, c palette.Style) {
 	l.b.WriteString(gap + p.Paint(c, text))
 }
 
-// The least of a name that still says something.
+// nameColumnsMin is the shortest name that still means something.
 const nameColumnsMin = 10
 
 func (l *lineBuilder) addNamed(before, name, after string) {
@@ -111,8 +111,8 @@ func (l *lineBuilder) addNamed(before, name, after string) {
 	l.add(before+shorten(name, room)+after, false, "")
 }
 
-// shorten takes from the middle of a name until it has at most columns
-// columns: its folder and its end say most.
+// shorten cuts a name in the middle to at most columns columns: its folder and its end say
+// most.
 func shorten(name string, columns int) string {
 	if textColumns(name) <= columns {
 		return name
@@ -139,8 +139,8 @@ func shorten(name string, columns int) string {
 	return name[:head] + gap + name[tail:]
 }
 
-// textColumns is how wide a terminal draws text. Only what is wide everywhere
-// counts as wide: the locale decides nothing.
+// textColumns returns the width of text on a terminal. It counts only characters that are wide
+// in every locale as wide.
 func textColumns(text string) int {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(text)
 }

@@ -5,7 +5,7 @@ import (
 	"muster/regress/internal/jsonline"
 )
 
-// Keys that scripts rely on, in their order. The other keys of a line follow.
+// Keys that scripts rely on, in their order. The other keys of a line follow them.
 const (
 	caseKeys   = "name verdict unstable exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
 	groupKeys  = "id signature cases lines sole example smallest name kind family"
@@ -32,7 +32,7 @@ func eventLine(ev Event, c *Cost) jsonline.Object {
 	return jsonline.Object{Kind: ev.kind(), Of: ev}
 }
 
-// unknown returns members that are null for the keys of figures, or none if they are known.
+// unknown returns null members for the keys of figures, or none if the figures are known.
 func unknown(isKnown bool, keys ...string) (null []jsonline.Member) {
 	for _, key := range keys {
 		if !isKnown {
@@ -60,7 +60,7 @@ func codeOf(e *regress.Ending, k regress.EndingKind) any {
 	return e.Code
 }
 
-// summaryLine returns the last line of a run. Its counts are those of a record, or of a
+// summaryLine returns the last line of a run. Its counts are those of a record, or those of a
 // comparison with the cost of the change.
 func summaryLine(f Finished, c *Cost) jsonline.Object {
 	s := f.Summary

@@ -11,20 +11,20 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// How often the line is drawn again.
+// redrawSpacing is the time between two drawings of the line.
 const redrawSpacing = 100 * time.Millisecond
 
-// liveProgress draws the progress line at the bottom of a terminal. As an
-// io.Writer it takes whole lines of text, which appear above the line.
+// liveProgress draws the progress line at the bottom of a terminal. As an io.Writer it takes
+// whole lines of text, and puts them above the progress line.
 type liveProgress struct {
 	console Console
 	lines   *mpb.Progress // nil while no line is drawn
 	bar     *mpb.Bar
 	out     *watched
 
-	mu      sync.Mutex // guards what follows: the line is drawn by a goroutine of mpb
+	mu      sync.Mutex // guards the fields below: a goroutine of mpb draws the line
 	tally   tally
-	arrived time.Time // when the latest event that tells the time came, by this machine's clock
+	arrived time.Time // when the latest event with a time came, by this machine's clock
 }
 
 func (l *liveProgress) Handle(ev Event) error {
@@ -59,7 +59,7 @@ func (l *liveProgress) follow(ev Event) {
 	}
 }
 
-// Close takes the line away if the run broke off before Finished.
+// Close removes the line if the run broke off before Finished.
 func (l *liveProgress) Close() error { return l.stop() }
 
 // Write implements io.Writer for results.
@@ -72,29 +72,29 @@ func (l *liveProgress) start() error {
 		return err
 	}
 	l.out = &watched{w: l.console.Err}
-	// The writer is no *os.File to mpb, which therefore asks neither whether
-	// it is a terminal nor how wide: both are known here.
+	// For mpb the writer is no *os.File, so mpb does not ask whether it is a terminal nor how
+	// wide: both are known here.
 	l.lines = mpb.New(mpb.WithOutput(l.out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(redrawSpacing))
 	var err error
 	l.bar, err = l.lines.Add(0, mpb.BarFillerFunc(l.draw), mpb.BarFillerTrim())
 	return err
 }
 
-// draw writes the line. Between events the time goes on from that of the
-// latest: a run that is replayed has its times in the past.
+// draw writes the line. Between events it adds the time since the latest one: the events of a
+// replayed run have their times in the past.
 func (l *liveProgress) draw(w io.Writer, _ decor.Statistics) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.tally.shows() {
-		return nil // it is about to be taken away
+		return nil // the line is about to be removed
 	}
 	now := l.tally.last.Add(time.Since(l.arrived))
-	// Not the last column: many terminals wrap as soon as it is written to.
+	// not the last column, because many terminals wrap as soon as it is written
 	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour)))
 	return err
 }
 
-// above writes text above the line, or directly where no line is drawn.
+// above writes text above the line, or directly if no line is drawn.
 func (l *liveProgress) above(direct io.Writer, text string) (int, error) {
 	if l.lines == nil {
 		return io.WriteString(direct, text)
@@ -106,7 +106,7 @@ func (l *liveProgress) above(direct io.Writer, text string) (int, error) {
 	return n, err
 }
 
-// stop takes the line away and waits until nothing draws any more.
+// stop removes the line and waits until nothing is drawn any more.
 func (l *liveProgress) stop() error {
 	if l.lines == nil {
 		return nil
@@ -124,7 +124,7 @@ func (l *liveProgress) failure() error {
 	return l.out.failure()
 }
 
-// watched keeps the first error of a writer, for mpb drops it.
+// watched keeps the first error of a writer, because mpb drops it.
 type watched struct {
 	w   io.Writer
 	mu  sync.Mutex

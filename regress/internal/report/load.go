@@ -7,24 +7,25 @@ import (
 	"muster/internal/plot"
 )
 
-// load is how many runs an engine was asked for at once, and how many commands ran there,
-// over the time of a run: sums over spans of time, which double when there are too many.
+// load sums up, over the time of a run, how many runs an engine was asked for at once and how
+// many commands ran there. It keeps a sum for each span of time. When there are too many spans,
+// it doubles their length.
 type load struct {
 	from           time.Time
-	width          time.Duration // of a span
+	width          time.Duration // length of a span
 	asked, running [loadSpans]time.Duration
-	used           int // spans
+	used           int // sums, one for each span
 	runs           int
 }
 
 const (
 	loadSpans    = 96
 	loadWidthMin = 50 * time.Millisecond
-	loadShown    = 20                   // runs from which there is a picture
-	loadTimeMax  = 100 * 24 * time.Hour // beyond it, times are not ours
+	loadShown    = 20                   // smallest number of runs with a picture
+	loadTimeMax  = 100 * 24 * time.Hour // longer times come from a wrong clock
 )
 
-// add counts a run that was none of the cache's.
+// add counts a run, unless its result came from the engine's cache.
 func (l *load) add(ev CaseRan) {
 	r := ev.Engine
 	end := ev.At.Sub(l.from)
@@ -49,7 +50,7 @@ func (l *load) add(ev CaseRan) {
 	}
 }
 
-// spread adds what a time from one moment to another has in each span.
+// spread adds to each span the part of it that lies between two moments.
 func (l *load) spread(to *[loadSpans]time.Duration, from, end time.Duration) {
 	for i := int(from / l.width); i < loadSpans && time.Duration(i)*l.width < end; i++ {
 		begins := time.Duration(i) * l.width
@@ -58,7 +59,7 @@ func (l *load) spread(to *[loadSpans]time.Duration, from, end time.Duration) {
 	}
 }
 
-// halve makes of two spans one.
+// halve joins each two spans.
 func (l *load) halve() {
 	for _, sums := range []*[loadSpans]time.Duration{&l.asked, &l.running} {
 		for i := range sums {
@@ -73,7 +74,7 @@ func (l *load) halve() {
 	l.used = (l.used + 1) / 2
 }
 
-// picture is one element svg; "" where there is too little to show.
+// picture returns one svg element, or "" if there is too little to show.
 func (l *load) picture() (string, error) {
 	if l.runs < loadShown || l.used < 3 {
 		return "", nil

@@ -11,25 +11,24 @@ import (
 	"muster/regress/internal/name"
 )
 
-// MarkdownMark is what a file of NewMarkdown begins with.
+// MarkdownMark is at the beginning of every file of NewMarkdown.
 const MarkdownMark = "<!-- muster report -->"
 
-// What a summary has at most. A step summary of GitHub's may have 1 MiB, and people read
-// far less.
+// Bounds of a summary. GitHub allows a step summary 1 MiB, and people read far less.
 const (
 	markdownBytesMax  = 64 << 10
-	markdownTailBytes = 8 << 10 // of them for what stands at the end
-	markdownNextBytes = 4 << 10 // of those for commands
-	markdownCausesMax = 30      // in the table
-	markdownDiffsMax  = 10      // excerpts, or cases where there are no causes
-	markdownCasesMax  = 20      // named for each verdict but changed
+	markdownTailBytes = 8 << 10 // of these, bytes for the end
+	markdownNextBytes = 4 << 10 // of these, bytes for commands
+	markdownCausesMax = 30      // causes in the table
+	markdownDiffsMax  = 10      // excerpts, or cases if there are no causes
+	markdownCasesMax  = 20      // cases that are named for each verdict but changed
 	markdownNotesMax  = 10
 	cellBytesMax      = 200
 )
 
-// NewMarkdown returns a Reporter that leaves a short Markdown file at path once the run
-// is Finished, fit for the summary of a step of a CI job; before that, and after a run
-// that broke off, whatever was there stays.
+// NewMarkdown returns a Reporter that writes a short Markdown file to path once the run is
+// Finished, for the summary of a CI step. Until then, and if the run breaks off, an earlier
+// file stays.
 func NewMarkdown(path string) (Reporter, error) {
 	to, err := newTarget("markdown", path)
 	if err != nil {
@@ -38,15 +37,15 @@ func NewMarkdown(path string) (Reporter, error) {
 	return &markdown{to: to}, nil
 }
 
-// markdown keeps no more than it shows.
+// markdown collects only what it will show.
 type markdown struct {
 	to       *target
 	started  Started
 	warnings []string
-	changed  []Case                      // the first ones
+	changed  []Case                      // the first cases
 	others   [regress.Identical][]string // the first cases by verdict, in Markdown
 	groups   []Group
-	all      int // groups
+	all      int // the first causes
 	costs    *Cost
 }
 
@@ -98,7 +97,7 @@ func (m *markdown) text(s regress.Summary) string {
 	m.subject(b)
 	for _, w := range m.warnings {
 		if slices.Contains(s.Settings, w) {
-			continue // a remark below says it
+			continue // a remark below explains it
 		}
 		b.add("> **Warning:** " + inline(w) + "\n\n")
 	}
@@ -134,7 +133,7 @@ func (m *markdown) subject(b *boundedMarkdown) {
 	}
 }
 
-// cost says what the change costs, as the terminal does.
+// cost returns what the change costs, in the words of the terminal report.
 func (m *markdown) cost(b *boundedMarkdown) {
 	r := results{costs: m.costs}
 	if text := r.cost(); text != "" {
@@ -146,7 +145,7 @@ func (m *markdown) cost(b *boundedMarkdown) {
 	}
 }
 
-// engine says what the runs on an engine came to, as the terminal does.
+// engine describes the runs on an engine, in the words of the terminal report.
 func (m *markdown) engine(b *boundedMarkdown, r *regress.EngineRuns) {
 	if r == nil {
 		return
@@ -158,7 +157,7 @@ func (m *markdown) engine(b *boundedMarkdown, r *regress.EngineRuns) {
 	b.add("engine: " + strings.Join(lines, "<br>\n") + "\n\n")
 }
 
-// causes is a table of them.
+// causes returns a table of the causes.
 func (m *markdown) causes(b *boundedMarkdown, s regress.Summary) {
 	if m.all == 0 {
 		return
@@ -178,8 +177,8 @@ func (m *markdown) causes(b *boundedMarkdown, s regress.Summary) {
 	}
 }
 
-// differences shows an excerpt of each of the first causes, or the first cases where
-// causes are not known.
+// differences returns an excerpt of each of the first causes, or the first cases if there are
+// no causes.
 func (m *markdown) differences(b *boundedMarkdown, s regress.Summary) {
 	for i, g := range m.groups {
 		if i == markdownDiffsMax {
@@ -207,7 +206,7 @@ func (m *markdown) differences(b *boundedMarkdown, s regress.Summary) {
 	}
 }
 
-// named lists the cases of the verdicts that are rarer than changed.
+// named lists the cases of all verdicts but changed.
 func (m *markdown) named(b *boundedMarkdown, s regress.Summary) {
 	for v, names := range m.others {
 		if len(names) == 0 {
@@ -224,8 +223,8 @@ func (m *markdown) named(b *boundedMarkdown, s regress.Summary) {
 	}
 }
 
-// tail is what always stands at the end. Commands are for pasting: one stands there whole
-// or not at all.
+// tail returns the end of every summary. Its commands are for pasting, so a command is whole or
+// left out.
 func (m *markdown) tail(s regress.Summary, left int) string {
 	next := &boundedMarkdown{room: markdownNextBytes}
 	for _, h := range hintsFor(s, "") {
@@ -249,7 +248,7 @@ func (m *markdown) tail(s regress.Summary, left int) string {
 	return b.String()
 }
 
-// tookIn is what a run took besides time, here or on an engine.
+// tookIn returns the place of a run and its resources besides time.
 func tookIn(s regress.Summary) string {
 	if s.Engine == nil {
 		return ", CPU " + readable.Duration(s.CPU)
@@ -277,8 +276,8 @@ func (b *boundedMarkdown) add(piece string) bool {
 	return true
 }
 
-// inline makes text harmless and literal within a line of Markdown, cells of tables and
-// pieces of HTML included: what means something to either is written by its number.
+// inline escapes text for a line of Markdown, including cells of tables and pieces of HTML. It
+// writes special characters by their numbers.
 func inline(text string) string { return escaped(clipped(readable.Line(text), cellBytesMax)) }
 
 func escaped(text string) string {
@@ -293,19 +292,19 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// literal is text in the type of code. It is no span between backticks, which could not
-// have a pipe within a table.
+// literal returns text in code type. It does not use backticks: a pipe between them would end a
+// table's cell.
 func literal(text string) string { return "<code>" + inline(text) + "</code>" }
 
-// whole is literal for what is no use without its end, such as a command.
+// whole is like literal, for text that is useless without its end, such as a command.
 func whole(text string) string { return "<code>" + escaped(readable.Line(text)) + "</code>" }
 
-// folded is a piece with a title on which it unfolds.
+// folded returns a piece that unfolds from its title.
 func folded(title, text string) string {
 	return "<details><summary>" + title + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n\n"
 }
 
-// fenced is a diff as it is. The fence is longer than any in the diff.
+// fenced returns a diff unchanged, within a fence that is longer than any in the diff.
 func fenced(diff string) string {
 	diff = strings.TrimSuffix(readable.Text(diff), "\n")
 	longest, run := 0, 0

@@ -2,11 +2,10 @@ package report
 
 import "muster/regress/internal/cause"
 
-// memberships knows the causes of a run and which cases show them, as Group events
-// tell it.
+// memberships knows the causes of a run and their cases, from Group events.
 type memberships struct {
 	causes []cause.Cause
-	of     map[string][]int32 // by the names of cases: indexes of causes
+	of     map[string][]int32 // indexes of causes, by case name
 }
 
 func (m *memberships) add(g Group) {
@@ -19,7 +18,7 @@ func (m *memberships) add(g Group) {
 	m.causes = append(m.causes, g.Cause)
 }
 
-// ids are those of the causes of a case; never nil.
+// ids returns the IDs of the causes of a case. It is never nil.
 func (m *memberships) ids(caseName string) []string {
 	ids := []string{}
 	for _, i := range m.of[caseName] {

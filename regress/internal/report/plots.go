@@ -9,9 +9,9 @@ import (
 	"muster/regress/internal/cost"
 )
 
-// costPlots draws what the cases of a Cost took, old against new and how the ratios are
-// distributed, each as one element svg that a page can hold as it is. There are none
-// where there is nothing to draw.
+// costPlots draws the costs of the cases of a Cost: old against new, and the distribution of
+// the ratios. Each is one svg element that a page can hold as it is. It returns none if there
+// is nothing to draw.
 func costPlots(c Cost) ([]string, error) {
 	var pictures []string
 	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, c.together())} {
@@ -27,7 +27,7 @@ func costPlots(c Cost) ([]string, error) {
 	return pictures, nil
 }
 
-// together is the ratio of all cases, none where there is too little to tell.
+// together returns the ratio of all cases, or false if there are too few.
 func (c *Cost) together() cost.Ratio {
 	if c.vague(c.CPU) {
 		return cost.Ratio{}
@@ -35,7 +35,7 @@ func (c *Cost) together() cost.Ratio {
 	return c.CPU
 }
 
-// timesChart has a dot for each case: above the line it takes more than it did.
+// timesChart has a dot for each case. Dots above the line take longer than before.
 func timesChart(cases []cost.Case) plot.Chart {
 	chart := plot.Chart{
 		Title: "CPU time of each case",
@@ -63,10 +63,10 @@ func timesChart(cases []cost.Case) plot.Chart {
 
 const (
 	ratioBins = 40
-	ratioEnds = 0.01 // of the cases, at either end, go into the last bins
+	ratioEnds = 0.01 // share of the cases that go into the outermost bins, on either side
 )
 
-// ratiosChart counts the cases by their ratio.
+// ratiosChart counts the cases by their ratios.
 func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 	from, to, counts := histogram(cases)
 	if counts == nil {

@@ -8,9 +8,8 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// newProgress returns what shows a run under way on the console's Err, and the
-// writer for results: on a terminal that both share they have to be written
-// above the progress line.
+// newProgress returns a reporter that shows a run in progress on the console's Err, and the
+// writer for results. If one terminal has both, results are written above the progress line.
 func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	switch {
 	case v == Quiet || c.Past:
@@ -25,7 +24,7 @@ func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	return &counterLines{err: c.Err}, c.Out
 }
 
-// notes shows notes alone, and of them warnings alone unless all is set.
+// notes shows notes. Unless all is set, it shows warnings alone.
 type notes struct {
 	err Stream
 	all bool
@@ -40,7 +39,7 @@ func (n *notes) Handle(ev Event) error {
 
 func (n *notes) Close() error { return nil }
 
-// writeNote writes a note to a stream, its own words made safe.
+// writeNote writes a note to a stream, with control characters made visible.
 func writeNote(to Stream, n Note) error {
 	_, err := io.WriteString(to, noteText(n, palette.Painter(to.Colour)))
 	return err
@@ -53,30 +52,29 @@ func noteText(n Note, p palette.Painter) string {
 	return "note: " + readable.Text(n.Text) + "\n"
 }
 
-// tally follows a run: what is done of the present pass, how fast, and what
-// is under way. It takes all times from the events.
+// tally follows a run: how much of the present pass is done, how fast, and what is running. It
+// takes all times from the events.
 type tally struct {
 	command string
-	counted bool // Started came: reduce and the like have an engine's words alone
+	counted bool // Started came; reduce and others emit only Engine events
 	pass    int
 	done    int
 	total   int
 	differs int
-	costs   bool          // the pass is one that tells the cost
-	cpu     time.Duration // of the runs of this pass that are over
-	// How long the runs of this pass should take, all and those that are over: what
-	// is long runs first, so that their number alone would promise too late an end.
+	costs   bool          // the pass measures the cost
+	cpu     time.Duration // sum over the ended runs of this pass
+	// Expected times of this pass, for all runs and for the ended ones. Long cases run first,
+	// so an estimate by the number of runs would be too late.
 	expected, ofThat time.Duration
-	last             time.Time // At of the latest event
+	last             time.Time // time of the latest event
 	samples          window
 	course           course
 	fresh            bool              // no run of the pass has begun
-	running          map[run]time.Time // since when
+	running          map[run]time.Time // start of each run in progress
 	engine           engineTally
 }
 
-// A run of a case is told apart by its pass: two runs of one case may be under
-// way at once.
+// A run is identified by case and pass: two runs of one case may be in progress.
 type run struct {
 	name string
 	pass int
@@ -109,7 +107,8 @@ func (t *tally) handle(ev Event) {
 	}
 }
 
-// shows reports whether there is something to show. What runs uncounted has its own line.
+// shows reports whether there is something to show. The engine has its own line while no run is
+// counted.
 func (t *tally) shows() bool { return t.counted || t.engine.latest.Doing != "" }
 
 func (t *tally) begin(pass, done, total int, at time.Time) {
@@ -127,8 +126,8 @@ func (t *tally) measure(from sample) {
 	t.course.add(from)
 }
 
-// measureFrom counts a pass from its first run: what came before, as connecting to an engine,
-// tells nothing about its speed.
+// measureFrom measures a pass from its first run: earlier work, such as connecting to an
+// engine, says nothing about its speed.
 func (t *tally) measureFrom(at time.Time) {
 	if t.fresh {
 		t.measure(sample{at: at, done: t.done})
@@ -141,14 +140,14 @@ func (t *tally) ran(ev CaseRan) {
 	t.last = ev.At
 	if ev.Old && !t.costs {
 		t.cpu += ev.CPU
-		return // the run of the case is the other one
+		return // the run of the other command on the same case
 	}
 	if ev.Differs {
 		t.differs++
 	}
 	if ev.Pass < t.pass || t.pass == 1 && ev.Pass > 1 {
 		t.cpu += ev.CPU
-		return // a straggler of the pass before, or a further run during the first pass
+		return // a late run of an earlier pass, or a further run during the first pass
 	}
 	t.done++
 	t.cpu += ev.CPU
@@ -159,7 +158,7 @@ func (t *tally) ran(ev CaseRan) {
 	t.engine.ran(ev)
 }
 
-// rate returns runs per second and cores busy, as of late; 0 is unknown.
+// rate returns recent runs per second and busy cores; 0 = unknown.
 func (t *tally) rate(now time.Time) (perSecond, cores float64) {
 	from := t.samples.base(t.done)
 	elapsed := now.Sub(from.at).Seconds()
@@ -169,7 +168,8 @@ func (t *tally) rate(now time.Time) (perSecond, cores float64) {
 	return float64(t.done-from.done) / elapsed, (t.cpu - from.cpu).Seconds() / elapsed
 }
 
-// remaining estimates the time to the end of the pass; false is unknown.
+// remaining estimates the time until the end of the pass. It returns false if the time is
+// unknown.
 func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool) {
 	if perSecond <= 0 || t.engine.unsure(now) {
 		return 0, false
@@ -190,10 +190,10 @@ func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// longestLeast is how long a run must be under way to be shown.
+// longestLeast is how long a run must take before it is shown.
 const longestLeast = time.Second
 
-// longest returns the run that has been under way for longest, if that is longestLeast.
+// longest returns the run that has taken longest, if it has taken at least longestLeast.
 func (t *tally) longest(now time.Time) (name string, since time.Time, ok bool) {
 	for r, at := range t.running {
 		if !ok || at.Before(since) || at.Equal(since) && r.name < name {

@@ -8,18 +8,18 @@ import (
 	"muster/internal/readable"
 )
 
-// engineTally follows what a run does on an engine.
+// engineTally follows a run on an engine.
 type engineTally struct {
 	latest Engine
-	known  bool      // latest is something
-	since  time.Time // what is done before the first case was begun
+	known  bool      // whether latest is set
+	since  time.Time // preparation before the first case
 
-	cached, made int           // runs of this pass that are over
-	ofMade       time.Duration // how long those that were made should have taken
-	asked        time.Duration // from asking for each of those to its result, together
-	samples      window        // of those
-	recent       uint64        // the last runs, one bit each: 1 was made
-	remembered   int           // bits of recent
+	cached, made int           // ended runs of this pass
+	ofMade       time.Duration // time that the uncached of these should have taken
+	asked        time.Duration // time from request to result of the uncached runs, summed up
+	samples      window        // number of uncached runs
+	recent       uint64        // the last runs, one bit each: 1 = not cached
+	remembered   int           // number of bits in recent
 }
 
 func (e *engineTally) handle(ev Engine) {
@@ -29,7 +29,7 @@ func (e *engineTally) handle(ev Engine) {
 	e.latest, e.known = ev, true
 }
 
-// begin is called for each pass.
+// begin starts a pass.
 func (e *engineTally) begin() {
 	*e = engineTally{latest: e.latest, known: e.known, since: e.since}
 }
@@ -55,9 +55,9 @@ func (e *engineTally) ran(ev CaseRan) {
 	e.samples.add(sample{at: ev.At, done: e.made, expected: e.ofMade})
 }
 
-// unsure reports whether it is too early to tell how long it takes: of what is under way on
-// the engine nothing has ended, or too little, or no more than what was asked for at first.
-// Of as many as run at once the first ends late, and the others at once with it.
+// unsure reports whether it is too early for an estimate: no run has ended, or too few, or no
+// more than the first requests. The first of many parallel runs ends late, and the others end
+// soon after it.
 func (e *engineTally) unsure(now time.Time) bool {
 	if e.made < windowRunsMin {
 		return e.cached < mostlyCached*(e.made+e.latest.InFlight)
@@ -65,12 +65,13 @@ func (e *engineTally) unsure(now time.Time) bool {
 	return now.Sub(e.samples.first.at) < 2*e.asked/time.Duration(e.made)
 }
 
-// mostlyCached is how many runs were cached for each other, where those others count for little.
+// mostlyCached is the number of cached runs for each uncached one above which the uncached ones
+// count for little.
 const mostlyCached = 10
 
-// remaining estimates, in seconds, how long so many more runs take, which should have taken
-// so long. Cached ones take next to nothing, so that of both kinds together the rate says
-// little: it is that of the runs that are made, and as many will be as of late were.
+// remaining estimates, in seconds, the time for a number of further runs that should take the
+// expected time. Cached runs take almost no time, so the rate of all runs says little.
+// remaining takes the rate of uncached runs, and the recent share of uncached runs.
 func (e *engineTally) remaining(now time.Time, left int, expected time.Duration) (seconds float64, ok bool) {
 	if e.made == 0 || e.recent == 0 {
 		return 0, false
@@ -87,7 +88,7 @@ func (e *engineTally) remaining(now time.Time, left int, expected time.Duration)
 	return share * float64(left) / float64(e.made-from.done) * elapsed, true
 }
 
-// doing says what is done before the first case, "" once cases run.
+// doing returns the preparation before the first case, or "" once cases run.
 func (e *engineTally) doing(now time.Time) string {
 	if e.latest.Doing == "" {
 		return ""
@@ -99,8 +100,8 @@ func (e *engineTally) doing(now time.Time) string {
 	return text + fieldGap + readable.Duration(now.Sub(e.since))
 }
 
-// flight says how many runs the engine was asked for that have not ended. That is told every
-// now and then, and the runs that are left at once: more than those are never shown.
+// flight describes the requests that have not ended. The engine reports them from time to time,
+// but ended runs are known at once, so flight shows no more than the runs that are left.
 func (e *engineTally) flight(left int) string {
 	asked := max(0, min(e.latest.InFlight, left))
 	text := readable.Number(asked) + " in flight"
@@ -110,7 +111,7 @@ func (e *engineTally) flight(left int) string {
 	return text
 }
 
-// share says how many runs of this pass were cached, "" for none.
+// share describes how many runs of this pass were cached, or returns "" if none was.
 func (e *engineTally) share() string {
 	if e.cached == 0 {
 		return ""

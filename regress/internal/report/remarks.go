@@ -10,9 +10,9 @@ import (
 // remark is a line that every report shows beside the counts. Readers need it to judge the
 // counts.
 type remark struct {
-	subject string // for a report that has a column for it
+	subject string // for a report with a column for it
 	text    string
-	line    string // the whole, where there is no column
+	line    string // the whole remark, for a report without such a column
 }
 
 // labelled returns a remark whose line begins with its subject.

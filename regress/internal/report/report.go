@@ -1,10 +1,10 @@
-// Package report turns the events of a run into what people and other programs
-// read: text, a progress line, JSON lines, JUnit, a page of HTML, Markdown, and the
-// file of the events themselves. One stream of events feeds every reporter, so that a run that is
-// replayed from its events file reads the same as it did live.
+// Package report turns the events of a run into output for people and programs: text, a
+// progress line, JSON lines, JUnit, an HTML page, Markdown, and the file of the events
+// themselves. One stream of events feeds every reporter, so a run that is replayed from its
+// events file reads as it did live.
 //
-// It must not run anything, decide any verdict, or ask the runner anything: a
-// fact that a reporter needs is a field of an event.
+// Package report must not run anything, decide a verdict, or query the runner: any fact that a
+// reporter needs is a field of an event.
 package report
 
 import (
@@ -12,19 +12,18 @@ import (
 	"io"
 )
 
-// A Reporter shows a run. The owner of the run calls Handle for every event in
-// order and Close once at the end, also when the run broke off without
-// Finished; never two calls at once.
+// A Reporter shows a run. The owner of the run calls Handle for every event in order, and Close
+// once at the end, even if the run broke off without Finished. It never makes two calls at
+// once.
 //
-// An error of Handle is that of the output, such as a closed pipe: nobody reads
-// on. The run itself goes on, and its owner tells the error at the end.
+// An error of Handle is that of the output, such as a closed pipe. The run goes on, and its
+// owner reports the error at the end.
 type Reporter interface {
 	Handle(Event) error
 	Close() error
 }
 
-// Tee passes each event to every reporter, in order. A reporter that fails
-// does not keep the others from the event.
+// Tee passes each event to every reporter, in order. It does so even if one of them fails.
 type Tee []Reporter
 
 // Handle implements Reporter. The errors are joined.
@@ -45,22 +44,22 @@ func (t Tee) Close() error {
 	return errors.Join(errs...)
 }
 
-// Verbosity says how much of a run is shown.
+// Verbosity is how much of a run is shown.
 type Verbosity int
 
-// The degrees.
+// The closed set of verbosities.
 const (
 	Normal  Verbosity = iota
-	Quiet             // warnings and the one line that says how it ended
-	Verbose           // every case, identical ones too
+	Quiet             // warnings, and one line on how the run ended
+	Verbose           // every case, including identical ones
 )
 
-// A Stream is where text goes, with what has to be known of it.
+// A Stream is a place for text, and its properties.
 type Stream struct {
 	io.Writer
-	Terminal bool       // the cursor can be moved: a line may be drawn again in its place
-	Colour   bool       // wanted, and understood
-	Width    func() int // columns now; asked again at each redraw; nil means 80
+	Terminal bool       // the cursor can be moved, so a line can be redrawn
+	Colour   bool       // colour is wanted and understood
+	Width    func() int // present number of columns, asked at each redraw; nil = 80
 }
 
 const columnsDefault = 80
@@ -72,11 +71,10 @@ func (s Stream) columns() int {
 	return s.Width()
 }
 
-// A Console is the pair of streams of a command: results go to Out, progress
-// and notes to Err.
+// A Console is the two streams of a command: results go to Out, progress and notes to Err.
 type Console struct {
 	Out, Err Stream
-	Shared   bool   // both are one terminal: results must be written above the progress line
-	Past     bool   // the run is over: there is no progress to show
-	Resume   string // shell line that goes on with the run; "" = unknown
+	Shared   bool   // one terminal has both: results must be written above the progress line
+	Past     bool   // the run is over, so there is no progress to show
+	Resume   string // shell line that continues the run; "" = unknown
 }

@@ -20,7 +20,7 @@ func sourceRemarks(s regress.Sources, most int) (list []remark) {
 	return list
 }
 
-// notRecorded says how many of some files are others than at record.
+// notRecorded returns how many of some files differ from the record.
 func notRecorded(n, of int, what string) string {
 	text := readable.Number(n) + " of " + readable.Count(of, what)
 	if n == 1 {
@@ -43,7 +43,7 @@ func sharedKinds(s regress.Sources) string {
 	return strings.Join(kinds, ", ")
 }
 
-// namesOf prints at most most of the first names, and how many more there are of all.
+// namesOf prints at most most of the first names, and how many of all it leaves out.
 func namesOf(first []string, all, most int) string {
 	shown := printedPaths(first[:min(len(first), most)])
 	text := strings.Join(shown, ", ")

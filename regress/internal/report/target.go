@@ -13,25 +13,25 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// A target is the path at which a report appears once it is whole; before that, and
-// after a run that broke off, whatever was there stays. What will be in it may be kept
-// meanwhile in a nameless file beside.
+// A target is the path at which a report appears once it is complete. Until then, and if the
+// run breaks off, an earlier file stays. The target may keep parts of the report in an unnamed
+// file in the same folder.
 type target struct {
-	what    string // the word for it in errors
+	what    string // the report's name in errors
 	path    string
 	body    *os.File
 	w       *bufio.Writer
 	written int64
 }
 
-// A stretch is a part of what is kept.
+// A stretch is a part of the kept text.
 type stretch struct{ from, to int64 }
 
 func (s stretch) size() int64 { return s.to - s.from }
 
-// newTarget finds out before anything runs whether a file can be made there.
+// newTarget checks before the run that it can make a file there.
 func newTarget(what, path string) (*target, error) {
-	// A device or a pipe would be replaced by a file.
+	// a rename would replace a device or a pipe by a file
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fault.Inputf("%s: %s is not a regular file", what, readable.Line(path))
 	}
@@ -55,7 +55,7 @@ func (t *target) keep(text string) (stretch, error) {
 	return s, t.failed(err)
 }
 
-// failed says what did not work, with the path that people know, and that nothing is lost.
+// failed returns an error with the operation and the user's path. It adds that nothing is lost.
 func (t *target) failed(err error) error {
 	if err == nil {
 		return nil
@@ -66,20 +66,20 @@ func (t *target) failed(err error) error {
 	return fault.Environmentf("--%s %s cannot be written: %w: what was there is as it was", t.what, readable.Line(t.path), err)
 }
 
-// copy writes what was kept. It is for the function that replace calls.
+// copy writes the kept text. Only the function that replace calls may call it.
 func (t *target) copy(w io.Writer, s stretch) error {
 	_, err := io.Copy(w, io.NewSectionReader(t.body, s.from, s.size()))
 	return err
 }
 
-// text returns what was kept. It is for the function that replace calls.
+// text returns the kept text. Only the function that replace calls may call it.
 func (t *target) text(s stretch) (string, error) {
 	b := make([]byte, s.size())
 	_, err := t.body.ReadAt(b, s.from)
 	return string(b), err
 }
 
-// replace puts what write writes at the path, whole or not at all.
+// replace writes the file at the path, whole or not at all. write writes its content.
 func (t *target) replace(write func(io.Writer) error) error {
 	if err := t.w.Flush(); err != nil {
 		return t.failed(err)
@@ -103,9 +103,9 @@ func (t *target) replace(write func(io.Writer) error) error {
 
 func (t *target) close() error { return t.body.Close() }
 
-// createBeside creates a temporary file in the folder of a path. Unlike
-// os.CreateTemp it leaves the permissions to the umask, for the file may be
-// renamed to that path and others are to read it.
+// createBeside creates a temporary file in the folder of a path. Unlike os.CreateTemp it leaves
+// the permissions to the umask, because the file may be renamed to that path for others to
+// read.
 func createBeside(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path+"."+strconv.FormatUint(rand.Uint64(), 36)+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)

@@ -13,43 +13,45 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// NewText returns a Reporter for people. When the run is over it writes the cases that are not
-// identical to the console's Out, the first ones with their differences, then a summary that
-// fits one screen. If more than casesMax differ, the report begins with the causes instead, and
-// names the commands that show the cases. On a terminal the first cases are written as they
-// become final, and with Verbose all. Progress goes to Err: one line drawn again and again on a
-// terminal, else a line every few seconds.
+// NewText returns a Reporter for people. At the end of the run it writes the cases that are not
+// identical to the console's Out, the first ones with their differences. Then it writes a
+// summary that fits one screen.
+//
+// If more than casesMax cases differ, the report begins with the causes instead, and names the
+// commands that show the cases. On a terminal the first cases are written as soon as they are
+// final. With Verbose all cases are. Progress goes to Err: on a terminal as one line that is
+// redrawn, else as a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
 	return Tee{progress, &results{w: out, stream: c.Out, paint: palette.Painter(c.Out.Colour), verbosity: v, resume: c.Resume}}
 }
 
-// What is beyond these is counted, and said; with Verbose the first two do not count.
+// Bounds of the report. It counts what exceeds them. With Verbose the first two do not apply.
 const (
-	casesMax       = 20 // beyond, the report begins with the causes and has no cases
-	wholeCasesMax  = 10 // with their differences; the others have one line each
-	caseLinesMax   = 28 // lines of diff of one case: two diffs of default size
-	listedCauses   = 8  // in the summary
+	casesMax       = 20 // with more cases, the report shows causes instead
+	wholeCasesMax  = 10 // cases with their differences; the others have one line each
+	caseLinesMax   = 28 // lines of diff for one case: two diffs of default size
+	listedCauses   = 8  // causes in the summary
 	causeBytesKept = 1000
-	failingHeldMax = 1000 // beyond, a failing case stands among the others
+	failingHeldMax = 1000 // with more cases, a failing case is listed among the others
 )
 
 // results writes the cases and the summary.
 type results struct {
 	w         io.Writer
-	stream    Stream // what w leads to in the end
+	stream    Stream // the stream that w leads to
 	paint     palette.Painter
 	verbosity Verbosity
 	whole     int
-	differing int           // cases that are not identical, those apart that the machine failed
+	differing int           // cases that are not identical, without those that the machine failed
 	failed    int           // cases that the machine failed
-	held      []heldCase    // what is written at the end; differing cases only up to casesMax
+	held      []heldCase    // written at the end; differing cases only up to casesMax
 	causes    []listedCause // the first ones
 	costs     *Cost
 	reasons   reasons
 	recording bool
-	resume    string // shell line that goes on with the run; "" = unknown
-	failing   []Case // of a record; with Verbose they come after the others
+	resume    string // shell line that continues the run; "" = unknown
+	failing   []Case // cases of a record; with Verbose they come after the others
 }
 
 // A heldCase is the text of a case, and whether the machine failed it.
@@ -139,17 +141,17 @@ func (r *results) caseText(c Case) string {
 	return r.transition(c) + r.caseLine(c)
 }
 
-// fails reports whether all runs of a recorded case agreed, and did not exit with 0.
+// fails reports whether all runs of a recorded case agreed and did not exit with 0.
 func (r *results) fails(c Case) bool {
 	return r.recording && c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success()
 }
 
-// worthWhole reports whether there is more to show than fits one line.
+// worthWhole reports whether a case has more to show than fits one line.
 func worthWhole(c Case) bool {
 	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Part != outcome.EndingPart })
 }
 
-// transition says once that differences are no longer shown.
+// transition announces, once, that further cases have one line each.
 func (r *results) transition(c Case) string {
 	if r.verbosity == Verbose || !worthWhole(c) || r.whole > wholeCasesMax {
 		return ""
@@ -184,10 +186,10 @@ func (r *results) ending(s regress.Summary) string {
 	return b.String()
 }
 
-// casesElsewhere says how to see cases that the report does not list.
+// casesElsewhere names the commands that show cases which the report does not list.
 func casesElsewhere(s regress.Summary) string {
 	switch {
-	case s.Run == "" || s.BrokeOff: // before its end a run is not shown
+	case s.Run == "" || s.BrokeOff: // a run cannot be shown before its end
 		return "--verbose lists the cases"
 	case s.Groups > 0:
 		return "muster show G1 lists the cases of a cause, muster show NAME shows one, --verbose lists all"

@@ -14,13 +14,13 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// The longest verdict, so that names stand below each other.
+// width of the longest verdict, so that names are aligned
 const verdictColumns = len("newly-failing")
 
-// caseLine is a case in one line.
+// caseLine returns a case in one line.
 func (r *results) caseLine(c Case) string {
 	words := gist(c)
-	if c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
+	if c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but failing
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
 	return r.heading(c, name.Print(c.Name), beside(words, "  ", EngineWords(c.Engine)))
@@ -42,8 +42,8 @@ func (r *results) heading(c Case, title, words string) string {
 	return line + "\n"
 }
 
-// gist says in a few words what is with a case: the endings, the parts
-// that differ or are flaky, what failed.
+// gist describes a case in a few words: the endings, the parts that differ or are flaky, the
+// failure.
 func gist(c Case) string {
 	var words []string
 	var parts []string
@@ -69,7 +69,7 @@ func gist(c Case) string {
 	return strings.Join(words, "; ")
 }
 
-// A case may leave thousands of files, all of them flaky.
+// a case may leave thousands of files, all of them flaky
 const flakyNamedMax = 4
 
 func flakyParts(parts []string) string {
@@ -88,12 +88,12 @@ func oldToNow(d Difference) string {
 	return readable.Line(d.Old) + " → " + readable.Line(d.Now)
 }
 
-// caseWhole is a case with its differences, each bounded and all together too.
+// caseWhole returns a case with its differences. Each difference and their sum are bounded.
 func (r *results) caseWhole(c Case) string {
 	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
 }
 
-// endings says how a case ended then and now, if that differs.
+// endings returns the old and the new ending of a case, if they differ.
 func endings(c Case) string {
 	for _, d := range c.Differences {
 		if d.Part == outcome.EndingPart {
@@ -103,7 +103,7 @@ func endings(c Case) string {
 	return ""
 }
 
-// details are the parts of a case that differ, and what is left out of them.
+// details returns the differing parts of a case, and counts those that it leaves out.
 func (r *results) details(c Case) string {
 	var b strings.Builder
 	lines, hidden := 0, 0
@@ -129,7 +129,7 @@ func (r *results) details(c Case) string {
 	return b.String()
 }
 
-// remarkOn explains why there is no diff where one might be looked for.
+// remarkOn explains the absence of a diff where one could be expected.
 func remarkOn(d Difference) string {
 	if d.Binary {
 		return " (binary)"
@@ -137,7 +137,7 @@ func remarkOn(d Difference) string {
 	return ""
 }
 
-// leftOut says what is not shown of a case; nothing when all is.
+// leftOut describes what is not shown of a case, or returns "".
 func leftOut(hiddenLines, moreParts int) string {
 	var left []string
 	if hiddenLines > 0 {
@@ -149,17 +149,17 @@ func leftOut(hiddenLines, moreParts int) string {
 	return strings.Join(left, " and ")
 }
 
-// showCommand is what to type to see all of a case.
+// showCommand returns the command that shows all of a case.
 func showCommand(raw string) string {
 	command := "muster show "
 	if strings.HasPrefix(raw, "-") {
-		command += "-- " // or it would be taken for a flag
+		command += "-- " // else the name would be taken for a flag
 	}
 	return command + shellescape.Quote(name.Print(raw))
 }
 
-// indented returns a diff with each line coloured and set in. It is made safe
-// again, for a diff may come from an events file and not from here.
+// indented returns a diff with each line coloured and indented. It escapes control characters
+// again, because the diff may come from a foreign events file.
 func (r *results) indented(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(readable.Text(diff)) {

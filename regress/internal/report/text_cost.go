@@ -11,10 +11,10 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// worstShown is how many of the worst cases the summary names.
+// worstShown is the number of worst cases that the summary names.
 const worstShown = 3
 
-// cost says what the change costs, in a few lines; nothing where it was not told.
+// cost returns what the change costs in a few lines, or "" if no cost was reported.
 func (r *results) cost() string {
 	c := r.costs
 	if c == nil {
@@ -47,14 +47,14 @@ func (r *results) cost() string {
 	return b.String()
 }
 
-// tooLittle is said where a ratio would mislead.
+// tooLittle replaces a ratio that would mislead.
 const tooLittle = "too little to tell"
 
-// vague reports whether a ratio is better not shown. One that is indicative has no
-// interval either, and is said to be that.
+// vague reports whether a ratio is better not shown. An indicative ratio has no interval
+// either, but it is labelled as indicative.
 func (c *Cost) vague(r cost.Ratio) bool { return r.IsKnown() && !c.Indicative && r.Vague() }
 
-// figures are the ratios, with what there is too little of.
+// figures returns the ratios, and names what was too little to measure.
 func (c *Cost) figures() string {
 	switch cpu, memory := c.vague(c.CPU), c.vague(c.Memory); {
 	case cpu && (memory || !c.Memory.IsKnown()):
@@ -69,7 +69,7 @@ func (c *Cost) figures() string {
 	return "CPU " + ratioText(c.CPU)
 }
 
-// ratioText is a ratio with its interval: "1.03 × (1.01 … 1.05)".
+// ratioText returns a ratio with its interval: "1.03 × (1.01 … 1.05)".
 func ratioText(ratio cost.Ratio) string {
 	text := ratioDigits(ratio.Value) + " ×"
 	if ratio.Bounded() {
@@ -78,7 +78,7 @@ func ratioText(ratio cost.Ratio) string {
 	return text
 }
 
-// ratioDigits has a digit more where two would say 1.
+// ratioDigits uses one more digit where two would print 1.
 func ratioDigits(v float64) string {
 	if v > 0.98 && v < 1.02 {
 		return strconv.FormatFloat(v, 'f', 3, 64)

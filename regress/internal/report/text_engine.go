@@ -11,8 +11,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// EngineWords says where and how long an engine ran a case. It returns "" for a run on this
-// machine.
+// EngineWords describes where an engine ran a case, and how long. It returns "" for a run on
+// this machine.
 func EngineWords(r *outcome.EngineRun) string {
 	if r == nil {
 		return ""
@@ -35,12 +35,12 @@ func EngineWords(r *outcome.EngineRun) string {
 	return strings.Join(words, ", ")
 }
 
-// workerColumnsMax bounds the name of a worker, which may have an ID of its own in it.
+// workerColumnsMax bounds the name of a worker, which may contain a long ID.
 const workerColumnsMax = 24
 
 func workerText(raw string) string { return shorten(name.Print(raw), workerColumnsMax) }
 
-// beside puts what is said of where a case ran behind what else there is.
+// beside joins two texts if both exist.
 func beside(words, between, where string) string {
 	if words == "" || where == "" {
 		return words + where
@@ -48,7 +48,7 @@ func beside(words, between, where string) string {
 	return words + between + where
 }
 
-// engineCounts says of how many runs an engine knew what comes of them.
+// engineCounts says how many results came from the engine's cache.
 func engineCounts(r *regress.EngineRuns) string {
 	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
 }
@@ -57,7 +57,7 @@ func engineBytes(r *regress.EngineRuns) string {
 	return "sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)
 }
 
-// engineWaits says how long runs waited and took in the mean.
+// engineWaits gives the mean times that runs waited and took.
 func engineWaits(r *regress.EngineRuns) string {
 	if r.Executed == 0 || r.Took == 0 {
 		return ""
@@ -68,7 +68,7 @@ func engineWaits(r *regress.EngineRuns) string {
 	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", readable.Duration(r.Mean(r.Queued)), readable.Duration(r.Mean(r.Took)))
 }
 
-// engineLoad says how many runs were under way at once.
+// engineLoad gives the number of runs at once.
 func engineLoad(r *regress.EngineRuns) string {
 	asked, running := r.AtOnce()
 	if asked == 0 {
@@ -77,7 +77,7 @@ func engineLoad(r *regress.EngineRuns) string {
 	return fmt.Sprintf("%s were asked for at once (--remote-jobs %s), %s ran", few(asked), readable.Number(r.Jobs), few(running))
 }
 
-// few is a mean of counts.
+// few formats the mean of some counts.
 func few(n float64) string {
 	if n >= 9.95 {
 		return readable.Number(int64(n + 0.5))
@@ -85,7 +85,7 @@ func few(n float64) string {
 	return strconv.FormatFloat(finite(n), 'f', 1, 64)
 }
 
-// engineSeen says which workers there were, "" where they have no names.
+// engineSeen names the workers, or returns "" if they have no names.
 func engineSeen(r *regress.EngineRuns) string {
 	if len(r.Workers) == 0 {
 		return ""
@@ -108,7 +108,7 @@ func longestRunText(l regress.LongestRun) string {
 	return text
 }
 
-// engineLines are what there is to say of the runs on an engine besides their number.
+// engineLines describes the runs on an engine, beyond their number.
 func engineLines(r *regress.EngineRuns) []string {
 	lines := []string{engineBytes(r)}
 	if seen := engineSeen(r); seen != "" {

@@ -9,28 +9,28 @@ import (
 	"muster/regress/internal/name"
 )
 
-// reasons are what failed, each told once: where a machine or an engine fails, it mostly
-// fails many cases in the same long words.
+// reasons collects failures of the machine, and prints each reason in full once: one fault of a
+// machine or engine often fails many cases with the same long text.
 type reasons struct {
-	told  map[string]*reason // by the words, but for numbers and the case's name
+	told  map[string]*reason // by their words, without numbers and the case's name
 	order []*reason
 }
 
-// reason is what failed for some cases.
+// reason is the failure of some cases.
 type reason struct {
-	first string // the case that has the words
+	first string // the case whose line has the full text
 	cases int
 }
 
 const (
-	reasonsMax      = 100 // that are told apart
+	reasonsMax      = 100 // bound of the reasons that are distinguished
 	reasonsNamedMax = 3
-	reasonColumns   = 40 // of the name of a case
+	reasonColumns   = 40 // bound of a case's name
 )
 
 var figuresInWords = regexp.MustCompile(`[0-9]+`)
 
-// once returns a case that the machine failed with a short word for what a case before had.
+// once returns a case that the machine failed. It shortens a reason that an earlier case had.
 func (r *reasons) once(c Case) Case {
 	if c.Verdict != regress.MachineFailed || c.Why == "" {
 		return c
@@ -52,7 +52,7 @@ func (r *reasons) once(c Case) Case {
 	return c
 }
 
-// counts says how many cases failed for each, where it is the same for several.
+// counts returns the number of cases for each reason that several cases have.
 func (r *reasons) counts() string {
 	var words []string
 	for _, one := range r.order {

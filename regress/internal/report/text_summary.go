@@ -10,13 +10,13 @@ import (
 	"muster/regress/internal/palette"
 )
 
-// headline is the one line that says how a run ended.
+// headline returns the line on how a run ended.
 func (r *results) headline(s regress.Summary) string {
 	text, c := ended(s)
 	return r.paint.Paint(palette.Bold, readable.Line(s.Command)+":") + " " + r.paint.Paint(c, text)
 }
 
-// ended says how a run ended, whatever it found.
+// ended returns how a run ended, with the colour.
 func ended(s regress.Summary) (string, palette.Style) {
 	text, c := headlineText(s)
 	if s.Interrupted {
@@ -45,7 +45,7 @@ func headlineText(s regress.Summary) (string, palette.Style) {
 		}
 		return text, palette.Red
 	}
-	// What was not run is said first of all: nothing is proved of it.
+	// cases that did not run come first, because nothing is known about them
 	if left := s.Unjudged(); left > 0 {
 		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, palette.Yellow)
 	}
@@ -61,7 +61,7 @@ func headlineText(s regress.Summary) (string, palette.Style) {
 	return "all " + cases + " identical" + maskedHeadline(s.Masked), worse(s, palette.Green)
 }
 
-// comparedText says how many of the cases differ, or else how many do not.
+// comparedText returns how many of the cases differ, or if none does, how many are identical.
 func comparedText(s regress.Summary, cases string) string {
 	if differ := s.Verdicts.NotIdentical(); differ > 0 {
 		return fmt.Sprintf("%s of %s not identical", readable.Number(differ), cases)
@@ -69,7 +69,7 @@ func comparedText(s regress.Summary, cases string) string {
 	return fmt.Sprintf("%s of %s identical", readable.Number(s.Verdicts[regress.Identical]), cases)
 }
 
-// worse returns c, or what is worse when cases differ or the run failed.
+// worse returns c, or the colour of a worse end if cases differ or the run failed.
 func worse(s regress.Summary, c palette.Style) palette.Style {
 	switch {
 	case s.Verdicts.NotIdentical() > 0:
@@ -80,7 +80,7 @@ func worse(s regress.Summary, c palette.Style) palette.Style {
 	return c
 }
 
-// summary fits one screen: at most twenty lines, and ten of causes.
+// summary fits one screen: at most twenty lines, of these ten of causes.
 func (r *results) summary(s regress.Summary) string {
 	var b strings.Builder
 	b.WriteString(r.headline(s) + "\n")
@@ -114,7 +114,7 @@ func (r *results) summary(s regress.Summary) string {
 	return b.String()
 }
 
-// took says what the run took, here and on an engine.
+// took returns the time and resources of the run, here and on an engine.
 func took(s regress.Summary) string {
 	if r := s.Engine; r != nil {
 		cpu := ""
@@ -152,7 +152,8 @@ func (r *results) causeTable(s regress.Summary) string {
 	return b.String()
 }
 
-// allCauses is what lists all causes of a run: of one that is not kept its own output.
+// allCauses returns the command that lists all causes of a run, or the name of this output if
+// the run was not kept.
 func allCauses(s regress.Summary) string {
 	if s.Run == "" {
 		return "--verbose"
@@ -160,8 +161,7 @@ func allCauses(s regress.Summary) string {
 	return "muster groups"
 }
 
-// hints are the commands to go on with; on a narrow terminal without a word on
-// what each is for.
+// hints returns the commands to go on with. On a narrow terminal they have no explanations.
 func (r *results) hints(s regress.Summary) string {
 	var b strings.Builder
 	lead, width, hints := "next: ", 23, hintsFor(s, r.resume)
@@ -208,15 +208,15 @@ func countsOf(s regress.Summary) []count {
 	return append(counts, count{s.Unjudged(), "not run", palette.Yellow})
 }
 
-// A hint is something to do next.
+// A hint is a suggested command.
 type hint struct{ Command, What string }
 
-// hintBytesMax is how long a command may be to be offered. None is cut, for it is there to be
-// pasted; a longer one comes of an events file that was made up.
+// hintBytesMax is the longest command that is suggested. Commands are for pasting, so none is
+// cut. Only a forged events file has a longer one.
 const hintBytesMax = 1000
 
-// hintsFor returns the commands to go on with. resume is the shell line that goes on with the
-// run; without one the hint leaves the arguments to the reader.
+// hintsFor returns the commands to go on with. resume is the shell line that continues the run.
+// Without one the hint leaves the arguments to the reader.
 func hintsFor(s regress.Summary, resume string) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
@@ -226,10 +226,10 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	}
 	v := s.Verdicts
 	kept := s.Run != ""
-	checked := kept && s.Command != regress.RecordCommand && !s.BrokeOff // before its end a run is not shown
+	checked := kept && s.Command != regress.RecordCommand && !s.BrokeOff // a run cannot be shown before its end
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[regress.MachineFailed] && s.Command != regress.CompareCommand
-	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != regress.StatusInput // else what it was given is another, and refused
+	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != regress.StatusInput // with other arguments the resumption would be refused
 	if resume != "" {
 		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
 	} else {
@@ -247,8 +247,8 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	return hints
 }
 
-// acceptText says what accept --all does, and which flag takes what it leaves
-// out. It fits 80 columns.
+// acceptText describes what accept --all does, and the flag that takes what it leaves out. It
+// fits 80 columns.
 func acceptText(s regress.Summary) string {
 	var left []string
 	v := s.Verdicts

@@ -4,20 +4,20 @@ import (
 	"time"
 )
 
-// A sample is how far a pass was at a time.
+// A sample is the progress of a pass at a time.
 type sample struct {
 	at   time.Time
 	done int
 	cpu  time.Duration
-	// expected is how long what is done should have taken.
+	// expected is the time that the ended runs should have taken.
 	expected time.Duration
 }
 
 const (
 	samplesMax    = 40
 	sampleSpacing = 250 * time.Millisecond // so a full window spans ten seconds
-	// With fewer runs than this in it a window says more about chance than
-	// about speed, and the pass from its beginning is taken.
+	// A window with fewer runs says more about chance than about speed. Then the whole pass
+	// counts.
 	windowRunsMin = 8
 )
 
@@ -32,7 +32,7 @@ func (w *window) add(s sample) {
 	switch {
 	case n == 0:
 		w.first = s
-	case s.at.Sub(w.recent[n-1].at) < -time.Second: // the clock was set back: what was before tells nothing
+	case s.at.Sub(w.recent[n-1].at) < -time.Second: // the clock was set back, so earlier samples say nothing
 		w.first, w.recent = s, w.recent[:0]
 	case s.at.Sub(w.recent[n-1].at) < sampleSpacing:
 		return
@@ -43,7 +43,7 @@ func (w *window) add(s sample) {
 	w.recent = append(w.recent, s)
 }
 
-// base returns the sample to measure from, done being how far the pass is now.
+// base returns the sample to measure from. done is the present progress of the pass.
 func (w *window) base(done int) sample {
 	if len(w.recent) > 0 && done-w.recent[0].done >= windowRunsMin {
 		return w.recent[0]
@@ -51,15 +51,16 @@ func (w *window) base(done int) sample {
 	return w.first
 }
 
-// A course holds samples of a pass from its beginning on. The longer the pass takes, the further
+// A course holds samples of a pass from its beginning. The longer the pass takes, the further
 // apart they are.
 type course struct {
 	samples []sample
 	spacing time.Duration
-	last    time.Time // when add was called last
+	last    time.Time // time of the last add
 }
 
-// pauseMax is the longest time between two runs of a pass. If more passes, the clock was set.
+// pauseMax is the longest time between two runs of a pass. A longer time means that the clock
+// was set.
 const pauseMax = 10 * time.Minute
 
 func (c *course) add(s sample) {
@@ -67,7 +68,7 @@ func (c *course) add(s sample) {
 	c.last = s.at
 	switch {
 	case n == 0:
-	case pause < -time.Second, pause > pauseMax: // what was before tells nothing
+	case pause < -time.Second, pause > pauseMax: // earlier samples say nothing
 		c.samples, c.spacing = c.samples[:0], sampleSpacing
 	case s.at.Sub(c.samples[n-1].at) < c.spacing:
 		return
@@ -81,9 +82,8 @@ func (c *course) add(s sample) {
 	c.samples = append(c.samples, s)
 }
 
-// base returns the sample from which the rest of the pass is estimated: half of the pass
-// back, and at least 30 seconds. So an estimate follows a change of the machine's load, and
-// does not jump with it.
+// base returns the sample from which the rest of the pass is estimated: half of the pass back,
+// and at least 30 seconds. So an estimate follows the load of the machine smoothly.
 func (c *course) base(now time.Time, done int) sample {
 	first := c.samples[0]
 	span := max(now.Sub(first.at)/2, 30*time.Second)

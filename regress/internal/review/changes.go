@@ -7,23 +7,23 @@ import (
 
 // Changes is what a commit would write.
 type Changes struct {
-	// By ID: Accepted, Rejected, or Undecided for a decision that is taken back.
+	// Accepted or Rejected by ID, or Undecided to remove a decision.
 	Decisions map[string]State
-	// What was written of the same IDs when this reviewer last looked.
+	// The written decisions on these IDs when this reviewer last read them.
 	Before map[string]State
-	// Names of the cases of which all items are accepted, and that are not in the golden.
+	// Names of the cases whose items are all accepted, and that are not in the golden.
 	Promote []string
-	// How many cases those would be, were the golden not shut.
+	// The number of such cases if the golden could be written.
 	Barred int
-	// How many cases stay in the golden although an item of theirs is no longer accepted:
-	// a decision that is taken back does not undo what was promoted.
+	// The number of cases that stay in the golden although one of their items is no longer
+	// accepted: removing a decision does not undo a promotion.
 	Stay int
 }
 
-// Empty reports that there is nothing to write.
+// Empty reports whether there is nothing to write.
 func (c Changes) Empty() bool { return len(c.Decisions) == 0 && len(c.Promote) == 0 }
 
-// IDs returns those of the decisions, in order.
+// IDs returns the IDs of the decisions, in order.
 func (c Changes) IDs() []string { return slices.SortedFunc(maps.Keys(c.Decisions), ByID) }
 
 // Changes returns what a commit would write now.
@@ -49,20 +49,20 @@ func (r *Review) Changes() Changes {
 	return c
 }
 
-// takenBack reports whether a commit would take back that an item was accepted.
+// takenBack reports whether a commit would remove the acceptance of an item.
 func (r *Review) takenBack(item int) bool {
 	return r.Pending(item) && r.base[r.items[item].ID] == Accepted
 }
 
-// A Conflict is a decision that somebody else took otherwise in the meantime.
+// A Conflict is a decision that another reviewer made differently in the meantime.
 type Conflict struct {
 	ID           string
 	Mine, Theirs State
 }
 
-// Merge brings changes into the decisions that are written by now. Where somebody else
-// has decided on an item since this reviewer last looked, and otherwise, there is a
-// conflict, and nothing may be written. What nobody changed here stays as it is there.
+// Merge adds changes to the decisions that are written now. If another reviewer has since
+// decided differently on an item, Merge returns a conflict, and nothing may be written. It
+// keeps decisions that this reviewer did not change.
 func Merge(c Changes, theirs map[string]State) (merged map[string]State, conflicts []Conflict) {
 	merged = decisions(theirs)
 	for _, id := range c.IDs() {
@@ -79,10 +79,10 @@ func Merge(c Changes, theirs map[string]State) (merged map[string]State, conflic
 	return merged, conflicts
 }
 
-// Rebase takes note of what is written by now, and which cases are in the golden. What
-// is pending stays so, and another commit writes it over what others decided: the items
-// where that is otherwise are contested from now on. It returns those that were not
-// before.
+// Rebase updates the review with the decisions that are written now, and with the cases that
+// are in the golden. Pending decisions stay pending. Those that contradict a written decision
+// become contested: a later commit overwrites the other decision. Rebase returns the items that
+// were not contested before.
 func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool) (fresh []Conflict) {
 	now := decisions(theirs)
 	for item := range r.items {
@@ -103,17 +103,17 @@ func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool
 	return fresh
 }
 
-// Shut says why no case can go into the golden; empty when cases can.
+// Shut returns the reason why no case can go into the golden, or "" if cases can.
 func (r *Review) Shut() string { return r.shut }
 
-// Contested reports whether what is pending of an item would be written over what
-// somebody else decided since this review began, and what that is.
+// Contested reports whether the pending decision on an item would overwrite a decision that
+// another reviewer made since this review began, and returns that decision.
 func (r *Review) Contested(item int) (theirs State, yes bool) {
 	return r.base[r.items[item].ID], r.contested[item] && r.Pending(item)
 }
 
-// committed takes note that all pending decisions were written, together with what
-// others had decided. What was skipped stays skipped; nothing can be undone any more.
+// committed records that all pending decisions were written, together with those of others.
+// Skipped items stay skipped. Nothing can be undone any more.
 func (r *Review) committed(merged map[string]State, promoted func(name string) bool) {
 	for item, s := range r.mine {
 		if s != Skipped {

@@ -1,31 +1,31 @@
 package review
 
-// A step is one decision that can be undone, on one item or on many.
+// A step is one decision that can be undone. It may concern many items.
 type step struct {
 	before []pending // in the order of the items
-	item   int       // that was looked at
+	item   int       // index of the item under the cursor
 	member int
 }
 
-// pending is what was pending of an item.
+// pending is the earlier pending state of an item.
 type pending struct {
 	item    int
 	state   State
 	decided bool
 }
 
-// Accept, Reject and Skip decide on the item that is looked at, and go to the next
-// one that is undecided. They report whether there was one to decide on.
+// Accept, Reject and Skip decide on the item under the cursor, and move to the next undecided
+// one. They report whether there was an item.
 func (r *Review) Accept() bool { return r.decideHere(Accepted) }
 
 // Reject is like Accept.
 func (r *Review) Reject() bool { return r.decideHere(Rejected) }
 
-// Skip is like Accept. It takes an earlier decision back.
+// Skip is like Accept. It removes an earlier decision.
 func (r *Review) Skip() bool { return r.decideHere(Skipped) }
 
-// AcceptRest, RejectRest and SkipRest decide on all visible items that are undecided,
-// and return how many those were.
+// AcceptRest, RejectRest and SkipRest decide on all visible items that are undecided, and
+// return their number.
 func (r *Review) AcceptRest() int { return r.decide(r.rest(), Accepted) }
 
 // RejectRest is like AcceptRest.
@@ -34,8 +34,8 @@ func (r *Review) RejectRest() int { return r.decide(r.rest(), Rejected) }
 // SkipRest is like AcceptRest.
 func (r *Review) SkipRest() int { return r.decide(r.rest(), Skipped) }
 
-// Decide decides on the item with that ID, wherever the cursor is and whatever the
-// filter. It reports whether there is one.
+// Decide decides on the item with that ID, regardless of cursor and filter. It reports whether
+// the item exists.
 func (r *Review) Decide(id string, s State) bool {
 	item, known := r.ids[id]
 	if known {
@@ -44,8 +44,8 @@ func (r *Review) Decide(id string, s State) bool {
 	return known
 }
 
-// Undo takes the latest decision back, on however many items it was, and goes to where
-// the cursor was. It reports whether there was one.
+// Undo undoes the latest step, and moves the cursor back to where it was. It reports whether
+// there was a step.
 func (r *Review) Undo() bool {
 	n := len(r.undo)
 	if n == 0 {
@@ -68,7 +68,7 @@ func (r *Review) Undo() bool {
 	return true
 }
 
-// Undoable returns how many decisions Undo can take back.
+// Undoable returns the number of steps that Undo can undo.
 func (r *Review) Undoable() int { return len(r.undo) }
 
 func (r *Review) rest() (items []int) {
@@ -108,8 +108,8 @@ func (r *Review) decide(items []int, s State) int {
 	return len(items)
 }
 
-// advance goes to the next visible item that is undecided, past the end to the first;
-// it stays where it is when there is none.
+// advance moves to the next visible undecided item, and from the end to the first. It does not
+// move if there is none.
 func (r *Review) advance() {
 	for i := 1; i < len(r.visible); i++ {
 		place := (r.cursor + i) % len(r.visible)

@@ -2,21 +2,21 @@ package review
 
 import "muster/regress/internal/cause"
 
-// A Difference is all in which a case differs, as it was compared.
+// A Difference is everything in which a case differs.
 type Difference struct {
-	Case   string // printed
-	Ending string // "exit 0 → exit 1"; empty when both ended alike
-	Where  string // on an engine: where it ran and how long; empty on this machine
+	Case   string // the case's printed name
+	Ending string // "exit 0 → exit 1"; empty if both ended alike
+	Where  string // the engine's worker and times; empty for a run on this machine
 	Parts  []Part
-	Why    string // why there is nothing to show, if so
+	Why    string // why nothing can be shown, or empty
 }
 
 // A Part is one part that differs.
 type Part struct {
-	Name     string // stdout, stderr, a file's printed name
-	Words    string // "12 bytes → 14 bytes": all there is to say of a part with nothing to compare
+	Name     string // stdout, stderr, or a file's printed name
+	Words    string // "12 bytes → 14 bytes": the only description of a part whose contents cannot be compared
 	Old, Now []byte
-	// Edits replace Old by Now; their causes are indexes of items. None where they are not
-	// known: the difference is then found here.
+	// Edits replace Old by Now. Their causes are indexes of items. If there are none, the
+	// review computes the difference.
 	Edits []cause.Attributed
 }

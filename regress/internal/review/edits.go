@@ -8,9 +8,9 @@ import (
 	"muster/regress/internal/diff"
 )
 
-// Edits returns the edits of a part, and whether they are those that were attributed
-// to items. Those that do not make the new text of the old one, which a golden that was
-// changed no longer has, are found anew.
+// Edits returns the edits of a part, and whether these are the ones that were attributed to
+// items. If the golden has changed, the attributed edits may no longer turn the old text into
+// the new one. Then Edits computes new ones.
 func Edits(p Part) (edits []cause.Attributed, attributed bool) {
 	if len(p.Edits) > 0 && fit(p) {
 		return p.Edits, true
@@ -21,7 +21,7 @@ func Edits(p Part) (edits []cause.Attributed, attributed bool) {
 	return edits, false
 }
 
-// fit reports whether the edits are in order and all between them is equal.
+// fit reports whether the edits are in order, and the text between them is equal on both sides.
 func fit(p Part) bool {
 	old, now := 0, 0
 	for _, e := range p.Edits {
@@ -34,8 +34,8 @@ func fit(p Part) bool {
 	return bytes.Equal(p.Old[old:], p.Now[now:])
 }
 
-// tighten takes what is equal off both ends of a change of few lines, so that a word is
-// marked and not its line.
+// tighten removes equal text from both ends of a change of few lines, so that words are marked
+// and not whole lines.
 func tighten(p Part, c diff.Change) cause.LiteralEdit {
 	old, now := p.Old[c.OldFrom:c.OldTo], p.Now[c.NowFrom:c.NowTo]
 	head, tail := 0, 0
@@ -61,28 +61,28 @@ func tighten(p Part, c diff.Change) cause.LiteralEdit {
 
 var newline = []byte("\n")
 
-// A block is a run of edits that share lines, widened to whole lines. What is between
-// two blocks is equal, line for line.
+// A block is a run of edits that share lines, widened to whole lines. Between two blocks the
+// lines are equal.
 type block struct {
 	old, now cause.Span
 	edits    []cause.Attributed
 }
 
-// blocks calls yield for each block in order, until it says no.
+// blocks calls yield for each block in order, until yield returns false.
 func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
 	var b block
 	var all cause.LiteralEdit // from the first edit of b to its last
 	for i, e := range edits {
 		begun := len(b.edits) > 0
 		if begun && e.Old.To < b.old.To && e.Now.To < b.now.To {
-			// Within lines that the block has: a long one is not looked through again.
+			// within lines that the block has, so that a long line is not read again
 			all.Old.To, all.Now.To = e.Old.To, e.Now.To
 			b.edits = edits[i-len(b.edits) : i+1]
 			continue
 		}
 		old, now := widen(p, e.LiteralEdit)
 		if begun && (old.From < b.old.To || now.From < b.now.To) {
-			// What was behind the edit before, and equal, is so only up to this one.
+			// the text behind the earlier edit is equal only up to this one
 			all.Old.To, all.Now.To = e.Old.To, e.Now.To
 			old, now = widen(p, all)
 			b = block{old, now, edits[i-len(b.edits) : i+1]}
@@ -98,8 +98,9 @@ func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
 	}
 }
 
-// widen returns the whole lines that an edit is in, on both sides. Up to the edit, and
-// from it on to the next, both sides are equal, so both are widened by the same bytes.
+// widen returns the whole lines that contain an edit, on both sides. The text before the edit,
+// and after it up to the next one, is equal on both sides, so both are widened by the same
+// bytes.
 func widen(p Part, e cause.LiteralEdit) (old, now cause.Span) {
 	old, now = e.Old, e.Now
 	old.From, now.From = diff.LineStart(p.Old, old.From), diff.LineStart(p.Now, now.From)

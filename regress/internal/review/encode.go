@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// EncodeDecisions encodes decisions, by ID, to be kept.
+// EncodeDecisions encodes decisions, by ID, for a file.
 func EncodeDecisions(by map[string]State) ([]byte, error) { return json.MarshalIndent(by, "", " ") }
 
-// DecodeDecisions returns what EncodeDecisions made, and for no text that there are none.
-// It refuses a state that is no decision.
+// DecodeDecisions is the inverse of EncodeDecisions. Empty text means no decisions. It refuses
+// a state that is not a decision.
 func DecodeDecisions(text []byte) (map[string]State, error) {
 	by := map[string]State{}
 	if text == nil {
@@ -23,5 +23,5 @@ func DecodeDecisions(text []byte) (map[string]State, error) {
 			return nil, fmt.Errorf("%q is no decision on %q", s, id)
 		}
 	}
-	return decisions(by), nil // null is none
+	return decisions(by), nil // null means none
 }

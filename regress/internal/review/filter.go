@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// matcher returns what a filter lets pass. A text that is no regular expression is
-// looked for as it stands, and so is one that is: "a+b" finds a+b too.
+// matcher returns the predicate of a filter. The filter matches as literal text, and also as a
+// regular expression if it is one: "a+b" finds a+b too.
 func matcher(text string) func(string) bool {
 	if text == "" {
 		return func(string) bool { return true }

@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/diff"
 )
 
-// unified shows the old lines of a block, then the new ones. When there is no room for
-// all, both get a share: one alone tells little.
+// unified shows the old lines of a block, then the new ones. If there is not enough room for
+// all, both sides get a share, because one side alone says little.
 func (s *sheet) unified(b block) {
 	old, now := s.shares(b)
 	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), old)
@@ -26,7 +26,7 @@ func (s *sheet) unified(b block) {
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
 
-// shares says how many lines of either side there is room for.
+// shares returns the number of lines that each side has room for.
 func (s *sheet) shares(b block) (old, now int) {
 	a, c := diff.CountLines(s.part.Old[b.old.From:b.old.To]), diff.CountLines(s.part.Now[b.now.From:b.now.To])
 	if a+c <= s.room {
@@ -36,14 +36,14 @@ func (s *sheet) shares(b block) (old, now int) {
 	return old, min(c, s.room-old)
 }
 
-// cut says how many lines of a block are not shown.
+// cut reports the number of lines of a block that are not shown.
 func (s *sheet) cut(shown, total int, what string) {
 	if total > shown {
 		s.lines = append(s.lines, remark("%s %s", readable.Count(total-shown, "more line"), what))
 	}
 }
 
-// noNewline says that a text ends without a newline, where the other ends otherwise.
+// noNewline marks a text that ends without a newline, if the other one ends differently.
 func (s *sheet) noNewline(text, other []byte, b cause.Span) {
 	if b.To == len(text) && b.From < b.To && text[b.To-1] != '\n' && bytes.HasSuffix(other, newline) {
 		s.lines = append(s.lines, Line{Kind: Remark, Left: []Span{{Text: `\ No newline at end of file`}}})
@@ -74,7 +74,7 @@ func (s *sheet) sides(b block) {
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
 
-// sideLines returns the lines of a range, count at most.
+// sideLines returns the lines of a range, at most count of them.
 func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
 	for at := r.From; at < r.To && len(lines) < count; {
 		end := min(r.To, diff.LineEnd(text, at))
@@ -87,7 +87,7 @@ func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int
 	return lines
 }
 
-// words shows a block as one text, what went before what came in its place.
+// words shows a block as one text, removed words before the words that replace them.
 func (s *sheet) words(b block) {
 	w := wordLines{sheet: s, old: s.oldNumber, now: s.nowNumber}
 	at := b.old.From
@@ -107,10 +107,10 @@ func (s *sheet) words(b block) {
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
 
-// wordLines breaks a text with edits in it into lines.
+// wordLines breaks a text with edits into lines.
 type wordLines struct {
 	*sheet
-	old, now int // lines that ended
+	old, now int // finished lines
 	text     []byte
 	marked   []stretch
 	cut      bool

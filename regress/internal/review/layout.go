@@ -1,45 +1,45 @@
 package review
 
-// Mode is a form in which a difference is laid out.
+// Mode is a form of layout for a difference.
 type Mode string
 
-// The forms, a closed set.
+// The closed set of forms.
 const (
 	Unified Mode = "unified" // the old lines, then the new ones
 	Sides   Mode = "sides"   // old left, new right
-	Words   Mode = "words"   // one text, with what went and what came in it
+	Words   Mode = "words"   // one text, with removed and added words in it
 )
 
-// Modes lists them in the order in which views go round.
+// Modes lists the forms in the order in which views cycle through them.
 func Modes() []Mode { return []Mode{Unified, Sides, Words} }
 
-// Kind says what a line is.
+// Kind is the kind of a line.
 type Kind string
 
-// The kinds of lines, a closed set. A view may take them as names of classes.
+// The closed set of kinds. A view may use them as names of CSS classes.
 const (
 	Same    Kind = "same"
 	Gone    Kind = "gone"    // only in the old text
 	Come    Kind = "come"    // only in the new text
 	Changed Kind = "changed" // both, in Sides and Words
-	Heading Kind = "heading" // where in the texts the next lines are
-	Remark  Kind = "remark"  // what is left out, or cannot be seen
+	Heading Kind = "heading" // position of the next lines in the texts
+	Remark  Kind = "remark"  // something that is left out or invisible
 )
 
-// Mark says what a span of a line is.
+// Mark is the marking of a span of a line.
 type Mark string
 
-// The marks, a closed set.
+// The closed set of marks.
 const (
 	Plain     Mark = ""
 	GoneMark  Mark = "gone"
 	ComeMark  Mark = "come"
-	GoneOther Mark = "gone-other" // of another item than the one in focus
+	GoneOther Mark = "gone-other" // an edit of another item than the one in focus
 	ComeOther Mark = "come-other"
 )
 
-// A Span is a stretch of a line. Nothing in it can drive a terminal or hide: tabs are
-// the only control characters.
+// A Span is a stretch of a line. It has no control characters except tabs, so it cannot drive a
+// terminal or hide.
 type Span struct {
 	Text string `json:"text"`
 	Mark Mark   `json:"mark,omitempty"`
@@ -48,23 +48,23 @@ type Span struct {
 // A Line is one line of a difference.
 type Line struct {
 	Kind  Kind   `json:"kind"`
-	Old   int    `json:"old,omitempty"` // number of the line, from 1; 0 for none
+	Old   int    `json:"old,omitempty"` // number of the line, from 1; 0 = none
 	Now   int    `json:"now,omitempty"`
 	Left  []Span `json:"left,omitempty"`  // the old text in Sides, else the whole line
 	Right []Span `json:"right,omitempty"` // the new text, in Sides
 }
 
-// A Layout says how to lay a difference out. A zero field stands for its default.
+// A Layout controls how a difference is laid out. A zero field stands for its default.
 type Layout struct {
 	Mode    Mode // Unified
-	Focus   int  // index of the item that is looked at, All for none in particular
-	Others  bool // also show edits that belong to other items alone
-	Lines   int  // the most that there may be, 400; remarks come on top
-	Columns int  // bytes of a line, 400; what is beyond is said
-	Context int  // equal lines around an edit, 3
+	Focus   int  // index of the item in focus, or All
+	Others  bool // also show edits that belong only to other items
+	Lines   int  // largest number of lines, default 400; remarks are not counted
+	Columns int  // bytes of a line, default 400; a remark counts the rest
+	Context int  // equal lines around an edit, default 3
 }
 
-// All as a Focus is no item in particular.
+// All as a Focus means no particular item.
 const All = -1
 
 func (l Layout) withDefaults() Layout {

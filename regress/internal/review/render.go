@@ -10,8 +10,8 @@ import (
 	"muster/regress/internal/diff"
 )
 
-// Render lays a part out. Its time is that of reading the part once; what it returns is
-// bounded by the layout, and says what it leaves out.
+// Render lays a part out. It takes as long as reading the part once. Its result is bounded by
+// the layout, and says what it leaves out.
 func Render(p Part, l Layout) []Line {
 	l = l.withDefaults()
 	if diff.Binary(p.Old) || diff.Binary(p.Now) {
@@ -27,7 +27,7 @@ func Render(p Part, l Layout) []Line {
 	return s.lines
 }
 
-// hex shows contents that are no text. It is the same in all forms.
+// hex shows contents that are not text, alike in all modes.
 func hex(p Part, l Layout) (lines []Line) {
 	for text := range strings.Lines(diff.Hex(p.Old, p.Now, diff.Limits{Lines: l.Lines})) {
 		text = strings.TrimSuffix(text, "\n")
@@ -54,18 +54,18 @@ func remark(format string, args ...any) Line {
 	return Line{Kind: Remark, Left: []Span{{Text: "… " + fmt.Sprintf(format, args...)}}}
 }
 
-// A sheet takes the lines of a difference while there is room.
+// A sheet collects the lines of a difference while there is room.
 type sheet struct {
 	Layout
 	part  Part
 	lines []Line
 	room  int
 
-	old, now   int // up to where the texts are shown or passed over
-	oldNumber  int // lines before that
+	old, now   int // end of the text that is shown or skipped
+	oldNumber  int // number of lines before that
 	nowNumber  int
-	seen       int // edits that came by
-	passed     int // of those, edits of other items that were not shown since the last line
+	seen       int // edits so far
+	passed     int // of these, edits of other items that were skipped since the last shown line
 	hasTrailer bool
 }
 
@@ -107,14 +107,14 @@ func (s *sheet) wants(b block) bool {
 	return false
 }
 
-// skip goes on in both texts without showing anything.
+// skip advances in both texts without showing anything.
 func (s *sheet) skip(old, now int) {
 	s.oldNumber += bytes.Count(s.part.Old[s.old:old], newline)
 	s.nowNumber += bytes.Count(s.part.Now[s.now:now], newline)
 	s.old, s.now = old, now
 }
 
-// lead shows where a block is, and the lines before it.
+// lead shows the position of a block, and the lines before it.
 func (s *sheet) lead(b block) {
 	from := b.old.From
 	for n := 0; n < s.Context && from > s.old; n++ {
@@ -132,7 +132,7 @@ func (s *sheet) lead(b block) {
 	s.context(b.old.From)
 }
 
-// trail shows the lines that follow the last block, up to the next.
+// trail shows the lines after the last block, up to the next one.
 func (s *sheet) trail(next int) {
 	if !s.hasTrailer {
 		return
@@ -145,7 +145,7 @@ func (s *sheet) trail(next int) {
 	s.context(min(to, next))
 }
 
-// context shows lines that are equal on both sides, up to an offset of the old text.
+// context shows lines that are equal on both sides, up to an offset in the old text.
 func (s *sheet) context(to int) {
 	for s.old < to && s.room > 0 {
 		end := min(to, diff.LineEnd(s.part.Old, s.old))
@@ -167,7 +167,7 @@ func (s *sheet) put(l Line) {
 	}
 }
 
-// end shows what follows the last block, and says what was left out.
+// end shows the lines after the last block, and counts what was left out.
 func (s *sheet) end(total int) {
 	s.trail(len(s.part.Old))
 	left := total - s.seen
@@ -181,7 +181,7 @@ func (s *sheet) end(total int) {
 	}
 }
 
-// marks returns how the edits of a block are marked on one side.
+// marks returns the marked ranges of a block's edits on one side.
 func (s *sheet) marks(edits []cause.Attributed, old bool) (marked []stretch) {
 	for _, e := range edits {
 		m := stretch{e.Now, ComeMark}

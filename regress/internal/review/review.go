@@ -1,9 +1,9 @@
-// Package review is the review of a run as data: what there is to decide, what was
-// decided and what that comes to, and how a difference is laid out in lines. Nothing is written by deciding:
-// Changes says what a commit would write, and until then all of it can be undone.
+// Package review models the review of a run as data: the items to decide on, the decisions,
+// their effect, and the layout of a difference in lines. Deciding writes nothing: Changes
+// returns what a commit would write, and until then every decision can be undone.
 //
-// It is pure: no screen, disk or clock. It must not know who looks: a terminal and a
-// browser show the same lines.
+// It is pure: no screen, disk or clock. It must not know its views: a terminal and a browser
+// show the same lines.
 package review
 
 import (
@@ -11,73 +11,73 @@ import (
 	"strings"
 )
 
-// State is where an item stands.
+// State is the state of an item.
 type State string
 
-// The states, a closed set.
+// The closed set of states.
 const (
 	Undecided State = ""
 	Accepted  State = "accepted"
 	Rejected  State = "rejected"
-	Skipped   State = "skipped" // left for later: nothing of it is written
+	Skipped   State = "skipped" // left for later; not written
 )
 
-// An Item is one decision to take: a cause, or the cases of one kind that have none.
+// An Item is one thing to decide on: a cause, or all cases of one kind that have no cause.
 type Item struct {
-	ID string // G1 …, or NewID and the like
-	// The same in every run that shows the cause; empty for the others.
+	ID string // G1 …, or NewID and the others below
+	// The same in every run with this cause; empty for items that are no cause.
 	Signature string
-	Name      string // printable
-	Kind      string // of a cause; empty for the others
-	Family    string // printable; empty for none
+	Name      string // printable name
+	Kind      string // kind of the cause, or empty
+	Family    string // printable name of its family, or empty
 	Cases     int
-	Lines     int // changed lines, of all its cases together; 0 where nothing was compared
-	Sole      int // cases that are in no other item
+	Lines     int // changed lines of all its cases; 0 if nothing was compared
+	Sole      int // number of cases that are in no other item
 	Example   string
 	Smallest  string
-	Members   []int // indexes of its cases, in the order to look at them: the example first
+	Members   []int // indexes of its cases, in reading order: the example first
 }
 
-// The items that are no causes.
+// The items that are not causes.
 const (
-	NewID     = "new"     // cases that the golden does not have
-	MissingID = "missing" // cases that the corpus no longer has
+	NewID     = "new"     // cases that the golden lacks
+	MissingID = "missing" // cases that the corpus lacks
 	FlakyID   = "flaky"   // cases that differ from run to run
 	StoppedID = "stopped" // new or flaky cases that a signal or a limit ended
-	ChangedID = "changed" // cases that differ, in a run that kept no causes
+	ChangedID = "changed" // differing cases of a run that kept no causes
 )
 
 // A Case is one case that was not identical.
 type Case struct {
-	Name     string // its bytes
+	Name     string // the name's raw bytes
 	Printed  string
 	Verdict  string
-	Items    []int // one at least
-	Promoted bool  // it is in the golden already
+	Items    []int // indexes of its items, at least one
+	Promoted bool  // the new outcome is in the golden already
 }
 
-// A Review is what one reviewer has decided, and where they look. One goroutine uses it.
+// A Review holds one reviewer's decisions and position. One goroutine uses it.
 type Review struct {
 	items []Item
 	cases []Case
 	ids   map[string]int
 
-	base map[string]State // what is written, by ID: Accepted or Rejected
-	mine map[int]State    // what was decided here, by item
+	base map[string]State // written decisions by ID: Accepted or Rejected
+	mine map[int]State    // pending decisions, by item
 	undo []step
-	// Items that others have decided on while another decision was pending here.
+	// Items that others decided on while a decision was pending here.
 	contested map[int]bool
 	shut      string // why no case can go into the golden
 
 	filter  string
 	visible []int // items that pass the filter, ascending
-	cursor  int   // into visible
-	member  int   // the case that is looked at, an index into the item's Members
+	cursor  int   // index into visible
+	member  int   // index into the item's Members of the case that is shown
 }
 
-// New returns a review of items, which several reviews may share, and their cases, of
-// which it takes a copy. It begins at the first that is undecided. written has the decisions that there
-// are, by ID; IDs that no item has are left alone.
+// New returns a review of items and their cases. Several reviews may share the items; New
+// copies the cases. The cursor is at the first undecided item. written has the existing
+// decisions, by ID; New ignores IDs without an item.
 func New(items []Item, cases []Case, written map[string]State) *Review {
 	r := &Review{items: items, cases: slices.Clone(cases), ids: map[string]int{}, mine: map[int]State{}, contested: map[int]bool{}}
 	for i := range items {
@@ -94,7 +94,7 @@ func New(items []Item, cases []Case, written map[string]State) *Review {
 	return r
 }
 
-// decisions copies those of states that are decisions.
+// decisions copies the states that are decisions.
 func decisions(states map[string]State) map[string]State {
 	kept := map[string]State{}
 	for id, s := range states {
@@ -105,10 +105,10 @@ func decisions(states map[string]State) map[string]State {
 	return kept
 }
 
-// Items returns all items, whatever the filter. The slice is not to be changed.
+// Items returns all items, regardless of the filter. Do not change the slice.
 func (r *Review) Items() []Item { return r.items }
 
-// Cases returns all cases. The slice is not to be changed.
+// Cases returns all cases. Do not change the slice.
 func (r *Review) Cases() []Case { return r.cases }
 
 // Index returns the index of the item with that ID.
@@ -117,7 +117,7 @@ func (r *Review) Index(id string) (index int, known bool) {
 	return index, known
 }
 
-// State returns where an item stands, what is pending included.
+// State returns the state of an item, including a pending decision.
 func (r *Review) State(item int) State {
 	if s, decided := r.mine[item]; decided {
 		return s
@@ -131,7 +131,7 @@ func (r *Review) Pending(item int) bool {
 	return decided && written(s) != r.base[r.items[item].ID]
 }
 
-// written returns what of a state is kept on disk.
+// written returns the state that is kept on disk.
 func written(s State) State {
 	if s == Skipped {
 		return Undecided
@@ -139,7 +139,7 @@ func written(s State) State {
 	return s
 }
 
-// Counts returns how many items are in each state.
+// Counts returns the number of items in each state.
 func (r *Review) Counts() map[State]int {
 	counts := map[State]int{}
 	for i := range r.items {
@@ -148,12 +148,12 @@ func (r *Review) Counts() map[State]int {
 	return counts
 }
 
-// Visible returns the indexes of the items that pass the filter, in their order. The
-// slice is not to be changed.
+// Visible returns the indexes of the items that pass the filter, in order. Do not change the
+// slice.
 func (r *Review) Visible() []int { return r.visible }
 
-// Cursor returns the index of the item that is looked at, and its place in Visible;
-// there is none when the filter lets none pass.
+// Cursor returns the index of the item under the cursor, and its place in Visible. It returns
+// false if no item passes the filter.
 func (r *Review) Cursor() (item, place int, some bool) {
 	if r.cursor >= len(r.visible) {
 		return 0, 0, false
@@ -161,8 +161,7 @@ func (r *Review) Cursor() (item, place int, some bool) {
 	return r.visible[r.cursor], r.cursor, true
 }
 
-// Member returns which case of the item is looked at: its index, and its place in the
-// item's Members.
+// Member returns the index of the case that is shown, and its place in the item's Members.
 func (r *Review) Member() (c, place int, some bool) {
 	item, _, some := r.Cursor()
 	if !some || r.member >= len(r.items[item].Members) {
@@ -171,10 +170,10 @@ func (r *Review) Member() (c, place int, some bool) {
 	return r.items[item].Members[r.member], r.member, true
 }
 
-// Move moves the cursor by so many visible items, and stops at the ends.
+// Move moves the cursor by a number of visible items, and stops at the ends.
 func (r *Review) Move(by int) { r.MoveTo(r.cursor + by) }
 
-// MoveTo moves the cursor to a place in Visible, or to the end that is nearest.
+// MoveTo moves the cursor to a place in Visible, or to the nearest end.
 func (r *Review) MoveTo(place int) {
 	place = max(0, min(place, len(r.visible)-1))
 	if place != r.cursor {
@@ -182,7 +181,7 @@ func (r *Review) MoveTo(place int) {
 	}
 }
 
-// MoveCase goes to another case of the item, round the ends.
+// MoveCase moves to another case of the item, and wraps at the ends.
 func (r *Review) MoveCase(by int) {
 	item, _, some := r.Cursor()
 	if !some {
@@ -193,9 +192,9 @@ func (r *Review) MoveCase(by int) {
 	}
 }
 
-// Filter shows only the items of which the ID, name, kind, family or the printed name of
-// a case has the text in it, or matches it as a regular expression, in any case of
-// letters. An empty one shows all. Decisions stay as they are.
+// Filter hides items that do not match a text. The ID, name, kind, family, or the printed name
+// of a case must contain the text or match it as a regular expression, regardless of letter
+// case. An empty text shows all items. Decisions stay as they are.
 func (r *Review) Filter(text string) {
 	at := -1
 	if item, _, some := r.Cursor(); some {
@@ -203,7 +202,7 @@ func (r *Review) Filter(text string) {
 	}
 	r.filter = text
 	match := matcher(text)
-	passing := make([]bool, len(r.cases)) // each is in many items, and looked at once
+	passing := make([]bool, len(r.cases)) // a case may be in many items, but is matched once
 	for i := range r.cases {
 		passing[i] = match(r.cases[i].Printed)
 	}
@@ -221,7 +220,7 @@ func (r *Review) Filter(text string) {
 	r.cursor = place
 }
 
-// Filtered returns the text that Filter was given last.
+// Filtered returns the latest text of Filter.
 func (r *Review) Filtered() string { return r.filter }
 
 func (r *Review) matches(item int, match func(string) bool, passing []bool) bool {
@@ -232,7 +231,7 @@ func (r *Review) matches(item int, match func(string) bool, passing []bool) bool
 	return match(it.ID) || match(it.Name) || match(it.Kind) || match(it.Family)
 }
 
-// ByID orders IDs as people expect: G2 before G10.
+// ByID orders IDs by number: G2 before G10.
 func ByID(a, b string) int {
 	if len(a) != len(b) && strings.HasPrefix(a, "G") && strings.HasPrefix(b, "G") {
 		return len(a) - len(b)

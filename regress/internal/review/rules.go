@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// What decisions come to, for all who decide, is said here and nowhere else. A case goes
-// into the golden once all its items are accepted: isOpen, Ready. And whoever takes all
-// cases of an item has taken the item: isWhole, Take, WithPromoted.
+// The effect of decisions is defined here only, for the terminal, the browser and accept. A
+// case goes into the golden once all its items are accepted (isOpen, Ready). If all cases of an
+// item were accepted by name, the item is accepted too (isWhole, Take, WithPromoted).
 
 // isOpen reports whether an item keeps its cases out of the golden.
 func (r *Review) isOpen(item int) bool { return r.State(item) != Accepted }
 
-// Ready reports whether all items of a case are accepted: it goes into the golden, unless
-// it is there.
+// Ready reports whether all items of a case are accepted. Such a case goes into the golden,
+// unless it is there already.
 func (r *Review) Ready(c int) bool { return !slices.ContainsFunc(r.cases[c].Items, r.isOpen) }
 
-// Promotable reports whether a case is ready and not in the golden yet: a commit would
-// promote it.
+// Promotable reports whether a commit would promote a case: it is ready and not in the golden
+// yet.
 func (r *Review) Promotable(c int) bool { return !r.cases[c].Promoted && r.Ready(c) }
 
-// A Wait is a case that some of its items keep out of the golden, although others are
+// A Wait is a case that is kept out of the golden by some of its items, although others are
 // accepted.
 type Wait struct {
 	Case int
-	For  []int // items that are not accepted
+	For  []int // indexes of items that are not accepted
 }
 
-// Waiting returns the cases that wait, in their order.
+// Waiting returns the waiting cases, in order.
 func (r *Review) Waiting() (waits []Wait) {
 	for i := range r.cases {
 		if r.cases[i].Promoted {
@@ -46,15 +46,15 @@ func (r *Review) Waiting() (waits []Wait) {
 	return waits
 }
 
-// isWhole reports whether no case of an item is outside.
+// isWhole reports whether all cases of an item are in the golden.
 func (it *Item) isWhole(inside func(c int) bool) bool {
 	return len(it.Members) > 0 && !slices.ContainsFunc(it.Members, func(c int) bool { return !inside(c) })
 }
 
-// Take takes note that cases go into the golden whatever their items, and accepts the items
-// of which that leaves none outside, also one that was rejected before. An item with a case
-// outside stays as it is: that case would follow without being asked for. From then on those
-// cases count as promoted.
+// Take records that cases go into the golden, whatever the state of their items. It accepts the
+// items whose cases are then all in the golden, even items that were rejected. Other items stay
+// as they are, because accepting them would promote further cases. The cases count as promoted
+// from then on.
 func (r *Review) Take(chosen func(name string) bool) {
 	touched := map[int]bool{}
 	for i := range r.cases {
@@ -72,8 +72,8 @@ func (r *Review) Take(chosen func(name string) bool) {
 	}
 }
 
-// WithPromoted returns written decisions, by ID, and that an item is accepted on which
-// nobody decided, and of which every case is in the golden by now.
+// WithPromoted returns written decisions, by ID. It adds the acceptance of each undecided item
+// whose cases are all in the golden by now.
 func WithPromoted(items []Item, cases []Case, written map[string]State, promoted func(name string) bool) map[string]State {
 	states := decisions(written)
 	for i := range items {

@@ -8,11 +8,11 @@ import (
 	"muster/internal/readable"
 )
 
-// How much of a long line is shown ahead of its first mark.
+// leadBytes is how much of a long line is shown before its first mark.
 const leadBytes = 40
 
-// spans cuts a line that begins at an offset of its text into what is marked and what is
-// not. Of a long line it takes the stretch with the first mark in it.
+// spans divides a line, which begins at an offset of its text, into marked and unmarked spans.
+// It takes only the stretch of a long line that has the first mark.
 func (s *sheet) spans(line []byte, offset int, marked []stretch) (spans []Span) {
 	from, to := 0, len(line)
 	if to > s.Columns {
@@ -33,7 +33,7 @@ func (s *sheet) spans(line []byte, offset int, marked []stretch) (spans []Span) 
 		spans = add(spans, line[at:a], Plain)
 		at = b
 		if a == 0 && b == len(line) && b > 1 {
-			b -= len(line) - len(bytes.TrimSuffix(line, newline)) // a whole line: its end says nothing
+			b -= len(line) - len(bytes.TrimSuffix(line, newline)) // a whole line, whose end says nothing
 		}
 		spans = add(spans, line[a:b], m.mark)
 	}
@@ -51,7 +51,7 @@ func window(line []byte, offset int, marked []stretch, columns int) (from, to in
 			break
 		}
 		if from = max(0, m.From-offset-leadBytes); m.mark == GoneMark || m.mark == ComeMark {
-			break // one of the item in focus
+			break // of the item in focus
 		}
 	}
 	if from <= columns/2 {
@@ -67,8 +67,8 @@ func window(line []byte, offset int, marked []stretch, columns int) (from, to in
 	return from, to
 }
 
-// add appends a stretch as people read it. What is marked shows its blanks where there
-// is nothing else, and its line's end.
+// add appends a stretch in readable form. It makes marked blanks visible if nothing else is
+// marked, and a marked end of line.
 func add(spans []Span, text []byte, m Mark) []Span {
 	if m == Plain {
 		text = bytes.TrimSuffix(text, newline)

@@ -2,11 +2,11 @@ package review
 
 import "muster/internal/readable"
 
-// isCause reports whether the item is a cause, and not the cases of one kind that have
-// none: new, missing, flaky ones.
+// isCause reports whether the item is a cause, and not the cases of one kind without a cause:
+// new, missing or flaky ones.
 func (it *Item) isCause() bool { return it.Kind != "" }
 
-// Noun is what all items together are called: causes, or items where some are no causes.
+// Noun returns the noun for all items: causes, or items if some are not causes.
 func (r *Review) Noun() string {
 	for i := range r.items {
 		if !r.items[i].isCause() {

@@ -7,19 +7,19 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// SaveCauses keeps the causes of a run's differences, atomically.
+// SaveCauses writes the causes of a run's differences atomically.
 func (r *Run) SaveCauses(encoded []byte) error { return r.replace("causes.json", encoded) }
 
-// Causes returns what SaveCauses kept; nothing for a run that has none.
+// Causes returns the causes that SaveCauses wrote, or nil if the run has none.
 func (r *Run) Causes() ([]byte, error) { return r.kept("causes.json") }
 
-// SaveDecisions keeps what was decided on a run, atomically.
+// SaveDecisions writes the decisions on a run atomically.
 func (r *Run) SaveDecisions(encoded []byte) error { return r.replace("decisions.json", encoded) }
 
-// Decisions returns what SaveDecisions kept; nothing for a run on which nothing was decided.
+// Decisions returns the decisions that SaveDecisions wrote, or nil if there are none.
 func (r *Run) Decisions() ([]byte, error) { return r.kept("decisions.json") }
 
-// kept reads a file that a run need not have.
+// kept reads a file that a run may lack.
 func (r *Run) kept(name string) ([]byte, error) {
 	text, err := os.ReadFile(r.File(name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -31,7 +31,7 @@ func (r *Run) kept(name string) ([]byte, error) {
 	return text, nil
 }
 
-// replace writes a file of the run beside its place, and renames it.
+// replace writes a file of the run under a temporary name and renames it.
 func (r *Run) replace(name string, text []byte) error {
 	err := os.WriteFile(r.File(name+".new"), text, 0o644)
 	if err == nil {

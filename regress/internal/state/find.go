@@ -5,7 +5,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// FindRun returns the run of any kind whose ID begins with id, or the last one if id is empty.
+// FindRun returns the run whose ID begins with id, of any kind. An empty id means the last run.
 // Its errors are those of Find and Last.
 func FindRun(s *State, id string) (*Run, error) {
 	if id == "" {
@@ -14,8 +14,8 @@ func FindRun(s *State, id string) (*Run, error) {
 	return s.Find(id)
 }
 
-// FindCheck is FindRun for checks and compares. An ID of another run is an error of class
-// fault.Input.
+// FindCheck is like FindRun, for checks and compares. The ID of another run is an error of
+// class fault.Input.
 func FindCheck(s *State, id string) (*Run, error) {
 	if id == "" {
 		return s.Last(IsCheck, "check or compare yet: muster check makes one, once muster record has made a golden")

@@ -10,14 +10,14 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// journal is a file of JSON lines that a run appends to and that outlives kill -9 of the
-// process; a torn last line counts as not written.
+// journal is a file of JSON lines that a run appends to. It survives kill -9 of the process. A
+// torn last line counts as not written.
 type journal struct {
 	f   *os.File
 	buf *bufio.Writer
 }
 
-// openJournal opens a file for appending behind the bytes that are whole.
+// openJournal opens a file for appending after its whole bytes.
 func openJournal(path string, whole int64) (journal, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -29,7 +29,7 @@ func openJournal(path string, whole int64) (journal, error) {
 	return journal{f, bufio.NewWriterSize(f, 64<<10)}, nil
 }
 
-// Flush hands everything to the kernel.
+// Flush passes everything to the kernel.
 func (j *journal) Flush() error {
 	if err := j.buf.Flush(); err != nil {
 		return fault.Environmentf("state of the run: %w", err)
@@ -42,8 +42,8 @@ func (j *journal) Close() error {
 	return errors.Join(j.Flush(), j.f.Close())
 }
 
-// readJournal returns the whole lines of a file, none where there is no file, and how many
-// bytes they take.
+// readJournal returns the whole lines of a file and the number of their bytes. A file that does
+// not exist has no lines.
 func readJournal[T any](path string) (lines []T, whole int64, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +56,7 @@ func readJournal[T any](path string) (lines []T, whole int64, err error) {
 		one, rest, ended := bytes.Cut(text, []byte("\n"))
 		var line T
 		if !ended || json.Unmarshal(one, &line) != nil {
-			break // torn by the interruption: whatever it was of runs again
+			break // torn by an interruption: its case runs again
 		}
 		lines = append(lines, line)
 		whole += int64(len(one)) + 1

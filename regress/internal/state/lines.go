@@ -11,23 +11,23 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Line says that a case's first run is over. Lines outlive kill -9 of the
-// process, for --resume; a torn last line counts as not written.
+// Line records that the first run of a case is over. Lines survive kill -9 of the process, for
+// --resume. A torn last line counts as not written.
 type Line struct {
 	Name      []byte             `json:"name"`
-	Identical bool               `json:"identical"` // else its outcome is in the run's store
+	Identical bool               `json:"identical"` // if false, the run's store has the outcome
 	Kind      regress.EndingKind `json:"kind"`
 	Code      int                `json:"code"`
 	CPU       int64              `json:"cpu_ns"`
 	Wall      int64              `json:"wall_ns"`
 	Peak      int64              `json:"peak_kib"`
 	Engine    *outcome.EngineRun `json:"engine,omitempty"`
-	// Ignored names the parts that were never to be compared, in their printed form.
+	// Ignored names the parts that were excluded from the comparison, in printed form.
 	Ignored []string `json:"ignored,omitempty"`
 }
 
-// printEngine returns what the files of a run have of an engine's account. The worker's name is
-// in its printed form, because JSON holds no raw bytes.
+// printEngine returns an engine's account as the files of a run keep it. The worker's name is
+// in printed form, because JSON holds no raw bytes.
 func printEngine(r *outcome.EngineRun) *outcome.EngineRun {
 	if r == nil {
 		return nil
@@ -37,7 +37,8 @@ func printEngine(r *outcome.EngineRun) *outcome.EngineRun {
 	return &p
 }
 
-// parseEngine undoes printEngine in place. A worker's name that cannot be parsed stays as it is.
+// parseEngine is the inverse of printEngine, in place. A worker's name that cannot be parsed
+// stays as it is.
 func parseEngine(r *outcome.EngineRun) {
 	if r == nil {
 		return
@@ -63,7 +64,7 @@ func (r *Run) OpenLines() (*Lines, error) {
 	return &Lines{j}, nil
 }
 
-// Add appends a line; it reaches the file with the next Flush at the latest.
+// Add appends a line. The line reaches the file with the next Flush at the latest.
 func (l *Lines) Add(line Line) error {
 	text, err := line.appendTo(l.buf.AvailableBuffer())
 	if err == nil {
@@ -75,8 +76,8 @@ func (l *Lines) Add(line Line) error {
 	return nil
 }
 
-// appendTo appends what encoding/json would write, at a fifth of the cost: there
-// is a line for every case.
+// appendTo appends the same bytes as encoding/json, at a fifth of the cost. There is a line for
+// every case.
 func (l *Line) appendTo(b []byte) ([]byte, error) {
 	kind, err := l.Kind.MarshalText()
 	if err != nil {
@@ -115,13 +116,13 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 	return append(b, '}', '\n'), nil
 }
 
-// ReadLines returns the lines of a run that was interrupted.
+// ReadLines returns the lines of an interrupted run.
 func (r *Run) ReadLines() ([]Line, error) {
 	lines, _, err := r.readLines()
 	return lines, err
 }
 
-// readLines also returns how many bytes the whole lines take.
+// readLines also returns the number of bytes in whole lines.
 func (r *Run) readLines() (lines []Line, whole int64, err error) {
 	lines, whole, err = readJournal[Line](r.File("cases.jsonl"))
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *Run) readLines() (lines []Line, whole int64, err error) {
 	return lines, whole, nil
 }
 
-// LinesByName returns lines by the names of their cases.
+// LinesByName indexes lines by the names of their cases.
 func LinesByName(lines []Line) map[string]Line {
 	m := make(map[string]Line, len(lines))
 	for _, l := range lines {

@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// Lock makes this process the one that may write to the state, until unlock is
-// called or the process ends, however it ends.
+// Lock makes this process the only one that may write to the state. The lock lasts until unlock
+// is called or the process ends.
 func (s *State) Lock() (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
@@ -33,12 +33,12 @@ func (s *State) Lock() (unlock func(), err error) {
 
 func (s *State) lockPath() string { return filepath.Join(s.dir, "lock") }
 
-// AtWork reports whether some process has the lock, and which: " (process 12)", for
-// messages.
+// AtWork reports whether a process holds the lock. who names it for messages, as in
+// " (process 12)".
 func (s *State) AtWork() (who string, busy bool) {
 	f, err := os.Open(s.lockPath())
 	if err != nil {
-		return "", false // nobody ever locked it, or nobody here may
+		return "", false // the lock file does not exist, or this user may not read it
 	}
 	defer f.Close()
 	return filelock.Holder(s.lockPath()), filelock.Held(f)

@@ -6,25 +6,25 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// Pair is what a case took in both commands, run one right after the other.
+// Pair is the cost of a case under both commands, run one right after the other.
 type Pair struct {
 	Name []byte `json:"name"`
 	Old  Took   `json:"old"`
 	New  Took   `json:"new"`
 }
 
-// Took is what one run took.
+// Took is the cost of one run.
 type Took struct {
 	CPU  int64 `json:"cpu_ns"`
 	Wall int64 `json:"wall_ns"`
 	Peak int64 `json:"peak_kib"`
 }
 
-// Pairs appends to a run's pairs.jsonl: from them --resume tells what a change costs as if
-// nothing had been interrupted. One goroutine uses it at a time.
+// Pairs appends to a run's pairs.jsonl. --resume reads it, so that an interruption does not
+// change the figures of the cost. One goroutine uses it at a time.
 type Pairs struct{ journal }
 
-// OpenPairs returns the pairs of a run that was interrupted, and opens the file for more.
+// OpenPairs returns the pairs of an interrupted run, and opens the file for more.
 func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
 	path := r.File("pairs.jsonl")
 	pairs, whole, err := readJournal[Pair](path)
@@ -38,7 +38,7 @@ func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
 	return &Pairs{j}, pairs, nil
 }
 
-// Add appends a pair; it reaches the file with the next Flush at the latest.
+// Add appends a pair. The pair reaches the file with the next Flush at the latest.
 func (p *Pairs) Add(pair Pair) error {
 	text, err := json.Marshal(pair)
 	if err == nil {

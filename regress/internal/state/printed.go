@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Encode returns v as JSON, with every string in its printed form: names, paths and arguments are
-// bytes, and JSON is not.
+// Encode returns v as JSON, with every string in printed form. Names, paths and arguments are
+// raw bytes, which JSON cannot hold.
 func Encode[T any](v T) (json.RawMessage, error) {
 	err := replaceStrings(reflect.ValueOf(&v).Elem(), func(s string) (string, error) { return name.Print(s), nil })
 	if err != nil {
@@ -22,7 +22,7 @@ func Encode[T any](v T) (json.RawMessage, error) {
 	return text, nil
 }
 
-// Decode returns the value that Encode made the text of.
+// Decode is the inverse of Encode.
 func Decode[T any](text json.RawMessage) (v T, err error) {
 	if err = json.Unmarshal(text, &v); err == nil {
 		err = replaceStrings(reflect.ValueOf(&v).Elem(), name.Parse)
@@ -30,7 +30,7 @@ func Decode[T any](text json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// replaceStrings replaces every string in v by the result of f. It copies slices first.
+// replaceStrings replaces every string in v by f of it. It copies slices first.
 func replaceStrings(v reflect.Value, f func(string) (string, error)) error {
 	switch v.Kind() {
 	case reflect.String:

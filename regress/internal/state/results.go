@@ -11,19 +11,18 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Result is the verdict on a case that was not identical, and whether it was
-// accepted since.
+// Result is the verdict on a case that was not identical, and whether it was accepted later.
 type Result struct {
 	Name     []byte             `json:"name"`
 	Verdict  regress.Verdict    `json:"verdict"`
 	Unstable bool               `json:"unstable,omitempty"` // the runs differ from each other, and none equals the golden
-	Stopped  bool               `json:"stopped,omitempty"`  // by a signal or a limit, which the golden does not have
-	Why      string             `json:"why,omitempty"`      // of an environment failure
+	Stopped  bool               `json:"stopped,omitempty"`  // the case ended by a signal or a limit that the golden does not have
+	Why      string             `json:"why,omitempty"`      // reason of an environment failure
 	Accepted bool               `json:"accepted,omitempty"`
 	Engine   *outcome.EngineRun `json:"engine,omitempty"` // of the first run, on an engine
 }
 
-// SaveResults writes a run's results, atomically.
+// SaveResults writes a run's results atomically.
 func (r *Run) SaveResults(results []Result) error {
 	results = slices.Clone(results)
 	for i := range results {
@@ -36,7 +35,7 @@ func (r *Run) SaveResults(results []Result) error {
 	return r.replace("results.json", text)
 }
 
-// Results returns what SaveResults wrote, nothing if the run did not get so far.
+// Results returns the results that SaveResults wrote, or nil if the run ended before.
 func (r *Run) Results() ([]Result, error) {
 	text, err := os.ReadFile(r.File("results.json"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,11 +1,13 @@
-// Package state keeps the folder .muster: past runs, the lock that one writing run holds, the
-// cache, reduced sources, and goldens on their way to elsewhere. A run's folder has run.json
-// (its options and how it ended), cases.jsonl (a line for each finished case) and pairs.jsonl
-// (what both commands took), both for --resume; results.json (a verdict for each case that was
-// not identical), causes.json, decisions.json, and the stores of outcomes.
+// Package state keeps the folder .muster: past runs, the lock that a writing run holds, the
+// cache, reduced sources, and goldens that wait for their upload.
 //
-// In and out go values of these files. Callers encode options and summaries themselves: state
-// must not know what the options of a run mean.
+// The folder of a run has run.json (its options and how it ended) and results.json (a verdict
+// for each case that was not identical). For --resume it has cases.jsonl (a line for each
+// finished case) and pairs.jsonl (costs of both commands). It also has causes.json,
+// decisions.json and the stores of outcomes.
+//
+// Values of these files go in and out. Callers encode options and summaries themselves: state
+// must not know the meaning of a run's options.
 package state
 
 import (
@@ -26,44 +28,45 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// version of the formats in the folder.
+// version is that of the formats in the folder.
 const version = 1
 
 // runsMax is how many past runs are kept.
 const runsMax = 20
 
-// drawsMax bounds how often an ID is drawn for a new run.
+// drawsMax bounds how often newRun draws an ID.
 const drawsMax = 100
 
 // State is an open state folder.
 type State struct{ dir string }
 
-// Open returns the state in dir, which need not exist yet.
+// Open returns the state in dir. The folder need not exist yet.
 func Open(dir string) *State { return &State{dir} }
 
-// Cache returns the folder for what can be made again.
+// Cache returns the folder for files that can be made again.
 func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
 
-// Recorded returns the folder for what was recorded for elsewhere and is not there yet.
+// Recorded returns the folder for goldens that were recorded for an address and are not there
+// yet.
 func (s *State) Recorded() string { return filepath.Join(s.dir, "recorded") }
 
-// Reduced returns the folder for the reduced sources of a run. It goes when the run does.
+// Reduced returns the folder for the reduced sources of a run. It is removed with the run.
 func (s *State) Reduced(run string) string { return filepath.Join(s.reduced(), run) }
 
 func (s *State) reduced() string { return filepath.Join(s.dir, "reduced") }
 
 func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 
-// Info is what run.json says of a run.
+// Info is the content of run.json.
 type Info struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
-	Number   int               `json:"number"` // one more than any run here had when it began; 0 in the first version
+	Number   int               `json:"number"` // one more than any earlier run here; 0 in the first version
 	Command  string            `json:"command"`
 	Started  time.Time         `json:"started"`
 	Finished bool              `json:"finished"`
-	Identity map[string]string `json:"identity"` // what must be the same to go on with it
-	Golden   string            `json:"golden"`   // digest of the golden that it compared with
+	Identity map[string]string `json:"identity"` // must be equal to resume the run
+	Golden   string            `json:"golden"`   // digest of the golden that the run compared with
 	Options  json.RawMessage   `json:"options,omitempty"`
 	Summary  json.RawMessage   `json:"summary,omitempty"`
 }
@@ -77,11 +80,12 @@ type Run struct {
 // File returns the path of a file of the run.
 func (r *Run) File(name string) string { return filepath.Join(r.dir, name) }
 
-// Outcomes returns the path of the store of what was not identical.
+// Outcomes returns the path of the store that has the outcomes of cases that were not
+// identical.
 func (r *Run) Outcomes() string { return r.File("outcomes.golden") }
 
-// References returns the path of the store of what those were compared with,
-// in a run that had no golden.
+// References returns the path of the store that has the outcomes of the reference, in a run
+// without a golden.
 func (r *Run) References() string { return r.File("references.golden") }
 
 // NewRun makes the folder of a new run and removes the oldest beyond runsMax.
@@ -94,8 +98,8 @@ func (s *State) NewRun(info Info) (*Run, error) {
 	})
 }
 
-// newRun makes a run whose ID ends with what draw returns. It draws again while another run
-// of the same second has that ID: its journal would become this one's.
+// newRun makes a run whose ID ends with the result of draw. It draws again while a run of the
+// same second has that ID, since both would write the same journal.
 func (s *State) newRun(info Info, draw func() string) (*Run, error) {
 	runs, err := s.Runs()
 	if err != nil {
@@ -134,7 +138,7 @@ func (r *Run) Remove() error {
 	return nil
 }
 
-// Save writes run.json, atomically.
+// Save writes run.json atomically.
 func (r *Run) Save() error {
 	text, err := json.MarshalIndent(r.Info, "", "  ")
 	if err != nil {
@@ -143,8 +147,8 @@ func (r *Run) Save() error {
 	return r.replace("run.json", append(text, '\n'))
 }
 
-// prune removes the oldest runs and what was reduced for them, but never current, which has just begun, nor
-// the newest unfinished one of a command beside it: it may be resumed.
+// prune removes the oldest runs and their reduced sources. It keeps current, which has just
+// begun. For each command it also keeps the newest other unfinished run, which may be resumed.
 func (s *State) prune(current string) error {
 	if err := s.removeNoRuns(); err != nil {
 		return err
@@ -153,7 +157,7 @@ func (s *State) prune(current string) error {
 	if err != nil {
 		return err
 	}
-	unfinished := map[string]*Run{} // the newest, by command
+	unfinished := map[string]*Run{} // newest unfinished run, by command
 	for _, r := range runs {
 		if !r.Finished && r.ID != current {
 			unfinished[r.Command] = r
@@ -175,8 +179,8 @@ func (s *State) prune(current string) error {
 	return s.pruneReduced()
 }
 
-// pruneReduced removes the reduced sources of runs that are no more, whoever removed those
-// and however far that came.
+// pruneReduced removes the reduced sources of runs that no longer exist. An earlier removal may
+// have been interrupted.
 func (s *State) pruneReduced() error {
 	entries, err := os.ReadDir(s.reduced())
 	if errors.Is(err, os.ErrNotExist) {
@@ -199,9 +203,9 @@ func (s *State) pruneReduced() error {
 	return nil
 }
 
-// removeNoRuns removes the folders of runs that were killed while they made them, or
-// while they removed them: run.json is there first and goes with the rest. Only
-// what has the name of a run is ours.
+// removeNoRuns removes folders of runs that were killed while they were made or removed:
+// run.json is written first, and removed with the rest. It removes only folders whose names are
+// IDs of runs.
 func (s *State) removeNoRuns() error {
 	entries, err := os.ReadDir(s.runs())
 	if err != nil {
@@ -222,7 +226,7 @@ func (s *State) removeNoRuns() error {
 	return nil
 }
 
-// idTime is how the ID of a run begins.
+// idTime is the layout of the time at the start of a run's ID.
 const idTime = "20060102-150405-"
 
 func isID(name string) bool {
@@ -233,9 +237,8 @@ func isID(name string) bool {
 	return err == nil
 }
 
-// Runs returns all runs, oldest first, whatever the clock did between them. Folders
-// without a readable run.json are passed over: a run that was killed while it made its
-// folder left nothing.
+// Runs returns all runs, oldest first, even if the clock was set back between them. It skips
+// folders without a readable run.json: they belong to runs that were killed at their start.
 func (s *State) Runs() ([]*Run, error) {
 	entries, err := os.ReadDir(s.runs())
 	if errors.Is(err, os.ErrNotExist) {
@@ -271,8 +274,8 @@ func (s *State) load(id string) (*Run, error) {
 	return r, nil
 }
 
-// Last returns the last run that accept reports true for. If there is none, the error says
-// so with wanted: the kind of run, and the command that makes one.
+// Last returns the last run that accept reports true for. If there is none, the error names
+// wanted: the kind of run, and the command that makes one.
 func (s *State) Last(accept func(*Run) bool, wanted string) (*Run, error) {
 	runs, err := s.Runs()
 	if err != nil {
@@ -307,7 +310,7 @@ func (s *State) Find(prefix string) (*Run, error) {
 	return nil, fault.Inputf("%s begins the IDs of %s: give more of it", prefix, readable.Count(len(found), "run"))
 }
 
-// Unfinished returns the last run of a command if it did not finish, else nil.
+// Unfinished returns the last run of a command if that run did not finish, else nil.
 func (s *State) Unfinished(command string) (*Run, error) {
 	runs, err := s.Runs()
 	if err != nil {

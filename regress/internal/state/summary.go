@@ -2,7 +2,8 @@ package state
 
 import "muster/regress"
 
-// Summary is the part of a run's summary that run.json keeps, for the list of runs and for merges.
+// Summary is the part of a run's summary that run.json keeps. The list of runs and merges read
+// it.
 type Summary struct {
 	Interrupted  bool           `json:"interrupted"`
 	Cases        int            `json:"cases"`
@@ -10,9 +11,9 @@ type Summary struct {
 	NotIdentical int            `json:"not_identical"`
 	Recorded     int            `json:"recorded"`
 	Failing      int            `json:"failing,omitempty"` // cases of a record that did not exit with 0
-	Engine       *SummaryEngine `json:"engine,omitempty"`  // nil = a run on this machine
+	Engine       *SummaryEngine `json:"engine,omitempty"`  // nil for a run on this machine
 
-	// For merges.
+	// These fields are for merges.
 	ToolChanged []string        `json:"tool_changed,omitempty"`
 	Sources     regress.Sources `json:"sources,omitzero"`
 	Settings    []string        `json:"settings,omitempty"`

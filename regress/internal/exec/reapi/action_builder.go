@@ -11,36 +11,36 @@ import (
 	"muster/regress/internal/name"
 )
 
-// heldMax is how large a source, in bytes, is kept in memory until it is sent; a larger
-// one is read again.
+// heldMax is the largest source, in bytes, that stays in memory until it is sent. A larger one
+// is read again.
 const heldMax = 1 << 20
 
-// action is what an engine is asked to execute, and what its result is read by.
+// action is what an engine executes, and what is needed to read its result.
 type action struct {
 	digest blob.Digest
-	blobs  []blob.Blob // that it needs beside the shared ones
+	blobs  []blob.Blob // the blobs that it needs beside the shared ones
 
 	job       exec.Job
 	outputMax int64                  // bytes that it may leave
-	work      *tree.Folder           // as the case finds it
-	program   string                 // the first word of the command, as the worker has it
-	outputs   []string               // output paths that are asked for
-	whole     bool                   // they are the whole work folder
-	counts    func(path string) bool // which of the files that come for them; nil = all
+	work      *tree.Folder           // the work folder as the case finds it
+	program   string                 // the first word of the command on the worker
+	outputs   []string               // requested output paths
+	whole     bool                   // the output paths are the whole work folder
+	counts    func(path string) bool // reports which of the returned files count; nil = all
 }
 
-// actionBuilder turns cases into actions for one command. It may be used by several goroutines.
+// actionBuilder makes actions of cases, for one command. Several goroutines may use it.
 type actionBuilder struct {
 	shared   *sharedInputs
 	bundle   *bundle.Bundle
 	setting  Setting
-	root     *tree.Folder // what all cases share: made once
+	root     *tree.Folder // inputs that all cases share, made once
 	whole    wholePath
-	before21 bool // the engine knows no output paths
+	before21 bool // the engine does not know output paths
 }
 
-// newActionBuilder lays out what all cases share. How the engine wants to be asked for
-// outputs is its caller's to add.
+// newActionBuilder lays out what all cases share. Its caller adds how the engine is asked for
+// outputs.
 func newActionBuilder(shared *sharedInputs, b *bundle.Bundle, s Setting) (*actionBuilder, error) {
 	var d tree.Builder
 	if err := shared.addTo(&d); err != nil {
@@ -57,7 +57,8 @@ func newActionBuilder(shared *sharedInputs, b *bundle.Bundle, s Setting) (*actio
 	return &actionBuilder{shared: shared, bundle: b, setting: s, root: root}, nil
 }
 
-// sharedBlobs yields what all cases need on the engine: to be uploaded once, before the first.
+// sharedBlobs yields what all cases need on the engine. It is uploaded once, before the first
+// case.
 func (b *actionBuilder) sharedBlobs(yield func(blob.Blob) bool) {
 	for each := range b.root.Blobs {
 		if !yield(each) {
@@ -76,8 +77,8 @@ func (b *actionBuilder) sharedBlobs(yield func(blob.Blob) bool) {
 	}
 }
 
-// build makes the action of a case. What it costs is to read the source and to make the
-// messages of the folders on its path.
+// build makes the action of a case. It reads the source, and makes the messages of the folders
+// on its path.
 func (b *actionBuilder) build(job exec.Job) (*action, error) {
 	source, err := b.source(job)
 	if err != nil {
@@ -116,8 +117,8 @@ func (b *actionBuilder) assemble(job exec.Job, source blob.Blob, c tree.Command)
 	}, nil
 }
 
-// wholeSeconds rounds up: buildbox leaves off what is less than a second, and takes what is
-// left for no timeout at all where that is nothing.
+// wholeSeconds rounds up. Buildbox drops fractions of a second, and takes zero seconds for no
+// timeout.
 func wholeSeconds(d time.Duration) time.Duration {
 	whole := d.Truncate(time.Second)
 	if up := whole + time.Second; whole < d && up > 0 {

@@ -16,15 +16,16 @@ import (
 	"muster/regress/internal/exec/reapi/client"
 )
 
-// actionRun is one run of an action on an engine, a case's or a preflight's.
+// actionRun is one run of an action on an engine, for a case or a preflight.
 type actionRun struct {
 	engine    *Engine
 	builder   *actionBuilder
 	action    *action
-	exclusive bool // nothing else is uploaded or executed meanwhile
+	exclusive bool // nothing else is uploaded or executed at the same time
 }
 
-// result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
+// result returns the outcome of a run. If the run need not be fresh, it may be one that the
+// engine has in its cache.
 func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
 	gone := (*client.MissingError)(nil)
 	for n := 1; ; n++ {
@@ -45,11 +46,11 @@ func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, e
 		case n == attemptsMax:
 			return nil, exhausted(err)
 		}
-		fresh, gone = true, nil // it is made once more, for what it left is gone, or was never made
+		fresh, gone = true, nil // executed once more, because its outputs are gone or were never made
 	}
 }
 
-// lookUpOrExecute asks the engine's cache first, where that is worthwhile and allowed.
+// lookUpOrExecute first asks the engine's cache, if that is allowed and worthwhile.
 func (run *actionRun) lookUpOrExecute(ctx context.Context, fresh bool) (response, error) {
 	if !fresh && run.engine.lookups.worthwhile() {
 		result, known, err := run.engine.client.Result(ctx, client.Execution{Action: run.action.digest, Target: run.action.job.Source.Name})
@@ -61,14 +62,15 @@ func (run *actionRun) lookUpOrExecute(ctx context.Context, fresh bool) (response
 	return run.execute(ctx, fresh)
 }
 
-// unreadableResult reports whether an engine has a result that it cannot read itself, as
-// buildbox has of a file whose name is not UTF-8: another execution gives it all the same.
+// unreadableResult reports whether the engine cannot read its own result, as buildbox cannot
+// for a file whose name is not UTF-8. Another execution returns it all the same.
 func unreadableResult(err error) bool {
 	return err != nil && (status.Code(err) == codes.Unknown || status.Code(err) == codes.DataLoss)
 }
 
-// execute uploads and executes. What the engine has no longer is uploaded again: first what
-// it names, which may be but the top of what it lost, then all that the action needs.
+// execute uploads and executes. If the engine has lost contents, execute uploads again: first
+// those that the engine names, which may be only the top of a lost tree, then everything that
+// the action needs.
 func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, err error) {
 	inputs := run.action.blobs
 	for n := 1; ; n++ {
@@ -93,7 +95,7 @@ func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, e
 	}
 }
 
-// uploadAndExecute uploads sources while others are executed, of which there are only so many.
+// uploadAndExecute uploads sources while other actions are executed. Executions are limited.
 func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, fresh bool) (response, error) {
 	e := run.engine
 	if !run.exclusive {
@@ -127,8 +129,8 @@ func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, 
 	return resp, err
 }
 
-// store is the engine's CAS, of which small messages are read within the time given. Its
-// contents may be opened when the run is exclusive no more.
+// store returns the engine's CAS. It reads small messages within the given time. Its contents
+// may be opened after the run is no longer exclusive.
 func (run *actionRun) store(wait time.Duration) contentStore {
 	later := *run
 	later.exclusive = false

@@ -9,23 +9,23 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// attemptsMax is how often an action is tried whose inputs or outputs the engine loses
-// meanwhile. After the first, shared ones it is tried alone: an engine with little room loses
-// them because of what is uploaded and executed for others.
+// attemptsMax bounds the attempts at an action whose inputs or outputs the engine loses. After
+// the first attempts, which run beside others, the action is tried alone: an engine with little
+// room loses contents because of uploads and executions for others.
 const (
 	attemptsMax    = 5
 	sharedAttempts = 2
 )
 
-// pauseMin is before the first attempt alone; it doubles with each one after that: engines
-// make room beside what they do, and say of what they are about to drop that they have it.
+// pauseMin is the pause before the first attempt alone. It doubles with each further one.
+// Engines free room in the background, and still report contents that they are about to drop.
 const pauseMin = 200 * time.Millisecond
 
-// exclusiveWeight is what an action takes of Engine.exclusion that is tried alone; beside
-// others it is 1.
+// exclusiveWeight is the share of Engine.exclusion that an action takes when it is tried alone.
+// Beside others it takes 1.
 const exclusiveWeight = 1 << 30
 
-// nthAttempt does something for the nth time: beside what is done for others, or alone.
+// nthAttempt makes the nth attempt: beside others, or alone.
 func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun) error) error {
 	if run.exclusive || n <= sharedAttempts {
 		return do(run)
@@ -42,8 +42,8 @@ func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun)
 	return do(&alone)
 }
 
-// exhausted is the error after the last attempt, about contents that the engine does not keep
-// for long enough, and what may mend it.
+// exhausted returns the error after the last attempt: the engine does not keep contents for
+// long enough. It suggests remedies.
 func exhausted(err error) error {
 	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
 		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// backlog counts the cases that are uploaded and wait to be executed. While they are more than
-// its limit it holds others back, and then lets several go at once: so their requests go
-// together, and an engine that takes its time costs few.
+// backlog counts the cases that are uploaded and wait for execution. At its limit it holds
+// further cases back, and then releases several at once. So their requests go together, and a
+// slow engine gets few of them.
 type backlog struct {
 	limit int
 
 	mu      sync.Mutex
 	waiting int
-	drained chan struct{} // closed when no longer more than limit wait; nil when nobody is held back
+	drained chan struct{} // closed when at most limit cases wait; nil if nobody is held back
 }
 
-// wait returns when another case may be uploaded, or with ctx's error.
+// wait returns when another case may be uploaded, or the error of ctx.
 func (b *backlog) wait(ctx context.Context) error {
 	for {
 		drained := b.full()
@@ -31,7 +31,7 @@ func (b *backlog) wait(ctx context.Context) error {
 	}
 }
 
-// full returns what to wait for; nil is nothing.
+// full returns a channel to wait for, or nil.
 func (b *backlog) full() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,7 @@ func (b *backlog) full() <-chan struct{} {
 	return b.drained
 }
 
-// add counts n more cases that wait, or fewer.
+// add changes the number of waiting cases by n.
 func (b *backlog) add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

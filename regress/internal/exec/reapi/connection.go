@@ -7,20 +7,20 @@ import (
 	"muster/regress/internal/exec/reapi/tree"
 )
 
-// Endpoint says where an engine is, who asks, and how patiently.
+// Endpoint is the address of an engine, with the client's identity and patience.
 type Endpoint = client.Options
 
-// Property is one of what a worker must have.
+// Property is a required property of a worker.
 type Property = tree.Property
 
-// Header is a line that goes with every request.
+// Header is a header that every request carries.
 type Header = client.Header
 
-// Connection is a connection to an engine, for one run after another.
+// Connection is a connection to an engine. Several runs may use it, one after another.
 type Connection struct{ client *client.Client }
 
-// Dial connects. Its error is of class Input for what is wrong in the endpoint, and of class
-// Environment where the engine cannot be reached or lacks something.
+// Dial connects. An error in the endpoint is of class Input. If the engine cannot be reached or
+// lacks a feature, the error is of class Environment.
 func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
 	c, err := client.Dial(ctx, at)
 	if err != nil {
@@ -29,11 +29,11 @@ func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
 	return &Connection{c}, nil
 }
 
-// Traffic is how many bytes went to the engine and came from it, by all of its runs.
+// Traffic returns the bytes that all runs have sent to the engine and received from it.
 func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
 
-// Unreachable reports whether Dial failed because there is no engine that answers.
+// Unreachable reports whether Dial failed because no engine answers.
 func Unreachable(err error) bool { return client.Unreachable(err) }
 
-// Close gives up the connection. No engine of it may be in use.
+// Close closes the connection. Stop its engines first.
 func (c *Connection) Close() { c.client.Close() }

@@ -14,27 +14,26 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Options say what is to run on an engine. Corpus, Setting and Partial must be set; all else
-// may be left out.
+// Options describe what runs on an engine. Corpus, Setting and Partial are required.
 type Options struct {
 	Corpus   *corpus.Corpus
-	Commands []*exec.Command // that will run: each must pass its preflight before the first case does
-	Later    []*exec.Command // that may run: they have theirs when they do
+	Commands []*exec.Command // commands of the run: each must pass its preflight before the first case
+	Later    []*exec.Command // further commands that may run: each has its preflight when it does
 	Setting  Setting
 	Jobs     int      // executions at once
-	Inputs   []string // files and folders that travel along
-	Exclude  []string // files and folders that do not, though they lie in those
-	Bundle   bool     // so do the commands' executables, with their libraries
-	Cache    string   // a file that remembers digests of what travels; "" = none
-	// Preflight is what runs before the cases, with the name of a command or a path on the
-	// workers at its beginning; nil = COMMAND --version.
+	Inputs   []string // files and folders that travel with the cases
+	Exclude  []string // files and folders within Inputs that do not travel
+	Bundle   bool     // whether the commands' executables travel with their libraries
+	Cache    string   // file that caches the digests of inputs; "" = none
+	// Preflight is the command that runs before the cases. It begins with the name of a command
+	// or a path on the workers. nil = COMMAND --version.
 	Preflight []string
-	Note      func(string) // hears once what the user may want to know
-	Doing     func(string) // hears what is done before the first case, as it begins
-	Partial   func() error // called once where the engine does not give back the whole work folder; its error ends Start
+	Note      func(string) // receives each note for the user once
+	Doing     func(string) // receives each step of the preparation as it begins
+	Partial   func() error // called once if the engine does not return the whole work folder; its error ends Start
 }
 
-// backlogPart is for how many executions one more case may wait.
+// backlogPart is the number of executions for which one more case may wait.
 const backlogPart = 8
 
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
@@ -42,22 +41,22 @@ type Engine struct {
 	o         Options
 	client    *client.Client
 	shared    *sharedInputs
-	slots     *semaphore.Weighted // of executions: Options.Jobs
-	exclusion *semaphore.Weighted // what is uploaded and executed: many together, or one alone
+	slots     *semaphore.Weighted // bounds executions: Options.Jobs
+	exclusion *semaphore.Weighted // held by uploads and executions: by many together, or by one alone
 	stages    stages
 	backlog   backlog
 	lookups   lookupPolicy
 
-	mu         sync.Mutex // held while a command is made ready, and guards what follows
+	mu         sync.Mutex // held while a command is prepared; guards the fields below
 	commands   map[*exec.Command]*preparedCommand
-	whole      wholePath // noWholePath: a file that nobody named is not seen
+	whole      wholePath // noWholePath: files that nobody named are not seen
 	wholeKnown bool
 }
 
 var _ exec.Executor = (*Engine)(nil)
 
-// Start reads what all cases are given, sends it, and has the commands show that they run
-// on the engine. An error says in the words of the engine or the tool why one does not.
+// Start reads and sends what all cases share, and runs the preflights of the commands. If one
+// fails, the error has the words of the engine or the tool.
 func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
@@ -79,17 +78,19 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// PreflightDigest is of what the preflights of Options.Commands gave, which mostly is a version.
+// PreflightDigest returns the digest of what the preflights of Options.Commands printed,
+// usually a version.
 func (e *Engine) PreflightDigest() outcome.Digest {
 	return e.digestOf(func(c *preparedCommand) outcome.Digest { return c.preflight })
 }
 
-// SharedDigest is of what all cases are given: their files, and what travels along.
+// SharedDigest returns the digest of what all cases get: shared files and inputs.
 func (e *Engine) SharedDigest() outcome.Digest {
 	return e.digestOf(func(c *preparedCommand) outcome.Digest { return c.builder.root.Digest().Hash })
 }
 
-// digestOf is of what each of Options.Commands has, in their order.
+// digestOf returns the digest of some digests, one for each of Options.Commands, in their
+// order.
 func (e *Engine) digestOf(what func(*preparedCommand) outcome.Digest) outcome.Digest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,16 +102,16 @@ func (e *Engine) digestOf(what func(*preparedCommand) outcome.Digest) outcome.Di
 	return outcome.Of(all)
 }
 
-// Floor is 0: what engines say of memory is the command's alone.
+// Floor returns 0: engines report the memory of the command alone.
 func (e *Engine) Floor() int64 { return 0 }
 
-// OwnCPU is 0: there are no other processes here.
+// OwnCPU returns 0: there are no helper processes here.
 func (e *Engine) OwnCPU() time.Duration { return 0 }
 
-// Close is for the interface's sake: the connection is its opener's.
+// Close does nothing: whoever opened the connection closes it.
 func (e *Engine) Close() error { return nil }
 
-// RunAll runs the first job alone: an engine has its own queue.
+// RunAll runs only the first job, because an engine has its own queue.
 func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 	b.Started(0)
 	r, err := e.Run(ctx, b.Jobs[0])
@@ -118,8 +119,8 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 	return 1
 }
 
-// Run has a case executed, unless the engine knows what comes of it and the job may have
-// that. Contents of the result are opened on the engine, with ctx.
+// Run executes a case. If the job allows it, the result may come from the engine's cache.
+// Opening the contents of the result uses ctx.
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	builder, err := e.builderFor(ctx, job.Command)
 	if err != nil {
@@ -136,7 +137,7 @@ func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	return run.result(ctx, job.Fresh)
 }
 
-// isCommand reports whether a word is how a command of the run is given.
+// isCommand reports whether a word names the executable of a command.
 func (e *Engine) isCommand(word string) bool {
 	is := func(c *exec.Command) bool { return c.Words[0] == word }
 	return slices.ContainsFunc(e.o.Commands, is) || slices.ContainsFunc(e.o.Later, is)

@@ -2,14 +2,14 @@ package reapi
 
 import "sync/atomic"
 
-// missesMax is after how many lookups in a row without a hit none is made before an execution:
-// a new tool has no results, and Execute looks once more anyway.
+// missesMax is the number of lookups in a row without a hit after which lookups stop. A new
+// tool has no cached results, and Execute looks in the cache anyway.
 const missesMax = 32
 
-// lookupPolicy tells whether to look up an action's result in the engine's cache before all
-// that an execution needs is uploaded. It is worthwhile until there was no hit for a while;
-// and again from the first execution on that the engine spared itself. So a run without hits
-// makes a request less for each case, and one of hits alone uploads nothing.
+// lookupPolicy decides whether to look up an action's result before uploading what an execution
+// needs. Lookups stop after many misses. They start again when the engine answers an execution
+// from its cache. So a run without hits makes one request less for each case, and a run of hits
+// alone uploads nothing.
 type lookupPolicy struct{ misses atomic.Int64 }
 
 func (p *lookupPolicy) worthwhile() bool { return p.misses.Load() < missesMax }

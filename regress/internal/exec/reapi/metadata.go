@@ -10,8 +10,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// fromMetadata is what an engine says of where and how long a command ran. CPU and memory are
-// in messages of some engines alone.
+// fromMetadata returns the engine's account of where and how long a command ran. Only some
+// engines report CPU and memory.
 func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, outcome.EngineRun) {
 	r := outcome.EngineRun{
 		Worker:    shortened(m.GetWorker()),
@@ -31,8 +31,9 @@ func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, outcome.EngineR
 	return cost, r
 }
 
-// addMeasured adds what was measured here. Where the engine does not say when it put a run into
-// its queue, what no worker had of the time counts as that, and with it the way there and back.
+// addMeasured adds what this machine measured. If the engine does not report when it queued a
+// run, the queue time is the part of the whole time in which no worker had the run, including
+// the network's round trip.
 func addMeasured(r *outcome.EngineRun, resp response) {
 	m := resp.result.GetExecutionMetadata()
 	r.Asked = resp.asked
@@ -42,14 +43,14 @@ func addMeasured(r *outcome.EngineRun, resp response) {
 	}
 }
 
-// Figures beyond these are an engine's mistake, or sums over many cases would overflow.
+// Larger figures are an engine's mistake, and sums over many cases would overflow.
 const (
 	spanMax   = 30 * 24 * time.Hour
 	peakMax   = 1 << 40 // KiB
-	workerMax = 200     // bytes of a name
+	workerMax = 200     // bytes of a worker's name
 )
 
-// credible is 0 for a span that no command takes.
+// credible returns 0 for a time that no command takes.
 func credible(d time.Duration) time.Duration {
 	if d < 0 || d > spanMax {
 		return 0
@@ -64,7 +65,8 @@ func shortened(worker string) string {
 	return strings.ToValidUTF8(worker[:workerMax], "") + "…"
 }
 
-// between is a span that cannot be negative: clocks of several machines are behind it.
+// between returns the time between two moments. It is never negative, although the clocks of
+// several machines are involved.
 func between(from, to *timestamppb.Timestamp) time.Duration {
 	if !from.IsValid() || !to.IsValid() {
 		return 0

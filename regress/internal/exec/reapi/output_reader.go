@@ -10,11 +10,11 @@ import (
 	"muster/regress/internal/exec/reapi/client"
 )
 
-// batchedMax is how large a content, in bytes, is read with others in one request.
+// batchedMax is the size, in bytes, up to which contents are read together in one request.
 const batchedMax = 256 << 10
 
-// outputReader is a content that an action left. If it is gone by the time that it is read the
-// action is executed again.
+// outputReader reads a content that an action left. If the content is gone by then, the action
+// is executed again.
 type outputReader struct {
 	run      *actionRun
 	ctx      context.Context
@@ -63,7 +63,7 @@ func (o *outputReader) open() (io.ReadCloser, error) {
 	return blob.Of(b).Reader()
 }
 
-// reproduce is nil when another attempt makes sense after err.
+// reproduce returns nil if another attempt makes sense after err.
 func (o *outputReader) reproduce(err error) error {
 	m := (*client.MissingError)(nil)
 	if o.attempts++; !errors.As(err, &m) {
@@ -81,7 +81,7 @@ func (o *outputReader) reproduce(err error) error {
 	})
 }
 
-// buffer takes the content into memory: a later reader could be too late again.
+// buffer reads the content into memory, because a later reader could be too late again.
 func (o *outputReader) buffer() error {
 	body, err := o.open()
 	if err != nil {
@@ -96,7 +96,7 @@ func (o *outputReader) buffer() error {
 	return nil
 }
 
-// ignoreMissing is nil where the content is gone once more: the next attempt is counted.
+// ignoreMissing returns nil if the content is gone once more: the next attempt is counted.
 func (o *outputReader) ignoreMissing(err error) error {
 	if m := (*client.MissingError)(nil); errors.As(err, &m) {
 		return nil

@@ -19,11 +19,12 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// probeName is a file in the work folder of a preflight: what gives the whole folder back has it.
+// probeName is a file in the work folder of a preflight. An engine that returns the whole
+// folder returns it.
 const probeName = "muster.preflight"
 
-// preflightWords are what shows that a command runs. A shell shows no more than that it is
-// there, for its script wants a case.
+// preflightWords returns the words that show that a command runs. For a shell they only show
+// that it exists, because its script needs a case.
 func (e *Engine) preflightWords(c *exec.Command) []string {
 	chosen := e.o.Preflight
 	switch {
@@ -37,8 +38,8 @@ func (e *Engine) preflightWords(c *exec.Command) []string {
 	return []string{c.Words[0], "--version"}
 }
 
-// passPreflight runs a command's words on a worker, where start is what they have become. With
-// the first command it also finds out how the engine is asked for the whole work folder.
+// passPreflight runs the words of a command on a worker. start is their form on the worker. The
+// first preflight also finds out how to ask the engine for the whole work folder.
 func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, words, start []string) (outcome.Digest, error) {
 	ways := []wholePath{emptyPath, dotPath, noWholePath}
 	if e.wholeKnown {
@@ -63,12 +64,12 @@ func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, word
 	return outcome.Digest{}, refused
 }
 
-// refusesPath reports whether an engine may not know what to do with an output path. The API's
-// text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
+// refusesPath reports whether the error may mean that the engine does not accept an output
+// path. The API specifies INVALID_ARGUMENT. Some engines report an internal error instead.
 func refusesPath(err error) bool {
 	s, ok := status.FromError(err)
 	if !ok {
-		return false // the preflight itself failed, or what came of it
+		return false // the preflight itself failed, or its result could not be read
 	}
 	switch s.Code() {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
@@ -77,7 +78,7 @@ func refusesPath(err error) bool {
 	return false
 }
 
-// settleWhole keeps how the whole folder is asked for, and says once that it is not to be had.
+// settleWhole records how to ask for the whole folder. If that is impossible, it says so once.
 func (e *Engine) settleWhole(builder *actionBuilder, way wholePath) error {
 	was := e.wholeKnown
 	e.whole, e.wholeKnown, builder.whole = way, true, way
@@ -87,8 +88,8 @@ func (e *Engine) settleWhole(builder *actionBuilder, way wholePath) error {
 	return e.o.Partial()
 }
 
-// runPreflight runs words once, and reports whether the engine gave back all of the work folder
-// that it was asked for.
+// runPreflight runs words once, and reports whether the engine returned the whole work folder
+// as requested.
 func (e *Engine) runPreflight(ctx context.Context, builder *actionBuilder, words, start []string, way wholePath) (gives bool, digest outcome.Digest, err error) {
 	action, err := builder.buildPreflight(start, way)
 	if err != nil {
@@ -119,7 +120,7 @@ func (e *Engine) runPreflight(ctx context.Context, builder *actionBuilder, words
 	return whole, o.Digest(), nil
 }
 
-// buildPreflight makes an action with what every case has.
+// buildPreflight makes an action with everything that a case has.
 func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, error) {
 	job := exec.Job{Source: corpus.Entry{Name: probeName}, Command: &exec.Command{Words: start}}
 	return b.assemble(job, blob.Of([]byte(probeName)), tree.Command{
@@ -128,7 +129,7 @@ func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, 
 	})
 }
 
-// environmentError is of class Environment, or that ctx ended.
+// environmentError gives err the class Environment, unless ctx ended.
 func environmentError(ctx context.Context, format string, args ...any) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -12,11 +12,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// excerptMax is how much is shown of what a tool said, in bytes.
+// excerptMax is the number of bytes that are shown of a tool's output.
 const excerptMax = 400
 
-// preflightOutcome is what an execution came to but for its files, with an excerpt of what the
-// tool said if it failed.
+// preflightOutcome is the result of an execution without its files, and an excerpt of the
+// tool's output if it failed.
 func (run *actionRun) preflightOutcome(ctx context.Context, resp response) (o outcome.Outcome, excerpt string, err error) {
 	c := collector{action: run.action, ctx: ctx, store: run.store(0), budget: run.action.outputMax}
 	if o.Ending, err = c.process(resp); err != nil {
@@ -41,11 +41,11 @@ func excerptOf(r *exec.Result, p outcome.Part) string {
 		return ""
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, excerptMax)) // what cannot be read is not said
+	text, _ := io.ReadAll(io.LimitReader(f, excerptMax)) // output that cannot be read is left out
 	return name.Print(strings.Join(strings.Fields(string(text)), " "))
 }
 
-// hintOf says what helps where a preflight failed.
+// hintOf suggests a remedy for a failed preflight.
 func hintOf(given, started string) string {
 	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
 		return given + " is looked for in the work folder there: --remote-input sends what is here"

@@ -13,15 +13,15 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// preparedCommand is a command that has passed its preflight, or why it has not.
+// preparedCommand is a command that has passed its preflight, or the reason why it has not.
 type preparedCommand struct {
 	builder   *actionBuilder
-	preflight outcome.Digest // of what it gave
+	preflight outcome.Digest // digest of the preflight's output
 	err       error
 }
 
-// builderFor makes a command ready, once: one that failed is not tried again, for each case of
-// it would wait for an engine that is away as long as the first did.
+// builderFor prepares a command once. It does not retry a failed one, because each case of it
+// would wait as long as the first for an engine that is away.
 func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,8 +60,9 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command, ready *preparedCo
 	return err
 }
 
-// libraryFolders are those in which the loader looks first for a case's libraries. A relative
-// one is below a work folder, in which no library is before the case runs.
+// libraryFolders returns the folders in which the loader first looks for a case's libraries. It
+// leaves out relative ones: they are below a work folder, which has no library before the case
+// runs.
 func libraryFolders(env []string) (list []string) {
 	for _, kv := range env {
 		text, ok := strings.CutPrefix(kv, "LD_LIBRARY_PATH=")
@@ -74,7 +75,7 @@ func libraryFolders(env []string) (list []string) {
 	return list
 }
 
-// sizeOf says how much contents are that the engine may have already.
+// sizeOf describes the size of contents that the engine may already have.
 func sizeOf(blobs []blob.Blob) string {
 	size := int64(0)
 	for _, b := range blobs {

@@ -11,9 +11,9 @@ import (
 	"muster/regress/internal/exec/reapi/tree"
 )
 
-// usage reads what Buildbarn and buildbox say of a command's resources: user and system time
-// in fields 1 and 2, the largest resident size in field 3, in bytes or in KiB. Their
-// messages are in no module of theirs that could be had without the rest.
+// usage reads what Buildbarn and buildbox report of a command's resources: user and system time
+// in fields 1 and 2, and the largest resident size in field 3, in bytes or in KiB. Their
+// messages are in no Go module that comes without the rest of the engine.
 func usage(extra *anypb.Any) (cpu time.Duration, peak int64, ok bool) {
 	message := extra.GetValue()
 	unit := uint64(1)
@@ -42,7 +42,8 @@ type value struct {
 	number uint64
 }
 
-// field is the last of a number in a message; of one that is damaged, what comes before that.
+// field returns the last occurrence of a number in a message. If the message is damaged, it
+// returns the last one before the damage.
 func field(message []byte, wanted protowire.Number) (found value) {
 	_ = tree.Fields(message, func(field protowire.Number, b []byte, n uint64) error {
 		if field == wanted {

@@ -12,17 +12,17 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// response is what came of an action: an ExecuteResponse, or an ActionResult from the
-// engine's cache.
+// response is the result of an action: an ExecuteResponse, or an ActionResult from the engine's
+// cache.
 type response struct {
 	result   *repb.ActionResult
 	timedOut bool // the engine ended it at the action's timeout
 	cached   bool
-	asked    time.Duration // until it came, of what was executed; 0 = not known
+	asked    time.Duration // time from the request to the result of an execution; 0 = not known
 }
 
-// responseOf takes what counts from a message. One that has no result of the command is of
-// class Environment.
+// responseOf extracts a response from a message. A message without the command's result is an
+// error of class Environment.
 func responseOf(message *repb.ExecuteResponse) (response, error) {
 	resp := response{result: message.GetResult(), cached: message.GetCachedResult()}
 	switch code := codes.Code(message.GetStatus().GetCode()); {
@@ -36,9 +36,9 @@ func responseOf(message *repb.ExecuteResponse) (response, error) {
 	return resp, nil
 }
 
-// ending is how the command ended. The API has an exit status alone: one that shells make of
-// a signal is that signal, but for a shell, of which it says that a command in its script
-// ended so.
+// ending returns how the command ended. The API only has an exit status. If a shell would make
+// that status of a signal, ending returns the signal. It keeps the status of a command that runs
+// in a shell, because the shell reports a signal within its script in this way.
 func (a *action) ending(resp response) (regress.Ending, error) {
 	code := int(resp.result.GetExitCode())
 	signal, signalled := outcome.SignalOf(code)

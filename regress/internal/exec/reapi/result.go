@@ -16,16 +16,16 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// contentStore reads what an engine's CAS holds: a small message whole, a content as a
-// stream. Both must be set, and may be called by several goroutines.
+// contentStore reads from an engine's CAS: small messages whole, contents as streams. Both
+// functions are required. Several goroutines may call them.
 type contentStore struct {
 	read func(context.Context, blob.Digest) ([]byte, error)
 	open func(context.Context, blob.Digest) (io.ReadCloser, error)
 }
 
-// resultOf is the run's outcome, as a lane has it of the same case. Nothing is downloaded but
-// the messages of folders that changed: contents are opened by the parts' digests, with ctx,
-// when somebody asks. Errors are of class Environment, with the reader's in their chain.
+// resultOf returns the run's outcome as a lane would return it for the same case. It downloads
+// nothing but the messages of changed folders. Contents are opened later by their digests, with
+// ctx. Errors are of class Environment, and wrap the reader's error.
 func (a *action) resultOf(ctx context.Context, resp response, store contentStore) (*exec.Result, error) {
 	c := collector{action: a, ctx: ctx, store: store, budget: a.outputMax}
 	ending, err := c.process(resp)
@@ -41,7 +41,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 	case err != nil:
 		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
 	}
-	if c.exceeded { // also of one that was out of time: a lane would have ended it before
+	if c.exceeded { // also for a run that timed out: a lane would have ended it before
 		ending = regress.Ending{Kind: regress.OutputLimit}
 	}
 	cost, remote := fromMetadata(resp.result.GetExecutionMetadata())
@@ -53,7 +53,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 	return r, nil
 }
 
-// collector makes a result of a response, part by part in their final order.
+// collector builds a result from a response, part by part in their final order.
 type collector struct {
 	*action
 	ctx      context.Context
@@ -64,7 +64,7 @@ type collector struct {
 	contents []exec.Content
 }
 
-// process takes what the process itself gave: how it ended, and its output and error.
+// process adds the results of the process itself: its ending, its output and its error output.
 func (c *collector) process(resp response) (regress.Ending, error) {
 	ending, err := c.ending(resp)
 	if err == nil {
@@ -76,7 +76,8 @@ func (c *collector) process(resp response) (regress.Ending, error) {
 	return ending, err
 }
 
-// stream takes standard output or error, which comes with the result or by its digest.
+// stream adds standard output or error. It is in the response itself, or is named by its
+// digest.
 func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 	l := tree.Output{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Inlined: true}
 	own := blob.Of(raw).Digest
@@ -91,7 +92,7 @@ func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) erro
 		}
 		l.Size, l.Digest, l.Inlined = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
 	}
-	if l.Size > c.budget { // both streams are always there
+	if l.Size > c.budget { // an outcome always has both streams
 		c.budget, c.exceeded = 0, true
 		l = tree.Output{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Inlined: true}
 	}
@@ -107,7 +108,7 @@ func (c *collector) files(resp response) error {
 		c.exceeded = true
 		return nil
 	case errors.Is(err, tree.ErrNoFolder) && resp.timedOut:
-		return nil // engines may give up all that it left
+		return nil // engines may drop all that it left
 	case errors.Is(err, tree.ErrNoFolder):
 		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by --remote-output", name.Print(c.job.Source.Name))
 	case err != nil:

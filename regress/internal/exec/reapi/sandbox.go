@@ -10,15 +10,16 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// errNotStarted is of a command that an engine's sandbox did not start, for want of what is
-// the worker's to have.
+// errNotStarted is the error of a command that an engine's sandbox could not start because the
+// worker lacks something.
 var errNotStarted = errors.New("the engine's sandbox did not start it")
 
-// startsMax is how often one is tried again, past the engine's cache, which may keep that.
+// startsMax bounds the attempts to start a command. They bypass the engine's cache, which may
+// have kept the failure.
 const startsMax = 2
 
-// lacks are what a worker may be short of, and not the tool: that this is not there or may
-// not be executed is the tool's.
+// lacks are the shortages of a worker. A missing or unexecutable program is not among them,
+// because that is the tool's fault.
 func lacks() []string {
 	return []string{
 		"Input/output error", "No space left on device", "Cannot allocate memory", "Resource temporarily unavailable",
@@ -26,9 +27,9 @@ func lacks() []string {
 	}
 }
 
-// checkStarted returns an error about a result that has a sandbox's words in the place of the command's.
-// Bubblewrap, which buildbox has, gives its own failure as the command's. The words are known
-// by their digest: nothing is downloaded for it.
+// checkStarted returns an error if the result has a sandbox's words instead of the command's.
+// Bubblewrap, which buildbox uses, reports its own failures as the command's. The words are
+// recognised by their digest, so nothing is downloaded.
 func checkStarted(program string, r *repb.ActionResult) error {
 	if r.GetExitCode() != 1 || len(r.GetStdoutRaw()) > 0 || r.GetStdoutDigest().GetSizeBytes() > 0 {
 		return nil

@@ -17,14 +17,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// sharedInputs are what all cases of a corpus are given, by its digests: read once, however
-// many commands run over it. They are not changed after readSharedInputs.
+// sharedInputs are the files that all cases of a corpus get, with their digests. They are read
+// once, for any number of commands, and do not change after readSharedInputs.
 type sharedInputs struct {
 	corpus *corpus.Corpus
 	blobs  []blob.Blob // by entry; zero for a link
 }
 
-// readSharedInputs reads what all cases are given, on as many CPUs as there are.
+// readSharedInputs reads the shared files on all CPUs.
 func readSharedInputs(ctx context.Context, c *corpus.Corpus) (*sharedInputs, error) {
 	s := &sharedInputs{corpus: c, blobs: make([]blob.Blob, len(c.Given()))}
 	numbers := make([]int, len(s.blobs))
@@ -43,7 +43,7 @@ func readSharedInputs(ctx context.Context, c *corpus.Corpus) (*sharedInputs, err
 	return s, err
 }
 
-// addTo puts all of it into the root of actions.
+// addTo adds all of them to the root of actions.
 func (s *sharedInputs) addTo(d *tree.Builder) error {
 	if err := d.Folder(workFolder); err != nil {
 		return err
@@ -63,7 +63,8 @@ func (s *sharedInputs) addTo(d *tree.Builder) error {
 	return nil
 }
 
-// stored is the content of an entry as a blob that is read from the corpus when it is sent.
+// stored returns the content of an entry as a blob that is read from the corpus when it is
+// sent.
 func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 	h := sha256.New()
 	n, err := copyEntry(h, c, e)
@@ -80,9 +81,9 @@ func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 	}}, nil
 }
 
-// held is the same in memory.
+// held returns the content of an entry as a blob in memory.
 func held(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
-	w := bytes.NewBuffer(make([]byte, 0, e.Size+bytes.MinRead)) // so that it need not grow to see the end
+	w := bytes.NewBuffer(make([]byte, 0, e.Size+bytes.MinRead)) // one more byte, so that it need not grow to see the end
 	if _, err := copyEntry(w, c, e); err != nil {
 		return blob.Blob{}, err
 	}

@@ -6,11 +6,11 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 )
 
-// State is how many executions are in flight, and how many of them are in which stage by what
-// the engine says. Those of which it says none are in neither.
+// State counts the executions in flight, and those in each stage that the engine reports.
+// Executions without a reported stage are in neither.
 type State struct{ InFlight, Queued, Running int }
 
-// State is how it stands now.
+// State returns the present counts.
 func (e *Engine) State() State { return e.stages.now() }
 
 // stages counts executions.
@@ -20,7 +20,7 @@ type stages struct {
 	in       map[repb.ExecutionStage_Value]int
 }
 
-// execute counts one while it is under way.
+// execute counts an execution while it runs.
 func (s *stages) execute(do func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
 	stage := repb.ExecutionStage_UNKNOWN
 	move := func(n int, to repb.ExecutionStage_Value) {

@@ -1,14 +1,14 @@
 package reapi
 
-// workFolder is the folder below an action's root in which the command runs: what lies
-// beside it is no part of what a case finds, nor of what it leaves.
+// workFolder is the folder below an action's root in which the command runs. What lies beside
+// it is not part of what a case finds or leaves.
 const workFolder = "work"
 
-// wholePath is the output path by which an engine is asked for the whole work folder.
+// wholePath is the output path that requests the whole work folder.
 type wholePath uint8
 
-// The paths. The API's text has the empty path; buildbox knows that one only where the work
-// folder is the root of the input, and the other everywhere.
+// The paths. The API specifies the empty path. Buildbox knows it only if the work folder is the
+// root of the input, and knows the other path always.
 const (
 	noWholePath wholePath = iota
 	emptyPath

@@ -22,7 +22,8 @@ import (
 	"muster/regress/internal/review"
 )
 
-// editorIn returns the reviewer's editor from an environment, with its arguments; "" for none.
+// editorIn returns the reviewer's editor with its arguments, from an environment, or "" if
+// there is none.
 func editorIn(environ []string) string {
 	values := map[string]string{}
 	for _, one := range environ {
@@ -32,7 +33,7 @@ func editorIn(environ []string) string {
 	return cmp.Or(values["VISUAL"], values["EDITOR"])
 }
 
-// edited is the message that the editor has ended.
+// edited is the message that the editor has exited.
 type edited struct{ err error }
 
 // edit opens the reviewer's editor on both sides of the part that is shown.
@@ -70,8 +71,8 @@ func (m *model) edit() tea.Cmd {
 	return tea.Exec(&editing{ctx: m.ctx, words: words, load: load, lend: m.lend}, func(err error) tea.Msg { return edited{err} })
 }
 
-// shownPart returns the index of the part that the pane shows: of the first change, or, once
-// a key has moved the difference, of the first row.
+// shownPart returns the index of the part that the pane shows: that of the first change, or
+// that of the first row once a key has moved the difference.
 func (m *model) shownPart() (part int, some bool) {
 	k, _ := m.wanted()
 	p, _ := m.pages.find(k)
@@ -90,13 +91,13 @@ func (m *model) shownPart() (part int, some bool) {
 	return part, true
 }
 
-// An editing is an editor at work on both sides of a part. It implements tea.ExecCommand:
-// Run runs while the review is off the screen.
+// An editing is an editor that runs on both sides of a part. It implements tea.ExecCommand: Run
+// runs while the review is off the screen.
 type editing struct {
 	ctx      context.Context
 	words    []string // the editor and its arguments
 	load     func() (review.Part, error)
-	lend     func() (back func()) // as in Streams
+	lend     func() (back func()) // see Streams
 	in       io.Reader
 	out, err io.Writer
 }
@@ -105,10 +106,10 @@ func (e *editing) SetStdin(r io.Reader)  { e.in = r }
 func (e *editing) SetStdout(w io.Writer) { e.out = w }
 func (e *editing) SetStderr(w io.Writer) { e.err = w }
 
-// editorGrace is how long an editor may take to end when the review is interrupted.
+// editorGrace is how long an editor may take to exit when the review is interrupted.
 const editorGrace = 2 * time.Second
 
-// settling is how long the review stays off the screen at least. Bubbletea stops the ticker
+// settling is the shortest time that the review is off the screen. Bubbletea stops the ticker
 // that draws in a goroutine of its own. If that goroutine were late, it would stop the ticker
 // of the restored screen, which would then stay blank.
 const settling = 50 * time.Millisecond
@@ -166,7 +167,7 @@ func fileNameOf(part string) string {
 	return strings.ToValidUTF8(base[max(0, len(base)-nameBytes):], "")
 }
 
-// explain puts an editor's end in words.
+// explain describes how an editor exited.
 func explain(editor string, err error) error {
 	var status *exec.ExitError
 	switch {

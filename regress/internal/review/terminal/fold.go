@@ -19,8 +19,8 @@ type cell struct {
 type lineLayout struct {
 	sign    string // painted, left of the cells; "" for none
 	further string // the same on further rows of a wrapped line
-	cells   []cell // a rule stands between two
-	fixed   bool   // it does not move sideways
+	cells   []cell // whether a rule stands between two cells
+	fixed   bool   // whether the line ignores sideways moves
 }
 
 // layOutLine divides a line of a difference into columns.
@@ -31,7 +31,7 @@ func (m *model) layOutLine(l review.Line, width int) lineLayout {
 	case review.Remark:
 		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Dim}}, width}}, fixed: true}
 	}
-	if m.mode == review.Sides && (l.Old > 0 || l.Now > 0) { // hex has no numbers, and one side
+	if m.mode == review.Sides && (l.Old > 0 || l.Now > 0) { // hex has no line numbers, and one side
 		half := m.textWidth(width)
 		return lineLayout{cells: []cell{{m.pieces(l.Left, palette.Plain), half}, {m.pieces(l.Right, palette.Plain), width - 1 - half}}}
 	}
@@ -58,7 +58,7 @@ func (m *model) textWidth(width int) int {
 	return width - 1
 }
 
-// countRows returns how many rows lineRows returns.
+// countRows returns the number of rows that lineRows returns.
 func (m *model) countRows(l review.Line, width int) int {
 	count := 1
 	if !m.view.cut {
@@ -157,7 +157,7 @@ func fold(pieces []piece, width int) [][]piece {
 	return rows
 }
 
-// columnsAt returns how a character is shown at a column, and how many columns it takes.
+// columnsAt returns the text that shows a character at a column, and its width in columns.
 func columnsAt(condition *runewidth.Condition, r rune, at, width int) (shown string, columns int) {
 	columns = condition.RuneWidth(r)
 	switch {
@@ -173,7 +173,7 @@ func columnsAt(condition *runewidth.Condition, r rune, at, width int) (shown str
 	return string(r), columns
 }
 
-// columnsOf returns how many columns pieces take in one row.
+// columnsOf returns the columns that pieces take in one row.
 func columnsOf(pieces []piece) (columns int) {
 	condition := widths()
 	for _, one := range pieces {

@@ -33,7 +33,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.other(k.String())
 }
 
-// other is for the keys that lead to another stage.
+// other handles the keys that lead to another stage.
 func (m *model) other(key string) tea.Cmd {
 	switch key {
 	case "/":
@@ -60,7 +60,7 @@ func (m *model) other(key string) tea.Cmd {
 	return nil
 }
 
-// nothing says why there is nothing to write.
+// nothing explains why there is nothing to write.
 func (m *model) nothing() string {
 	if c := m.desk.Changes(); c.Barred > 0 && m.desk.Golden != "" {
 		return fmt.Sprintf("nothing to write, for the golden takes no case: %s; q leaves", m.desk.Shut())
@@ -68,7 +68,7 @@ func (m *model) nothing() string {
 	return "nothing to write: a accepts, r rejects; q leaves"
 }
 
-// decide is for the keys that decide.
+// decide handles the keys that decide.
 func (m *model) decide(key string) bool {
 	d := m.desk
 	switch key {
@@ -108,7 +108,7 @@ func (m *model) decidedRest(what string, n int) {
 	}
 }
 
-// travel is for the keys that go elsewhere.
+// travel handles the keys that move the cursor.
 func (m *model) travel(key string) bool {
 	d := m.desk
 	_, place, _ := d.Cursor()
@@ -134,7 +134,7 @@ func (m *model) travel(key string) bool {
 	return true
 }
 
-// arrange is for the keys that show the same otherwise.
+// arrange handles the keys that change the layout.
 func (m *model) arrange(key string) bool {
 	rows := max(1, m.space().height-1)
 	switch key {
@@ -165,7 +165,7 @@ func (m *model) arrange(key string) bool {
 	return true
 }
 
-// typing is for the keys of the filter.
+// typing handles the keys of the filter.
 func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "enter":
@@ -191,7 +191,7 @@ func (m *model) confirm(key string) tea.Cmd {
 	case "y":
 		switch {
 		case !m.inSight():
-			m.message = unread // nobody can know what it would write
+			m.message = unread // the reviewer cannot see what it would write
 			return nil
 		case m.desk.Changes().Empty():
 			m.message = "there is nothing left to write"
@@ -205,7 +205,7 @@ func (m *model) confirm(key string) tea.Cmd {
 	return nil
 }
 
-// leaf scrolls a page of text; any other key goes back.
+// leaf scrolls a page of text. Any other key goes back.
 func (m *model) leaf(key string, back stage) {
 	switch key {
 	case "down", "j":

@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/review"
 )
 
-// list shows the items that pass the filter, the one that is looked at in the middle
-// where there are too many.
+// list shows the items that pass the filter. If they do not fit, the item under the cursor is
+// in the middle.
 func (m *model) list(b box) []string {
 	visible := m.desk.Visible()
 	_, place, _ := m.desk.Cursor()
@@ -37,7 +37,7 @@ func (m *model) item(item int, looked bool, width int) string {
 	}
 	count := " " + readable.Number(it.Cases)
 	head := fmt.Sprintf("%s%s %-3s ", cursor, sign, it.ID)
-	// The name takes what the rest leaves.
+	// the name gets the rest of the row
 	room := max(0, width-widths().StringWidth(head)-len(count))
 	text := widths().FillRight(widths().Truncate(it.Name, room, "…"), room)
 	if looked {
@@ -46,8 +46,8 @@ func (m *model) item(item int, looked bool, width int) string {
 	return m.paint.fit([]piece{{head, colour}, {text, palette.Plain}, {count, palette.Dim}}, 0, width)
 }
 
-// sign tells the state of an item; with an asterisk where a commit would change what is
-// written, with an exclamation mark where that is what somebody else wrote meanwhile.
+// sign returns the sign of an item's state. It has an asterisk if a commit would change the
+// written decision, and an exclamation mark if another reviewer wrote that decision meanwhile.
 func (m *model) sign(item int) (string, palette.Style) {
 	sign, colour := "·", palette.Dim
 	switch m.desk.State(item) {

@@ -9,7 +9,7 @@ import (
 	"muster/regress/internal/review"
 )
 
-// pageKey says what a page shows.
+// pageKey identifies the content of a page.
 type pageKey struct {
 	item, c int
 	mode    review.Mode
@@ -20,13 +20,14 @@ type pageKey struct {
 type page struct {
 	pageKey
 	lines []review.Line
-	parts []int // index of the line that begins a part, by part
+	parts []int // index of the first line of each part
 }
 
-// pagesMax is how many pages are kept: going back and forth does not load again.
+// pagesMax is the number of pages that are kept, so that moving back and forth does not load
+// them again.
 const pagesMax = 16
 
-// pages are those that were loaded last, the latest at the end.
+// pages are the pages that were loaded last, the latest at the end.
 type pages struct {
 	kept    []page
 	loading *pageKey
@@ -53,14 +54,14 @@ func (p *pages) get(k pageKey) ([]review.Line, bool) {
 	return found.lines, some
 }
 
-// wanted is what the screen is to show.
+// wanted returns the key of the page that the screen should show.
 func (m *model) wanted() (k pageKey, some bool) {
 	item, _, some := m.desk.Cursor()
 	c, _, someCase := m.desk.Member()
 	return pageKey{item, c, m.mode, m.others}, some && someCase
 }
 
-// difference returns the lines that the screen is to show, none while they are loaded.
+// difference returns the lines that the screen should show, or none while they are loaded.
 func (m *model) difference() []review.Line {
 	k, some := m.wanted()
 	if !some {
@@ -70,7 +71,7 @@ func (m *model) difference() []review.Line {
 	return lines
 }
 
-// load loads what is to be shown, if it is not there.
+// load loads the wanted page unless it is there.
 func (m *model) load() tea.Cmd {
 	k, some := m.wanted()
 	if _, known := m.pages.get(k); !some || known {
@@ -110,7 +111,7 @@ func remark(text string) review.Line {
 	return review.Line{Kind: review.Remark, Left: []review.Span{{Text: text}}}
 }
 
-// heading begins a part. A tool may have named it.
+// heading returns the heading of a part. A tool may have chosen the part's name.
 func heading(text string) review.Line {
 	return review.Line{Kind: review.Heading, Left: []review.Span{{Text: text}}}
 }

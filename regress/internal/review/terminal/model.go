@@ -10,32 +10,32 @@ import (
 	"muster/regress/internal/review"
 )
 
-// A stage is what the keys are for.
+// A stage decides what the keys do.
 type stage int
 
 const (
 	browsing stage = iota
 	filtering
 	reading    // the help
-	confirming // nothing is written before
+	confirming // asks before anything is written
 	writing
 )
 
-// A model is all that the screen shows. One goroutine uses it: what takes time runs as a
-// command and comes back as a message.
+// A model is the content of the screen. One goroutine uses it. Slow work runs as a command,
+// whose result comes back as a message.
 type model struct {
 	ctx   context.Context
 	desk  *review.Desk
 	paint painter
-	// editor is the command that opens both sides of a part; "" for none.
+	// editor is the command that opens both sides of a part, or "".
 	editor string
-	lend   func() (back func()) // as in Streams
+	lend   func() (back func()) // see Streams
 
 	width, height int
 	stage         stage
-	message       string // of the last key, until the next
+	message       string // message about the last key, until the next
 	notes         []string
-	typed         string // the filter, while it is typed
+	typed         string // the filter while it is typed
 
 	mode    review.Mode
 	others  bool
@@ -43,7 +43,7 @@ type model struct {
 	leafed  int // rows of the confirmation or the help that are scrolled out
 	pages   pages
 	sheet   sheet
-	commit  *commit // under way; nil for none
+	commit  *commit // the commit in progress, or nil
 	written []review.Result
 	failed  error // of the last commit
 
@@ -54,21 +54,21 @@ func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
 	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, width: 80, height: 24}
 }
 
-// looked is how things stand by now.
+// looked is the message with the present state of the files.
 type looked struct {
 	now review.Now
 	err error
 }
 
-// A commit is being written. What came of it is there once done is closed: for the screen,
-// or for Run where somebody left meanwhile.
+// A commit is being written. Its result is valid once done is closed. The screen reads it, or
+// Run if the reviewer left meanwhile.
 type commit struct {
 	done   chan struct{}
 	result review.Result
 	err    error
 }
 
-// lookSpacing is how often what others do is looked at.
+// lookSpacing is the time between two looks at the decisions of others.
 const lookSpacing = time.Second
 
 func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
@@ -80,12 +80,12 @@ func (m *model) look() tea.Cmd {
 	})
 }
 
-// repaintAfter is longer than a frame of the library's.
+// repaintAfter is longer than a frame of the library.
 const repaintAfter = 50 * time.Millisecond
 
-// repaint draws everything once more, a frame after the terminal was resized: the
-// library does not remember what its first frame put into columns that are new, and would
-// leave that on the screen when it changes (ultraviolet, TerminalRenderer.Render).
+// repaint redraws the whole screen one frame after a resize. The library forgets what its first
+// frame wrote into new columns, and would leave that on the screen (ultraviolet,
+// TerminalRenderer.Render).
 func repaint() tea.Cmd {
 	return tea.Tick(repaintAfter, func(time.Time) tea.Msg { return tea.ClearScreen() })
 }
@@ -122,8 +122,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// catchUp takes note of what others did. Not while a confirmation is on the screen: what
-// is written is what it says, and what contradicts is found when it is written.
+// catchUp updates the review with the decisions of others. It does nothing during a
+// confirmation: the reviewer confirms what the screen shows, and the write detects
+// contradictions.
 func (m *model) catchUp(l looked) {
 	if m.stage == confirming || m.stage == writing {
 		return
@@ -162,8 +163,8 @@ func (m *model) write() tea.Cmd {
 	return func() tea.Msg { <-c.done; return c }
 }
 
-// settle leaves when all was written; else it is up to the reviewer. Where others decided
-// otherwise it takes another confirmation: a y that was typed on must not be it.
+// settle ends the review if everything was written. Else the reviewer decides. After a conflict
+// a new confirmation is necessary, and a y that was typed before must not answer it.
 func (m *model) settle() tea.Cmd {
 	c := m.commit
 	m.commit, m.stage = nil, confirming

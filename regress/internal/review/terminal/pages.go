@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/review"
 )
 
-// confirmation says exactly what would be written: first what it comes to, which a reviewer
-// must have before them to confirm it, then each decision.
+// confirmation describes exactly what would be written: first the sum, which must be visible to
+// confirm it, then each decision.
 func (m *model) confirmation() (sum, each []piece) {
 	d := m.desk
 	c := d.Changes()
@@ -53,7 +53,7 @@ func (m *model) confirmation() (sum, each []piece) {
 	return sum, append([]piece{{"", palette.Plain}}, each...)
 }
 
-// choice is the decision on an item, and whether it goes over somebody else's.
+// choice describes the decision on an item, and whether it overwrites another reviewer's.
 func (m *model) choice(item int, s review.State) (row piece, contested bool) {
 	it := &m.desk.Items()[item]
 	over := ""
@@ -71,7 +71,7 @@ func (m *model) choice(item int, s review.State) (row piece, contested bool) {
 	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), over), colour}, contested
 }
 
-// decisions counts them, and what they are.
+// decisions counts decisions by kind.
 func decisions(counts map[review.State]int) string {
 	total, kinds := 0, []string(nil)
 	for _, one := range [...]struct {
@@ -89,7 +89,7 @@ func decisions(counts map[review.State]int) string {
 	return readable.Count(total, "decision") + ": " + strings.Join(kinds, ", ")
 }
 
-// does counts cases that do something.
+// does counts cases, with the verb that fits the number.
 func does(n int, many, one string) string {
 	if n == 1 {
 		return "1 case " + one
@@ -97,13 +97,13 @@ func does(n int, many, one string) string {
 	return readable.Number(n) + " cases " + many
 }
 
-// A sheet is a confirmation as it is on the screen. It is made once, for there may be
-// thousands of decisions: what would be written does not change while it is looked at.
+// A sheet is a confirmation on the screen. It is made once, because there may be thousands of
+// decisions, and what would be written does not change meanwhile.
 type sheet struct {
 	sum, each []piece
-	width     int // for which rows are
+	width     int // width of the rows
 	rows      []piece
-	sumRows   int // the first of rows, which say what it comes to
+	sumRows   int // the first rows: the sum
 }
 
 func (m *model) openSheet() {
@@ -122,19 +122,19 @@ func (s *sheet) fit(width int) {
 	s.rows = append(s.rows, wrap(s.each, width)...)
 }
 
-// How narrow a screen may be on which something can be confirmed.
+// confirmColumnsMin is the narrowest screen on which a commit can be confirmed.
 const confirmColumnsMin = 20
 
-// inSight reports whether all that a confirmation comes to can be read at once.
+// inSight reports whether the whole sum fits the screen.
 func (m *model) inSight() bool {
 	m.sheet.fit(m.width)
 	return m.width >= confirmColumnsMin && m.sheet.sumRows <= m.height-2
 }
 
-// unread is what is said of a confirmation that cannot be read.
+// unread is shown instead of a confirmation that does not fit.
 const unread = "nothing is written: make the window larger first"
 
-// tooSmall is shown where it cannot.
+// tooSmall is shown on a screen that is too small.
 func tooSmall() []piece {
 	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", palette.Yellow}}
 }

@@ -21,23 +21,24 @@ func (p painter) paint(s palette.Style, text string) string {
 	return s.Paint(text)
 }
 
-// A piece is text of one style.
+// A piece is text in one style.
 type piece struct {
 	text  string
 	style palette.Style
 }
 
-// widths tells how many columns text takes, whatever the locale.
+// widths returns rules for the width of text that ignore the locale.
 func widths() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeutral: true} }
 
-// tabColumns is how far apart tabs stop.
+// tabColumns is the distance of tab stops.
 const tabColumns = 8
 
-// safe is text in which nothing drives the terminal: whatever is shown passes here.
+// safe removes everything from a text that could drive the terminal. All shown text passes
+// through it.
 func safe(text string) string { return strings.ReplaceAll(readable.Text(text), "\n", "‹LF›") }
 
-// fit returns pieces as one row of exactly width columns, without the first shift ones.
-// What is cut off at the end is said by an ellipsis.
+// fit returns pieces as one row of exactly width columns, without the first shift columns. An
+// ellipsis marks a cut at the end.
 func (p painter) fit(pieces []piece, shift, width int) string {
 	if width <= 0 {
 		return ""

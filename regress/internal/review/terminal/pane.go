@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/review"
 )
 
-// pane shows what is said of an item, and the difference of one of its cases.
+// pane shows an item, and the difference of one of its cases.
 func (m *model) pane(b box) []string {
 	rows := m.about(b)
 	k, some := m.wanted()
@@ -27,7 +27,7 @@ func (m *model) pane(b box) []string {
 	return rows
 }
 
-// shown returns the rows of a difference that the pane has room for.
+// shown returns the rows of a difference that fit the pane.
 func (m *model) shown(lines []review.Line, b box) (rows []string) {
 	from, shift := m.top(lines, b), m.shift(b)
 	for i := from.line; len(rows) < b.height && i < len(lines); i++ {
@@ -101,8 +101,8 @@ func spansText(spans []review.Span) string {
 	return b.String()
 }
 
-// pieces styles the spans of a line. Without colours, what went and came within one line
-// stands in brackets.
+// pieces styles the spans of a line. Without colours, brackets enclose removed and added text
+// within a line.
 func (m *model) pieces(spans []review.Span, base palette.Style) (row []piece) {
 	for _, s := range spans {
 		one := piece{s.Text, base}

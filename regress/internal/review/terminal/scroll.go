@@ -31,7 +31,7 @@ func (m *model) space() box {
 	return b
 }
 
-// shiftBy is how many columns a key moves sideways.
+// shiftBy is the number of columns that a key moves sideways.
 const shiftBy = 8
 
 // leadShare is the share of the pane above the first change.
@@ -53,7 +53,7 @@ func (m *model) top(lines []review.Line, b box) place {
 	return p
 }
 
-// shift returns how many columns are scrolled out to the left.
+// shift returns the number of columns that are scrolled out to the left.
 func (m *model) shift(b box) int {
 	lines := m.difference()
 	if !m.view.cut || m.view.shifted || len(lines) == 0 {
@@ -66,14 +66,14 @@ func (m *model) shift(b box) int {
 	return max(0, column-b.width/leadShare) / shiftBy * shiftBy
 }
 
-// scroll moves the difference by rows, down or by a negative count up.
+// scroll moves the difference down by rows, or up by a negative number.
 func (m *model) scroll(by int) {
 	lines, b := m.difference(), m.space()
 	m.view.top = m.walk(lines, m.top(lines, b), by, b.width)
 	m.view.moved = true
 }
 
-// walk returns the place that many rows below p, or above it for a negative count.
+// walk returns the place a number of rows below p, or above it for a negative number.
 func (m *model) walk(lines []review.Line, p place, by, width int) place {
 	for ; by < 0 && p != (place{}); by++ {
 		if p.row == 0 {

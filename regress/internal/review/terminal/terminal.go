@@ -1,9 +1,9 @@
-// Package terminal shows a review on a terminal: the causes left, a difference right,
-// and keys to decide. It is a thin view: what there is to decide, and how a difference is
-// laid out, comes from package review; nothing is written but by its Desk.
+// Package terminal shows a review on a terminal: the causes on the left, a difference on the
+// right, and keys to decide. It is a thin view: the items, decisions and layout come from
+// package review, and only its Desk writes.
 //
-// It must not send to the terminal what a tool has put out: all that is shown goes through
-// one place that makes it harmless.
+// It must not send a tool's output to the terminal unescaped: all shown text passes through one
+// function that makes it harmless.
 package terminal
 
 import (
@@ -16,27 +16,28 @@ import (
 	"muster/regress/internal/review"
 )
 
-// Streams is the terminal.
+// Streams are the streams of the terminal.
 type Streams struct {
 	In, Out *os.File
 	Colour  bool
 	Environ []string // K=V
 
-	// Lend is called before an editor gets the terminal, and back after its end.
+	// Lend is called before an editor gets the terminal. It returns the function to call after
+	// the editor has exited.
 	Lend func() (back func())
 }
 
-// Run shows a review until its reviewer leaves, and returns what was written. The
-// terminal is then as it was before. Who leaves after a write that failed gets its error: a
-// status line may have no room for it. A context that ends ends it, and so does ctrl+c: what
-// is being written then is stopped, and waited for.
+// Run shows a review until the reviewer leaves, and returns what was written. It then restores
+// the terminal. If a write failed before the reviewer left, Run returns the error, because a
+// status line may not show all of it. The end of the context ends the review, and so does
+// ctrl+c: Run stops a write in progress and waits for it.
 func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(running, d, s.Colour)
 	m.editor, m.lend = editorIn(s.Environ), s.Lend
-	// Signals end the context, outside. It is not given to bubbletea: a program that it ends in
-	// that way, or by tea.Interrupt, closes the reader of the terminal while that still reads.
+	// The caller's signals end ctx. Bubbletea does not get ctx: a program that ends through its
+	// context, or through tea.Interrupt, closes the terminal's reader during a read.
 	p := tea.NewProgram(m, tea.WithInput(s.In), tea.WithOutput(s.Out),
 		tea.WithEnvironment(s.Environ), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, p.Quit)()

@@ -15,18 +15,17 @@ import (
 // A box is a part of the screen.
 type box struct{ width, height int }
 
-// split is how the screen is divided.
+// split divides the screen.
 type split struct {
 	stacked     bool
 	left, right box
 }
 
-// sideBySideMin is the narrowest screen on which causes and difference stand beside each
-// other.
+// sideBySideMin is the narrowest screen with causes and difference side by side.
 const sideBySideMin = 72
 
 func (m *model) split() (s split) {
-	rows := max(2, m.height-3) // a title, a message, the keys
+	rows := max(2, m.height-3) // the title, a message and the keys
 	if m.width < sideBySideMin {
 		top := max(1, min(rows/3, len(m.desk.Visible())))
 		return split{true, box{m.width, top}, box{m.width, max(1, rows-top)}}
@@ -56,7 +55,7 @@ func (m *model) rows() []string {
 	return rows[:min(len(rows), m.height)]
 }
 
-// confirmed shows what waits for a confirmation, and how far it is.
+// confirmed shows the confirmation, or the progress of the write.
 func (m *model) confirmed() []string {
 	if !m.inSight() {
 		return m.text(wrap(tooSmall(), m.width), "")
@@ -81,7 +80,7 @@ func (m *model) title() string {
 	return m.paint.fit([]piece{{text, palette.Bold}}, 0, m.width)
 }
 
-// hint is the row for what was said last: a message, else the filter, else a note.
+// hint returns the row below the lists: a message, else the filter, else a note.
 func (m *model) hint() string {
 	switch {
 	case m.stage == filtering:
@@ -97,7 +96,7 @@ func (m *model) hint() string {
 	return m.paint.fit(nil, 0, m.width)
 }
 
-// keys is the row that names keys: as many of them as it has room for.
+// keys returns the row that names keys, as many as fit.
 func (m *model) keys() string {
 	if m.stage == filtering {
 		return m.paint.fit([]piece{{"enter keeps the filter   esc takes it away", palette.Dim}}, 0, m.width)
@@ -133,7 +132,7 @@ func (m *model) body() []string {
 	return rows
 }
 
-// text shows a page of rows, and below it what the keys do.
+// text shows a page of rows, and the keys below it.
 func (m *model) text(lines []piece, keys string) []string {
 	rows := max(1, m.height-2)
 	m.leafed = max(0, min(m.leafed, len(lines)-rows))
@@ -151,7 +150,7 @@ func (m *model) text(lines []piece, keys string) []string {
 	return append(shown, m.paint.fit([]piece{{m.message, palette.Yellow}}, 0, m.width), m.paint.fit([]piece{{keys, palette.Dim}}, 0, m.width))
 }
 
-// wrap breaks what is longer than a row, between words where there are any.
+// wrap breaks text that is longer than a row, between words if possible.
 func wrap(lines []piece, width int) (wrapped []piece) {
 	for _, l := range lines {
 		l.text = safe(l.text)
@@ -162,7 +161,7 @@ func wrap(lines []piece, width int) (wrapped []piece) {
 				head = head[:i]
 			}
 			if head == "" || len(head) <= len(indent) {
-				break // a row of no columns: it is cut
+				break // a row without columns: the text is cut
 			}
 			wrapped = append(wrapped, piece{head, l.style})
 			indent = strings.Repeat(" ", min(4, width/4))

@@ -6,25 +6,25 @@ import (
 	"muster/regress/internal/review"
 )
 
-// An action is what a key or a button of the page does. Where its reviewer looks comes with
-// it, for each page looks elsewhere.
+// An action is the effect of a key or button of the page. It includes the page's position,
+// because each page has its own.
 type action struct {
 	Do     string `json:"do"`
-	Item   string `json:"item"` // that is looked at
+	Item   string `json:"item"` // index of the shown case
 	Place  int    `json:"place"`
 	Filter string `json:"filter"`
 }
 
-// acted is what came of one.
+// acted is the result of an action.
 type acted struct {
 	State state  `json:"state"`
-	Count int    `json:"count"` // decisions that were taken, or taken back
-	Item  string `json:"item"`  // to look at next
+	Count int    `json:"count"` // number of decisions made or undone
+	Item  string `json:"item"`  // the item to show next
 	Place int    `json:"place"`
 }
 
-// act decides. What goes on from there is package review's: the next item that is
-// undecided, or where the cursor was before.
+// act decides. Package review chooses the next position: the next undecided item, or the
+// earlier cursor.
 func (h *house) act(w http.ResponseWriter, r *http.Request, s *seat) {
 	var ask action
 	if !decode(w, r, &ask) {
@@ -46,7 +46,7 @@ func (h *house) act(w http.ResponseWriter, r *http.Request, s *seat) {
 	answer(w, out)
 }
 
-// aim has the desk look where the page does.
+// aim moves the desk's cursor to the page's position.
 func aim(d *review.Desk, a action) {
 	d.Filter(a.Filter)
 	item, known := d.Index(a.Item)
@@ -85,8 +85,8 @@ func decide(d *review.Desk, do string) (count int, known bool) {
 	return 0, false
 }
 
-// commit writes what the plan of a revision said. Where something has changed since, there
-// is another plan to look at first.
+// commit writes the plan of a revision. If something has changed since, it returns the new plan
+// instead.
 func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 	var ask struct{ Revision int }
 	if !decode(w, r, &ask) {
@@ -101,14 +101,14 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 		return
 	}
 	defer h.writing.RUnlock()
-	// A page that is closed meanwhile does not stop what it asked for.
+	// closing the page does not stop the commit
 	ctx := h.writes
 	var result review.Result
 	var err error
 	stale := false
-	// The seat is held until all is written, be it minutes: a commit ends with nothing
-	// pending, so that a decision which came in between would be lost, and whoever looks
-	// meanwhile would see what no longer holds. Other browsers do not wait.
+	// The seat is locked until everything is written, even for minutes. A commit ends with
+	// nothing pending, so a decision made meanwhile would be lost, and other pages would show
+	// an outdated state. Other browsers do not wait.
 	st := s.change(func(d *review.Desk) {
 		if stale = s.revision != ask.Revision; stale {
 			return
@@ -136,14 +136,14 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 	})
 }
 
-// committed is what came of a commit.
+// committed is the result of a commit.
 type committed struct {
 	State    state    `json:"state"`
 	Decided  int      `json:"decided"`
 	Accepted int      `json:"accepted"`
 	Refused  string   `json:"refused"`
 	Notes    []string `json:"notes"`
-	Written  bool     `json:"written"` // false where the decisions of others are in the way
+	Written  bool     `json:"written"` // false after a conflict with decisions of others
 }
 
 // another makes a link for another browser.
@@ -151,7 +151,8 @@ func (h *house) another(w http.ResponseWriter, _ *http.Request, _ *seat) {
 	answer(w, map[string]string{"link": h.link()})
 }
 
-// finish gives the seat back. What is not written is lost with it, so that is asked for.
+// finish returns the seat. Unwritten decisions are lost with it, so it first asks for
+// confirmation.
 func (h *house) finish(w http.ResponseWriter, r *http.Request, s *seat) {
 	var ask struct{ Lose bool }
 	if !decode(w, r, &ask) {

@@ -9,14 +9,15 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// reach is who gets to an address, and by which names.
+// reach describes which hosts and names lead to an address.
 type reach struct {
-	local  bool // this machine alone
+	local  bool // only this machine
 	names  []string
 	config *tls.Config // nil without TLS
 }
 
-// check returns who reaches the address, and refuses one where others could read along.
+// check returns the reach of the address. It refuses an address on which others could read
+// along.
 func (o *Options) check() (r reach, err error) {
 	host, _, err := net.SplitHostPort(o.Addr)
 	if err != nil {
@@ -41,25 +42,26 @@ func (o *Options) check() (r reach, err error) {
 	return r, nil
 }
 
-// knows reports whether a request for a host was meant for this page. A page of somebody
-// else's can have a name of its own lead here (DNS rebinding), but no address: so an
-// address is as good as a name that is known.
+// knows reports whether a request's host belongs to this page. Another page can make its own
+// name lead here (DNS rebinding), but it cannot do so with an address. So any address is as
+// good as a known name.
 func (r reach) knows(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
-	if err != nil { // it has no port
+	if err != nil { // the host has no port
 		host = hostport
 	}
 	host = strings.Trim(host, "[]")
 	return isLoopback(host) || !r.local && net.ParseIP(host) != nil || slices.ContainsFunc(r.names, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// isLoopback reports whether a host is this machine for whoever asks.
+// isLoopback reports whether a host always means the asking machine itself.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// origin is what the link begins with: an address that stands for all is none to go to.
+// origin returns the beginning of the link. It replaces an address that stands for all
+// interfaces by one that a browser can open.
 func (r reach) origin(at net.Addr) string {
 	scheme, host, port := "http", "", ""
 	if r.config != nil {

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// beat is how often a stream says that it is there.
+// beat is the time between two signs of life of a stream.
 const beat = 15 * time.Second
 
-// changes tells a page, a line of JSON at a time, when there is something new to show, and
-// that the review has ended. It is no event stream of the browser's own, for that cannot
-// send the key.
+// changes tells a page, one line of JSON at a time, that there is something new to show or that
+// the review has ended. A browser's own event stream cannot send the key.
 func (h *house) changes(w http.ResponseWriter, r *http.Request, s *seat) {
 	if !h.listens(+1) {
 		refuse(w, http.StatusTooManyRequests, "too many pages are open")

@@ -12,12 +12,11 @@ import (
 	"muster/regress"
 )
 
-// The page takes everything from here, runs no script but its own file, and cannot be
-// framed.
+// The page loads everything from here, runs no script but its own file, and cannot be framed.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guarded refuses requests that were sent under another name, or by another page.
+// guarded refuses requests that were sent to another name, or by another page.
 func (h *house) guarded(inner http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
@@ -47,10 +46,11 @@ func (h *house) scheme() string {
 	return "http"
 }
 
-// What a browser may send: decisions are short, a filter is what somebody types.
+// Bounds of requests: decisions are short, and a filter is typed.
 const bodyBytesMax = 64 << 10
 
-// cookieName has the port in it: browsers share cookies among all ports of a machine.
+// cookieName returns a name with the port, because browsers share cookies among all ports of a
+// machine.
 func cookieName(r *http.Request) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -59,11 +59,11 @@ func cookieName(r *http.Request) string {
 	return "muster-review-" + port
 }
 
-// keyHeader has the second secret. A cookie goes to every server on this machine that the
-// browser visits; the key stays with the page's own origin.
+// keyHeader carries the second secret. The browser sends a cookie to every server on this
+// machine, but the key stays with the page's origin.
 const keyHeader = "Muster-Key"
 
-// seated hands requests of reviewers on, with their seat.
+// seated adds the seat to the requests of reviewers.
 func (h *house) seated(inner func(http.ResponseWriter, *http.Request, *seat)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s, known := h.seatFor(r); known {
@@ -83,9 +83,9 @@ func (h *house) seatFor(r *http.Request) (*seat, bool) {
 	return h.seatOf(cookie.Value, r.Header.Get(keyHeader))
 }
 
-// session exchanges a link's token for a seat. A browser that has one keeps it, and the
-// link stays good for another: a second seat would take the cookie from the first, whose
-// decisions nobody could write any more.
+// session exchanges a link's token for a seat. A browser that has a seat keeps it, and the link
+// stays valid for another browser: a second seat would replace the cookie of the first, whose
+// decisions could not be written any more.
 func (h *house) session(w http.ResponseWriter, r *http.Request) {
 	var ask struct{ Token string }
 	if !decode(w, r, &ask) {
@@ -112,7 +112,7 @@ func (h *house) session(w http.ResponseWriter, r *http.Request) {
 	s.secrets.cookie, s.secrets.key = "", ""
 }
 
-// decode reads a request's body, and answers where it is not what was expected. A form of
+// decode reads a request's body, and answers the request if the body is invalid. A form of
 // another page cannot send JSON.
 func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -131,7 +131,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	// Who does not take the answer does not want it.
+	// the client is gone if it does not take the answer
 	_ = json.NewEncoder(w).Encode(v)
 }
 
@@ -150,7 +150,7 @@ func fail(w http.ResponseWriter, err error) {
 	refuse(w, status, wording.Of(err))
 }
 
-// unlimited lets a request take its time: it writes, or it is a stream.
+// unlimited lifts the time limit of a request that writes or streams.
 func unlimited(w http.ResponseWriter) error {
 	c := http.NewResponseController(w)
 	return errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{}))

@@ -14,32 +14,32 @@ import (
 	"muster/regress/internal/review"
 )
 
-// A house is where reviewers meet: each has a seat, which a link gives away once.
+// A house holds the reviewers. Each has a seat, and a link gives a seat to one browser.
 type house struct {
 	options Options
 	reach   reach
 	origin  string
 	end     context.CancelCauseFunc
 
-	opening sync.Mutex // Open is for one at a time
+	opening sync.Mutex // only one goroutine may call Open
 
-	// Commits hold writing for reading. Who takes it whole has no commit under way, and none
-	// to come. They do not end with the requests that asked for them, but with writes.
+	// Commits hold this lock for reading. A goroutine that locks it for writing knows that no
+	// commit runs or begins. A commit does not end with its request, but with its writes.
 	writing    sync.RWMutex
 	writes     context.Context
 	stopWrites context.CancelFunc
 
 	mu      sync.Mutex
-	links   []digest // not used yet
+	links   []digest // links that nobody has used yet
 	spent   []digest
 	seats   []*seat
-	given   int // seats so far
-	streams int // pages that listen
+	given   int // number of seats so far
+	streams int // number of pages that listen
 	quiet   time.Time
 	outcome Outcome
 }
 
-// digest is what is kept of a secret: comparing digests tells nothing by its time.
+// digest is the stored form of a secret: the time of comparing digests reveals nothing.
 type digest [sha256.Size]byte
 
 func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
@@ -47,10 +47,10 @@ func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
 const (
 	seatsMax   = 8  // reviewers at once
 	linksMax   = 8  // links that nobody has used yet
-	streamsMax = 32 // pages at once that hear of changes
+	streamsMax = 32 // pages at once that listen for changes
 )
 
-// Why a review ended, beside its context and a server that failed.
+// Reasons for the end of a review, beside its context and a failed server.
 var (
 	errFinished = errors.New("the review was ended in the browser")
 	errIdle     = errors.New("no page was open")
@@ -60,9 +60,9 @@ func newHouse(o Options, r reach, origin string, end context.CancelCauseFunc) *h
 	return &house{options: o, reach: r, origin: origin, end: end, quiet: time.Now()}
 }
 
-// link returns a new link that opens the review once. What it must not show is behind the
-// mark that browsers keep to themselves: no log and no other page sees it, and a program
-// that looks at links ahead does not use it up.
+// link returns a new link that opens the review once. The secret is in the fragment, which
+// browsers do not send: no log and no other page sees it, and a program that previews links
+// does not use it up.
 func (h *house) link() string {
 	token := rand.Text()
 	h.mu.Lock()
@@ -74,14 +74,14 @@ func (h *house) link() string {
 	return h.origin + "/#" + token
 }
 
-// The reasons for which a link opens nothing.
+// The reasons why a link opens nothing.
 var (
 	errSpent   = errors.New("this link was used already: a link opens the review once. The browser that used it can make another one, or start muster review --web again")
 	errUnknown = errors.New("this link does not belong to the review that is open here: take the one that muster printed last")
-	errFull    = fault.Inputf("as many as can review at once already do: one of them has to finish first")
+	errFull    = fault.Inputf("too many reviewers are at work: one of them has to finish first")
 )
 
-// enter takes a token for a new seat.
+// enter exchanges a token for a new seat.
 func (h *house) enter(ctx context.Context, token string) (s *seat, err error) {
 	h.opening.Lock()
 	defer h.opening.Unlock()
@@ -101,7 +101,7 @@ func (h *house) enter(ctx context.Context, token string) (s *seat, err error) {
 	return s, nil
 }
 
-// spend voids a link. Nothing comes of one that is refused because the house is full.
+// spend voids a link. A link that is refused because the house is full stays valid.
 func (h *house) spend(d digest) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +138,7 @@ func (h *house) others(than *seat) []*seat {
 	return slices.DeleteFunc(slices.Clone(h.seats), func(s *seat) bool { return s == than })
 }
 
-// leave gives a seat back. With the last one the review ends.
+// leave returns a seat. The review ends with the last one.
 func (h *house) leave(s *seat) {
 	unsaved := s.unsaved()
 	h.mu.Lock()
@@ -154,14 +154,14 @@ func (h *house) leave(s *seat) {
 	}
 }
 
-// wrote keeps what a commit came to.
+// wrote adds the result of a commit.
 func (h *house) wrote(r review.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.outcome.Results = append(h.outcome.Results, r)
 }
 
-// listens counts a page that hears of changes, and reports whether there is room for it.
+// listens registers a page that listens for changes, and reports whether there is room for it.
 func (h *house) listens(by int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *house) listens(by int) bool {
 	return true
 }
 
-// watch looks what others wrote, and whether anybody is there, until ctx ends.
+// watch reads the decisions of others, and checks that a page is open, until ctx ends.
 func (h *house) watch(ctx context.Context) {
 	tick := time.NewTicker(h.options.Every)
 	defer tick.Stop()
@@ -192,7 +192,7 @@ func (h *house) watch(ctx context.Context) {
 	}
 }
 
-// shown reports whether a page is open. Without one for long the review ends.
+// shown reports whether a page is open. The review ends if none is for a long time.
 func (h *house) shown() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -202,13 +202,12 @@ func (h *house) shown() bool {
 	return h.streams > 0
 }
 
-// wind has the server come to its end: streams end with their context, answers have a
-// moment, and a commit gets to its end if that takes no longer than the grace. A client that
-// hangs in the middle of a request is not waited for.
+// wind shuts the server down. Streams end with their context, answers have a short time, and a
+// commit may finish within the grace. A client that hangs in a request is not waited for.
 func (h *house) wind(server *http.Server) error {
 	late := time.AfterFunc(grace, h.stopWrites)
 	defer late.Stop()
-	h.writing.Lock() // and for good
+	h.writing.Lock() // the final close
 	limit, cancel := context.WithTimeout(context.Background(), lastTime)
 	defer cancel()
 	if server.Shutdown(limit) == nil {
@@ -217,7 +216,7 @@ func (h *house) wind(server *http.Server) error {
 	return server.Close()
 }
 
-// close says what came of it all, when no handler is at work any more.
+// close returns the outcome once no handler runs any more.
 func (h *house) close(cause, shutdown error) (Outcome, error) {
 	for _, s := range h.others(nil) {
 		h.outcome.Unsaved = append(h.outcome.Unsaved, s.unsaved()...)

@@ -9,14 +9,14 @@ import (
 	"muster/regress/internal/review"
 )
 
-// overview is what does not change while a review is open.
+// overview is the part of the page that does not change during a review.
 type overview struct {
 	Run      string         `json:"run"`
 	Command  string         `json:"command"`
 	Golden   string         `json:"golden"`
 	Cases    int            `json:"cases"`
-	Reviewer int            `json:"reviewer"` // 1 for the first
-	Noun     string         `json:"noun"`     // cause, or item where some are no causes
+	Reviewer int            `json:"reviewer"` // number of this reviewer, from 1
+	Noun     string         `json:"noun"`     // "cause", or "item" if some are not causes
 	Modes    []review.Mode  `json:"modes"`
 	Items    []overviewItem `json:"items"`
 	State    state          `json:"state"`
@@ -49,7 +49,7 @@ func (h *house) now(w http.ResponseWriter, _ *http.Request, s *seat) {
 	answer(w, s.read(func(*review.Desk) {}))
 }
 
-// filter answers which items a text lets pass.
+// filter returns the items that match a text.
 func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
 	var visible []int
 	s.read(func(d *review.Desk) {
@@ -59,7 +59,7 @@ func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
 	answer(w, map[string][]int{"visible": visible})
 }
 
-// A member is a case of an item, in a list.
+// A member is a case of an item in a list.
 type member struct {
 	Name     string `json:"name"`
 	Verdict  string `json:"verdict"`
@@ -67,10 +67,10 @@ type member struct {
 	Place    int    `json:"place"`
 }
 
-// membersMax is how many cases are listed at a time.
+// membersMax is the number of cases in one list.
 const membersMax = 200
 
-// cases lists cases of an item, from a place on.
+// cases lists the cases of an item from a position on.
 func (h *house) cases(w http.ResponseWriter, r *http.Request, s *seat) {
 	list, total, known := []member{}, 0, false
 	from, _ := strconv.Atoi(r.FormValue("from"))
@@ -94,12 +94,12 @@ func (h *house) cases(w http.ResponseWriter, r *http.Request, s *seat) {
 	answer(w, map[string]any{"cases": list, "total": total})
 }
 
-// shownPart is a part as it is laid out.
+// shownPart is a part after its layout.
 type shownPart struct {
 	Name  string        `json:"name"`
 	Words string        `json:"words"`
 	Lines []review.Line `json:"lines"`
-	More  bool          `json:"more"` // there may be more than these lines
+	More  bool          `json:"more"` // there may be further lines
 }
 
 type shownCase struct {
@@ -108,15 +108,14 @@ type shownCase struct {
 	Promoted bool        `json:"promoted"`
 	Place    int         `json:"place"`
 	Total    int         `json:"total"`
-	Items    []string    `json:"items"` // IDs of all that it shows
+	Items    []string    `json:"items"` // IDs of all items that it shows
 	Ending   string      `json:"ending"`
 	Where    string      `json:"where"`
 	Why      string      `json:"why"`
 	Parts    []shownPart `json:"parts"`
 }
 
-// Bounds of what is laid out at a time: what somebody reads, and what a browser moves
-// without getting stuck.
+// Bounds of one layout: enough to read, and not so much that a browser slows down.
 const (
 	linesDefault = 300
 	linesMost    = 5000
@@ -147,7 +146,7 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 		refuse(w, http.StatusNotFound, "there is no such case")
 		return
 	}
-	// Not while the desk is held: it reads both outcomes from the disk.
+	// not while the desk is locked, because it reads both outcomes from the disk
 	diff, err := load(r.Context(), one.Name)
 	if err != nil {
 		fail(w, err)
@@ -164,7 +163,7 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 	answer(w, shown)
 }
 
-// layoutFor is the layout that a request asks for, within bounds.
+// layoutFor returns the layout of a request, within bounds.
 func layoutFor(r *http.Request, item int) review.Layout {
 	l := review.Layout{
 		Mode: review.Mode(r.FormValue("mode")), Focus: item, Others: r.FormValue("others") != "",

@@ -11,7 +11,7 @@ import (
 //go:embed page
 var pages embed.FS
 
-// handler has all that there is to ask for.
+// handler serves all addresses of the review.
 func (h *house) handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /{$}", file("index.html", "text/html; charset=utf-8"))
@@ -35,8 +35,7 @@ func (h *house) handler() http.Handler {
 	return h.guarded(m)
 }
 
-// file serves one of the files of the page. There is nothing in them that anybody may not
-// see.
+// file serves one of the page's static files, which hold no secrets.
 func file(name, kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -44,7 +43,7 @@ func file(name, kind string) http.HandlerFunc {
 	}
 }
 
-// styleSheet serves what all pages have alike, and what this one alone has after it.
+// styleSheet serves the shared style, followed by the page's own.
 func styleSheet(w http.ResponseWriter, _ *http.Request) {
 	own, err := pages.ReadFile("page/page.css")
 	if err != nil {

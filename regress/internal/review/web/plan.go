@@ -9,21 +9,21 @@ import (
 	"muster/regress/internal/review"
 )
 
-// A plan is what a commit would write, in words and numbers.
+// A plan describes what a commit would write.
 type plan struct {
 	Revision  int             `json:"revision"`
 	Golden    string          `json:"golden"`
-	Kept      int             `json:"kept"`      // decisions
-	Decisions []plannedChoice `json:"decisions"` // of those, the first
+	Kept      int             `json:"kept"`      // number of decisions
+	Decisions []plannedChoice `json:"decisions"` // the first decisions
 	Promote   int             `json:"promote"`
-	Names     []string        `json:"names"`  // of those, the first
+	Names     []string        `json:"names"`  // the first cases
 	Shut      string          `json:"shut"`   // why no case can go into the golden
-	Barred    int             `json:"barred"` // cases that would, were it not shut
+	Barred    int             `json:"barred"` // number of cases if the golden could be written
 	Stay      int             `json:"stay"`
 	Waiting   []waiting       `json:"waiting"`
-	Waits     int             `json:"waits"` // cases, in all
+	Waits     int             `json:"waits"` // number of cases in all
 	Untouched int             `json:"untouched"`
-	Skipped   int             `json:"skipped"` // items
+	Skipped   int             `json:"skipped"` // number of items
 	Conflicts []conflict      `json:"conflicts"`
 }
 
@@ -35,16 +35,15 @@ type plannedChoice struct {
 	Cases int          `json:"cases"`
 }
 
-// waiting are cases that have an accepted cause, and others that are not: those are what
-// they wait for.
+// waiting is a set of cases that have accepted causes, and the other causes that they wait for.
 type waiting struct {
 	Cases   int      `json:"cases"`
 	For     []string `json:"for"` // IDs
 	Example string   `json:"example"`
 }
 
-// namesMax is how many names of cases a plan lists, choicesMax how many decisions, and
-// waitingMax how many sets of causes that cases wait for.
+// namesMax bounds the case names of a plan, choicesMax its decisions, and waitingMax its sets
+// of causes that cases wait for.
 const (
 	namesMax   = 200
 	choicesMax = 100
@@ -89,7 +88,7 @@ func (p *plan) fill(d *review.Desk) {
 	p.Waiting = p.Waiting[:min(len(p.Waiting), waitingMax)]
 }
 
-// wait counts a case that waits with those that wait for the same.
+// wait adds a waiting case to the set with the same causes.
 func (p *plan) wait(d *review.Desk, w review.Wait, by map[string]*waiting) {
 	var ids []string
 	for _, item := range w.For {

@@ -11,21 +11,21 @@ import (
 	"muster/regress/internal/review"
 )
 
-// A seat is one reviewer: a browser, with as many pages as it likes. All pages see the same
-// decisions; where each looks is its own affair.
+// A seat is one reviewer: a browser with any number of pages. All pages share the decisions.
+// Each has its own position.
 type seat struct {
 	number      int
-	cookie, key digest // of the secrets that requests bring
+	cookie, key digest // digests of the secrets that requests carry
 
-	// The secrets themselves, handed out once.
+	// The secrets themselves, sent to the browser once.
 	secrets struct{ cookie, key string }
 
 	mu       sync.Mutex
 	desk     *review.Desk
-	revision int           // of what pages show
-	changed  chan struct{} // closed when the revision is another one
-	notes    []string      // what grew old
-	commits  int           // so far
+	revision int           // revision of the shown state
+	changed  chan struct{} // closed when the revision changes
+	notes    []string      // notes on outdated facts
+	commits  int           // written so far
 }
 
 func newSeat(desk *review.Desk) *seat {
@@ -38,26 +38,26 @@ func newSeat(desk *review.Desk) *seat {
 // state is what a page shows beside the items themselves.
 type state struct {
 	Revision int `json:"revision"`
-	// A letter for each item: u, a, r, s; a capital where it is not written yet.
+	// A letter for each item: u, a, r or s; upper case while the decision is not written.
 	States    string     `json:"states"`
 	Undoable  int        `json:"undoable"`
-	Pending   int        `json:"pending"`  // decisions to write
-	Ready     int        `json:"ready"`    // cases that would be promoted
-	Barred    int        `json:"barred"`   // cases that would be, if the golden could take any
-	Shut      string     `json:"shut"`     // why it cannot
-	Promoted  int        `json:"promoted"` // cases that were
+	Pending   int        `json:"pending"`  // number of decisions to write
+	Ready     int        `json:"ready"`    // number of cases that would be promoted
+	Barred    int        `json:"barred"`   // number of such cases if the golden could be written
+	Shut      string     `json:"shut"`     // why the golden cannot be written
+	Promoted  int        `json:"promoted"` // number of cases that were promoted
 	Notes     []string   `json:"notes"`
 	Conflicts []conflict `json:"conflicts"`
 }
 
-// A conflict is a decision that would be written over somebody else's.
+// A conflict is a decision that would overwrite another reviewer's.
 type conflict struct {
 	ID     string       `json:"id"`
 	Mine   review.State `json:"mine"`
 	Theirs review.State `json:"theirs"`
 }
 
-// letter is what a state is on the wire.
+// letter encodes a state for the page.
 func letter(s review.State) byte {
 	switch s {
 	case review.Accepted:
@@ -70,7 +70,7 @@ func letter(s review.State) byte {
 	return 'u'
 }
 
-// state describes the desk; s.mu is held.
+// state describes the desk. The caller holds s.mu.
 func (s *seat) state() state {
 	changes := s.desk.Changes()
 	st := state{
@@ -98,14 +98,14 @@ func (s *seat) state() state {
 	return st
 }
 
-// equal leaves the revision out.
+// equal ignores the revision.
 func (st state) equal(other state) bool {
 	return st.States == other.States && st.Undoable == other.Undoable && st.Ready == other.Ready && st.Barred == other.Barred && st.Shut == other.Shut && st.Promoted == other.Promoted &&
 		slices.Equal(st.Notes, other.Notes) && slices.Equal(st.Conflicts, other.Conflicts)
 }
 
-// change does something to the desk, and tells the pages if that shows. It returns what is
-// to be shown then.
+// change changes the desk, and notifies the pages if the state differs. It returns the new
+// state.
 func (s *seat) change(do func(*review.Desk)) state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *seat) change(do func(*review.Desk)) state {
 	return after
 }
 
-// read looks at the desk.
+// read calls f with the locked desk.
 func (s *seat) read(look func(*review.Desk)) state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,15 +129,15 @@ func (s *seat) read(look func(*review.Desk)) state {
 	return s.state()
 }
 
-// next returns the revision, and what is closed with the next one.
+// next returns the revision, and the channel that is closed with the next one.
 func (s *seat) next() (revision int, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision, s.changed
 }
 
-// look takes note of what others wrote meanwhile. What is pending here stays so. What was
-// read before a commit of this reviewer's own is old.
+// look updates the desk with the decisions of others. Pending decisions stay pending. It
+// ignores a state that was read before a commit of this reviewer.
 func (s *seat) look(ctx context.Context) {
 	s.mu.Lock()
 	commits := s.commits
@@ -158,7 +158,7 @@ func (s *seat) look(ctx context.Context) {
 	})
 }
 
-// unsaved returns the IDs of what would be lost.
+// unsaved returns the IDs of the decisions that would be lost.
 func (s *seat) unsaved() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,8 @@
-// Package web shows a review in a browser: the decisions of package review, on one page
-// that a link opens once. It serves what it has embedded and nothing else, and asks nobody
-// but the browser.
+// Package web shows a review in a browser: the decisions of package review, on one page that a
+// link opens once. It serves only its embedded files, and contacts nobody.
 //
-// It must not decide: what a key does, and how a difference is laid out, is package
-// review's. What it holds beside that is who may look, and how they hear of each other.
+// It must not decide: package review defines what a key does and how a difference is laid out.
+// Package web decides who may look, and notifies reviewers of each other's decisions.
 package web
 
 import (
@@ -22,22 +21,22 @@ import (
 
 // Options of a review in a browser.
 type Options struct {
-	Addr string // HOST:PORT; port 0 = one that is free; empty = 127.0.0.1:0
+	Addr string // HOST:PORT; port 0 = a free one; empty = 127.0.0.1:0
 
-	Certificate, Key string // files, in PEM; "" = no TLS
-	// InTheClear allows an address that others reach without TLS: they can read along,
-	// and decide.
+	Certificate, Key string // PEM files; "" = no TLS
+	// InTheClear allows an address without TLS that others can reach. They can read along, and
+	// decide.
 	InTheClear bool
 
-	// Open returns a desk for one more reviewer, with what is decided by then. Its items
-	// and cases are the same each time. It is called by one goroutine at a time.
+	// Open returns a desk for one more reviewer, with the present decisions. Its items and
+	// cases are the same each time. One goroutine at a time calls it.
 	Open func(ctx context.Context) (*review.Desk, error)
 
 	// Ready is called once, with the link for the first browser.
 	Ready func(link string)
 
-	Idle  time.Duration // ends after so long without a page open; 0 = 30 minutes
-	Every time.Duration // how often it is looked what others wrote; 0 = 3 seconds
+	Idle  time.Duration // the review ends after this time without an open page; 0 = 30 minutes
+	Every time.Duration // time between two looks at the decisions of others; 0 = 3 seconds
 }
 
 const (
@@ -46,25 +45,25 @@ const (
 	everyDefault = 3 * time.Second
 )
 
-// Outcome is what came of a review.
+// Outcome is the result of a review.
 type Outcome struct {
-	Results []review.Result // of all commits that were written
-	Unsaved []string        // IDs of what was decided and not written, in order
-	Idle    bool            // it ended because no page was open any more
+	Results []review.Result // sum of all commits
+	Unsaved []string        // IDs of the decisions that were not written, in order
+	Idle    bool            // the review ended because no page was open
 }
 
-// Bounds of what a browser may send, and of how long that may take.
+// Bounds of a browser's requests and of their duration.
 const (
 	headBytesMax   = 16 << 10
 	headTime       = 10 * time.Second
 	readTime       = 30 * time.Second
 	connectionIdle = 2 * time.Minute
-	lastTime       = time.Second      // for answers that are under way at the end
-	grace          = 10 * time.Second // for what is being written then
+	lastTime       = time.Second      // for answers in progress at the end
+	grace          = 10 * time.Second // for a commit in progress at the end
 )
 
-// Run serves the review until the last reviewer ends it, or ctx ends, or nobody looks any
-// more. The outcome is good with an error too.
+// Run serves the review until the last reviewer ends it, ctx ends, or no page is open for long.
+// The outcome is valid with an error too.
 func Run(ctx context.Context, o Options) (Outcome, error) {
 	o.complete()
 	r, err := o.check()

@@ -1,7 +1,7 @@
-// Package blob is a content by its digest, as an engine of the Remote Execution API knows
-// it: SHA-256 and a size in bytes.
+// Package blob is a content and its digest, in the form of the Remote Execution API: SHA-256
+// and a size in bytes.
 //
-// It must not touch disk or network; who makes a blob says how it is opened.
+// It must not touch disk or network: the maker of a blob supplies the function that opens it.
 package blob
 
 import (
@@ -16,19 +16,19 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Digest names a content. It can be compared, and be the key of a map.
+// Digest identifies a content. It is comparable, and can be the key of a map.
 type Digest struct {
 	Hash outcome.Digest
 	Size int64 // bytes
 }
 
-// Proto is the digest as messages have it.
+// Proto returns the digest as a message.
 func (d Digest) Proto() *repb.Digest {
 	return &repb.Digest{Hash: d.Hash.String(), SizeBytes: d.Size}
 }
 
-// FromProto reads the digest that a message has. What is none of SHA-256, as an engine
-// in error may send it, is refused.
+// FromProto returns the digest in a message. It refuses anything but SHA-256, which a faulty
+// engine may send.
 func FromProto(d *repb.Digest) (Digest, error) {
 	var found Digest
 	err := found.Hash.UnmarshalText([]byte(d.GetHash()))
@@ -39,15 +39,15 @@ func FromProto(d *repb.Digest) (Digest, error) {
 	return found, nil
 }
 
-// Blob is a content: in memory, or opened when it is sent. Open may be called more than
-// once, and by several goroutines.
+// Blob is a content, in memory or opened when it is sent. Several goroutines may call Open,
+// more than once.
 type Blob struct {
 	Digest Digest
-	Bytes  []byte                        // whole, if Open is nil
-	Open   func() (io.ReadCloser, error) // gives Digest.Size bytes
+	Bytes  []byte                        // the whole content, if Open is nil
+	Open   func() (io.ReadCloser, error) // opens Digest.Size bytes
 }
 
-// Of makes a blob of bytes, which it keeps.
+// Of makes a blob of bytes. The blob keeps the slice.
 func Of(b []byte) Blob {
 	return Blob{Digest: Digest{sha256.Sum256(b), int64(len(b))}, Bytes: b}
 }

@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// checked is a content that is read to be sent.
+// checked is a content that is verified while it is sent.
 type checked struct {
 	io.Closer
 	from    io.Reader
@@ -18,14 +18,14 @@ type checked struct {
 	left    int64
 }
 
-// Checked reads what a digest promises from r, or fails with changed where r has something
-// else: an engine could only say that some content does not fit. What follows in r is not
-// read.
+// Checked returns a reader of the content that a digest names. If r has another content, the
+// reader fails with changed: the engine could only report a content that does not match. It
+// does not read what follows in r.
 func Checked(r io.ReadCloser, d Digest, changed error) io.ReadCloser {
 	return &checked{Closer: r, from: r, digest: d, changed: changed, sum: sha256.New(), left: d.Size}
 }
 
-// Read fails with the last bytes, before anybody takes them for all.
+// Read fails together with the last bytes, before anybody takes them for the whole content.
 func (c *checked) Read(p []byte) (int, error) {
 	if c.left == 0 {
 		return 0, io.EOF

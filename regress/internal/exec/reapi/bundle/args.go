@@ -7,12 +7,13 @@ import (
 	"muster/regress/internal/exec"
 )
 
-// move is a path of this machine that is elsewhere on a worker.
+// move maps a path on this machine to its path on a worker.
 type move struct{ from, to string }
 
-// CaseArgs returns what a command does on a worker for the case of that name, from the work
-// folder: that of Options, or one that has other words for the same executable. Paths are
-// moved before the name is put in: a case may be called as an input is.
+// CaseArgs returns the arguments with which a command runs on a worker for the case with that
+// name, from the work folder. The command is that of Options, or one with other words for the
+// same executable. Paths are replaced before the name is inserted, because a case may have the
+// name of an input.
 func (b *Bundle) CaseArgs(c *exec.Command, caseName string) []string {
 	there := *c
 	if there.Words = b.movedAll(c.Words); !c.Shell {
@@ -21,7 +22,8 @@ func (b *Bundle) CaseArgs(c *exec.Command, caseName string) []string {
 	args := there.Args(caseName)
 	args = append(b.zeroth(args[0]), args[1:]...)
 	if c.Stdin {
-		// The API has no standard input, so a shell opens it: the bundled one, or the worker's.
+		// The API has no standard input, so a shell opens it: the bundled shell, or the
+		// worker's.
 		shell := b.shell
 		if shell == nil {
 			shell = []string{exec.Shell}
@@ -31,8 +33,8 @@ func (b *Bundle) CaseArgs(c *exec.Command, caseName string) []string {
 	return args
 }
 
-// Args returns what words do on a worker, from the work folder: if they begin with how the
-// command is called, its executable starts them.
+// Args returns the arguments with which words run on a worker, from the work folder. If they
+// begin with the command's name, they start its executable.
 func (b *Bundle) Args(words []string) []string {
 	if slices.Contains(b.calls, words[0]) {
 		return append(b.zeroth(words[0]), b.movedAll(words[1:])...)
@@ -40,7 +42,7 @@ func (b *Bundle) Args(words []string) []string {
 	return b.movedAll(words)
 }
 
-// zeroth is what stands on a worker for the zeroth argument of the command.
+// zeroth returns the zeroth argument of the command on a worker.
 func (b *Bundle) zeroth(arg string) []string {
 	switch {
 	case b.follows != "":
@@ -59,8 +61,8 @@ func (b *Bundle) movedAll(args []string) []string {
 	return moved
 }
 
-// moved replaces the paths of inputs in an argument: at its start, after an option's one
-// letter (-I), after '=', ':' and ',', and where a word begins in a shell's script.
+// moved replaces the paths of inputs in an argument: at its start, after an option's single
+// letter (-I), after '=', ':' and ',', and at the start of a word in a shell's script.
 func (b *Bundle) moved(arg string) string {
 	for _, m := range b.moves {
 		for at := 0; ; {

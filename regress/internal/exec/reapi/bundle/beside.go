@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// seeker is a kind of program that is not whole without files which it finds by its own path.
-// Through a bundled loader its own path is the loader's.
+// seeker is a kind of program that needs files which it finds by its own path. Under a bundled
+// loader, its own path is the loader's.
 type seeker struct {
-	mark    string // what only such a program has in it
-	library string // how the library begins that has the mark in the program's place; "" = none has
-	what    string // it does
+	mark    string // a text that only such a program contains
+	library string // prefix of the library that has the text instead of the program; "" = none has
+	what    string // what the program looks for
 }
 
 func seekers() []seeker {
@@ -27,9 +27,9 @@ func seekers() []seeker {
 	}
 }
 
-// partsOf says what a program looks for, or "".
+// partsOf returns what a program looks for, or "".
 func partsOf(file string, f *elf.File) string {
-	libraries, _ := f.ImportedLibraries() // of a static one there are none
+	libraries, _ := f.ImportedLibraries() // a static program has no libraries
 	for _, s := range seekers() {
 		if slices.ContainsFunc(libraries, s.in) {
 			return s.what
@@ -47,7 +47,7 @@ func (s seeker) in(library string) bool {
 	return s.library != "" && strings.HasPrefix(library, s.library)
 }
 
-// holds reports whether a file has a text in it.
+// holds reports whether a file contains a text.
 func holds(file, text string) (bool, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package bundle is what travels with cases to an engine: files and folders of this
-// machine, and a command's executable with its shared libraries, laid out so that they
-// run where nothing else is.
+// Package bundle collects what travels with cases to an engine: files and folders of this
+// machine, and a command's executable with its shared libraries. They are laid out so that they
+// run on a worker that has nothing else.
 //
 // It must not run what it sends, nor know of cases or RPCs.
 package bundle
@@ -22,15 +22,15 @@ import (
 	"muster/regress/internal/name"
 )
 
-// toolFolder is where all of it lies below the root of an action's input. The work folder
-// lies beside it, one level deep, so that nobody who lists that finds the tool there.
+// toolFolder holds the bundle below the root of an action's input. It lies beside the work
+// folder, not in it, so that a tool that lists the work folder does not find it there.
 const toolFolder = "tool"
 
-// above leads from the work folder to the root.
+// above is the path from the work folder to the root.
 const above = "../"
 
-// Within it: executables, one that has the name of another, libraries with the loader, and
-// inputs by their own names.
+// Folders of the bundle: for executables, for one with the name of another, for libraries with
+// the loader, and for inputs by their own names.
 const (
 	binFolder   = toolFolder + "/bin"
 	otherFolder = binFolder + "/other"
@@ -38,59 +38,59 @@ const (
 	inputFolder = toolFolder + "/in"
 )
 
-// What one run may send along.
+// Bounds of what one run may send.
 const (
 	filesMax = tree.FilesMax
 	bytesMax = 8 << 30
 )
 
-// Options say what is to travel. Command must be set; all else may be left out.
+// Options describe what travels. Command is required.
 type Options struct {
-	Inputs  []string      // files and folders of this machine, as the user wrote them
-	Exclude []string      // files and folders that stay here when they lie in those
-	Command *exec.Command // resolved
-	Bundle  bool          // the command's executable travels with its libraries
-	Library []string      // folders where they are looked for first, as in LD_LIBRARY_PATH
-	Cache   string        // a file that remembers digests; "" = none
-	Note    func(string)  // hears once what does not travel; may be nil
+	Inputs  []string      // files and folders on this machine, as the user wrote them
+	Exclude []string      // files and folders within Inputs that do not travel
+	Command *exec.Command // resolved path
+	Bundle  bool          // whether the command's executable travels with its libraries
+	Library []string      // folders that the loader searches first, as in LD_LIBRARY_PATH
+	Cache   string        // file that caches digests; "" = none
+	Note    func(string)  // receives once what does not travel; may be nil
 }
 
-// item is a file that travels, or a link.
+// item is a file or link that travels.
 type item struct {
 	path   string // below the root of the input
 	source string // absolute, on this machine
-	target string // not empty: a link
+	target string // for a link; else empty
 	exec   bool
 	digest blob.Digest // of a file
 }
 
-// Bundle is what travels, read and laid out. It is not changed after Make, so any number
-// of goroutines may use it.
+// Bundle is everything that travels, read and laid out. It does not change after Make, so any
+// number of goroutines may use it.
 type Bundle struct {
 	items   []item
-	empty   []string // folders that hold nothing
+	empty   []string // empty folders
 	moves   []move
-	calls   []string // how the command's executable is called here
-	start   []string // what takes the place of the zeroth argument; nil = it is given as is
-	shell   []string // what starts a shell
-	follows string   // the program after the zeroth argument, if start ends in an option that takes that; else ""
+	calls   []string // name of the command's executable on this machine
+	start   []string // replaces the zeroth argument; nil = the argument stays
+	shell   []string // starts a shell
+	follows string   // the program after the zeroth argument, if start ends in an option for that argument; else ""
 	locale  bool     // the data of the usual locale travel
 }
 
-// making is a Bundle in the making.
+// making is a Bundle during Make.
 type making struct {
 	*Bundle
 	o       Options
 	digests *filedigest.Cache
-	loader  string            // of the executables laid out so far, absolute
+	loader  string            // absolute paths of the executables that are laid out
 	libs    map[string]string // name in libFolder → source
 	said    map[string]bool
 	stays   map[string]bool // real paths of Options.Exclude
 }
 
-// Make reads all that is to travel. Its errors are of class Input where the user has to
-// ask for something else, or where a file changes meanwhile, and name what; a file that cannot
-// be read is of class Environment.
+// Make reads everything that travels. Its errors name the file. They are of class Input if the
+// user must ask for something else or a file changes meanwhile. They are of class Environment
+// if a file cannot be read.
 func Make(ctx context.Context, o Options) (*Bundle, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -116,7 +116,7 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 	return m.Bundle, nil
 }
 
-// read makes the digests of all files.
+// read computes the digests of all files.
 func (m *making) read(ctx context.Context) error {
 	room := int64(bytesMax)
 	for i := range m.items {
@@ -142,7 +142,8 @@ func (m *making) read(ctx context.Context) error {
 	return nil
 }
 
-// realPath is absolute and without links, but for one that the file may be itself.
+// realPath returns the absolute path without links, but keeps the last element if the file is a
+// link itself.
 func realPath(file string) (string, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -152,11 +153,11 @@ func realPath(file string) (string, error) {
 	return filepath.Join(dir, filepath.Base(file)), err
 }
 
-// unreadable is why a file or folder does not travel.
+// unreadable returns the error for a file or folder that does not travel.
 func unreadable(path string, err error) error {
 	switch {
 	case regress.ClassOf(err) == regress.Input:
-		return err // it is worded
+		return err // has its text already
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Inputf("%s went away while it was read; run again when nothing writes there", name.Print(path))
 	case errors.Is(err, fs.ErrPermission):
@@ -165,7 +166,7 @@ func unreadable(path string, err error) error {
 	return fault.Environmentf("%s cannot be sent along: %w", name.Print(path), fault.Reason(err))
 }
 
-// Place puts all of it into the root of an action's input.
+// Place adds the whole bundle to the root of an action's input.
 func (b *Bundle) Place(d *tree.Builder) error {
 	for _, f := range b.items {
 		var err error
@@ -186,8 +187,8 @@ func (b *Bundle) Place(d *tree.Builder) error {
 	return nil
 }
 
-// Blobs yields the contents, each once. To read one is an error of those classes where its file
-// is no longer what it was.
+// Blobs yields each content once. Reading one fails, with an error as in Make, if its file has
+// changed.
 func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 	seen := map[blob.Digest]bool{}
 	for _, f := range b.items {
@@ -201,7 +202,7 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 	}
 }
 
-// add notes a file, and refuses what is too much.
+// add adds a file, and refuses more than the bounds.
 func (m *making) add(f item) error {
 	if len(m.items) >= filesMax {
 		return fault.Inputf("more than %s files travel with the command, the limit, at %s; send less by --remote-input", readable.Number(filesMax), name.Print(f.source))

@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// command lays out the executable, or finds out how it is named on a worker.
+// command lays out the executable, or determines its name on a worker.
 func (m *making) command() error {
 	c := m.o.Command
 	m.calls = []string{c.Path}
@@ -31,7 +31,7 @@ func (m *making) command() error {
 	return nil
 }
 
-// within is where a file of this machine travels already as a part of an input, or "".
+// within returns the place where a file of this machine travels as a part of an input, or "".
 func (m *making) within(file string) string {
 	for _, f := range m.items {
 		if f.source == file {

@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// content opens a file to be sent, as it was when its digest was made.
+// content opens a file for sending, as it was when its digest was computed.
 func content(file string, d blob.Digest) (io.ReadCloser, error) {
 	f, _, err := filedigest.OpenFile(file)
 	switch {

@@ -17,15 +17,15 @@ import (
 	"muster/regress/internal/program"
 )
 
-// executable lays out the command's executable: a program with its libraries, or a script
-// with its interpreter.
+// executable lays out the command's executable: a program with its libraries, or a script with
+// its interpreter.
 func (m *making) executable(file string) error {
 	start, err := m.program(file)
 	if err != nil {
 		return err
 	}
 	if m.o.Command.Stdin {
-		// A shell opens the source.
+		// a shell opens the source
 		shell, err := m.program(exec.Shell)
 		if err != nil {
 			return err
@@ -41,10 +41,10 @@ func (m *making) executable(file string) error {
 	return m.placeLibraries()
 }
 
-// started is how a program that was laid out is started from the work folder.
+// started is how a laid-out program is started from the work folder.
 type started struct {
-	before []string // the loader with its options; none for a static program
-	argv0  bool     // the loader takes --argv0
+	before []string // the loader with its options; empty for a static program
+	argv0  bool     // the loader knows --argv0
 	path   string
 	after  []string // a script's own argument, and its path
 }
@@ -91,7 +91,7 @@ func (m *making) program(file string) (started, error) {
 	return m.loaded(s, file, real, loader)
 }
 
-// loaded is a program with its libraries, started by the loader that it asks for.
+// loaded lays out a program with its libraries. The loader that the program names starts it.
 func (m *making) loaded(s started, file, real, loader string) (started, error) {
 	if m.loader != "" && m.loader != loader {
 		return s, fault.Inputf("--stdin needs %s there, which is started by %s, and the command is by %s: they cannot be bundled together; name the case by {in}, without --stdin", name.Print(file), name.Print(loader), name.Print(m.loader))
@@ -111,7 +111,7 @@ func (m *making) loaded(s started, file, real, loader string) (started, error) {
 	return s, nil
 }
 
-// place lets an executable travel, unless it does already, and says where it is then.
+// place adds an executable unless it travels already, and returns its place.
 func (m *making) place(file, real string) (at string, err error) {
 	info, err := os.Stat(real)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// input takes in one path of the user's: a file, or a folder with all below it.
+// input adds a path of the user's: a file, or a folder with everything below it.
 func (m *making) input(ctx context.Context, given string) error {
 	root, err := filepath.Abs(given)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *making) input(ctx context.Context, given string) error {
 	return nil
 }
 
-// nowhere reports whether a path is wrong, and not what is there.
+// nowhere reports whether an error is about the path itself, and not about what is there.
 func nowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }

@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/program"
 )
 
-// libraries notes the libraries of a program. The first program that needs a library decides
+// libraries adds the libraries of a program. The first program that needs a library decides
 // which file it is.
 func (m *making) libraries(file, loader string) error {
 	found, err := program.NewSearch(loader, m.o.Library).Libraries(file)
@@ -31,7 +31,7 @@ func (m *making) libraries(file, loader string) error {
 	return nil
 }
 
-// placeLibraries lets the libraries of all programs travel, each once.
+// placeLibraries lays out the libraries of all programs, each once.
 func (m *making) placeLibraries() error {
 	for _, base := range slices.Sorted(maps.Keys(m.libs)) {
 		source, err := filepath.EvalSymlinks(m.libs[base])

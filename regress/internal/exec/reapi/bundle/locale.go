@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 )
 
-// The locale that cases have, as C libraries name its folder, and where they look for it.
+// The locale of cases: the names of its folder in C libraries, and the folders with locales.
 const (
 	localeName   = "C.utf8"
 	localesHere  = "/usr/lib/locale"
 	localeFolder = toolFolder + "/locale"
 )
 
-// takeLocale adds the data of the locale that cases have, without which a character is a byte
-// to a bundled tool. Newer C libraries have it built in, and no such folder.
+// takeLocale adds the data of the locale of cases. Without them a character is a byte to a
+// bundled tool. Newer C libraries have the locale built in, and no such folder.
 func (m *making) takeLocale() error {
 	root := filepath.Join(localesHere, localeName)
 	if _, err := os.Stat(root); err != nil {
-		return nil // the tool has it, or nobody has
+		return nil // the tool has it built in, or this machine lacks it
 	}
 	m.locale = true
 	return filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
@@ -34,7 +34,7 @@ func (m *making) takeLocale() error {
 	})
 }
 
-// LocalePath is what LOCPATH must be for the locale that travels, or "" where none does.
+// LocalePath returns the value of LOCPATH for the locale that travels, or "" if none does.
 func (b *Bundle) LocalePath() string {
 	if !b.locale {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"muster/regress/internal/program"
 )
 
-// script lays out what begins with #!, and the program that interprets it.
+// script lays out a file that begins with #!, and the program that interprets it.
 func (m *making) script(file, real string) (started, error) {
 	words, err := program.Script(real)
 	switch {
@@ -37,8 +37,8 @@ func (m *making) script(file, real string) (started, error) {
 	return s, nil
 }
 
-// interpreterOf returns what a script's first line starts: a program by its absolute path,
-// which is none of env, with its arguments.
+// interpreterOf returns the program that a script's first line starts, with its arguments. It
+// must have an absolute path and not be env.
 func interpreterOf(words []string) ([]string, error) {
 	if path.Base(words[0]) == "env" && len(words) > 1 {
 		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {

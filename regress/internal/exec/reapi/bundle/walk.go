@@ -13,14 +13,14 @@ import (
 	"muster/regress/internal/name"
 )
 
-// walking is the way through one folder.
+// walking walks through one folder.
 type walking struct {
 	*making
 	ctx     context.Context
-	root    string // its real path
-	at      string // where it lies on a worker
+	root    string // real path of the folder
+	at      string // its place on a worker
 	copied  int    // links to files outside
-	left    int    // links that lead nowhere, sockets and the like
+	left    int    // dangling links, sockets and the like
 	example string
 }
 
@@ -63,13 +63,13 @@ func (w *walking) entry(below string, e fs.DirEntry) error {
 	return w.add(item{path: path.Join(w.at, below), source: filepath.Join(w.root, below), exec: info.Mode()&0o100 != 0})
 }
 
-// link keeps a link that stays inside, straight to where it leads in the end. In the place
-// of one that leads to a file elsewhere that file travels.
+// link keeps a link that stays inside, and makes it lead directly to its final target. It
+// replaces a link to a file elsewhere by that file.
 func (w *walking) link(below string) error {
 	source := filepath.Join(w.root, below)
 	if _, err := os.Stat(source); nowhere(err) {
 		w.leaveOut(below)
-		return nil // it leads nowhere there either
+		return nil // it dangles on the worker too
 	}
 	real, err := filepath.EvalSymlinks(source)
 	if err != nil {

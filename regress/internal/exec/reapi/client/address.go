@@ -10,7 +10,7 @@ import (
 )
 
 type address struct {
-	target string // as gRPC names it
+	target string // in gRPC's form
 	host   string
 	secure bool
 }
@@ -20,7 +20,7 @@ func (o Options) address() (address, error) {
 	switch {
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
 		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
-	case err != nil && strings.Contains(o.URL, "@"): // there may be a password in it
+	case err != nil && strings.Contains(o.URL, "@"): // it may contain a password
 		return address{}, fault.Inputf("what was given is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
 	case err != nil:
 		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
@@ -48,7 +48,7 @@ func (o Options) address() (address, error) {
 	return at, o.checkSecrets(at)
 }
 
-// checkSecrets refuses what would show the token to the network, and TLS without TLS.
+// checkSecrets refuses to send the token unencrypted, and TLS options without TLS.
 func (o Options) checkSecrets(at address) error {
 	ip := net.ParseIP(at.host)
 	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()

@@ -6,10 +6,10 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// aroundBlob is what a digest takes in a message, and what is around it, in bytes at most.
+// aroundBlob is the most that a digest and its surroundings take in a message, in bytes.
 const aroundBlob = 128
 
-// dropCancelled answers those of items whose asker has given up, and returns the others.
+// dropCancelled answers the items whose callers have given up, and returns the others.
 func dropCancelled[T any](items []T, cancelled func(T) error, answer func(T, error)) []T {
 	var left []T
 	for _, item := range items {
@@ -22,7 +22,7 @@ func dropCancelled[T any](items []T, cancelled func(T) error, answer func(T, err
 	return left
 }
 
-// digestOf reads a digest of an answer; one that is none equals no digest of a caller.
+// digestOf returns the digest in an answer. An invalid one equals no digest of a caller.
 func digestOf(m *repb.Digest) blob.Digest {
 	d, err := blob.FromProto(m)
 	if err != nil {

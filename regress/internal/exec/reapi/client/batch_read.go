@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// batchRead is a small content to read.
+// batchRead is a request for a small content.
 type batchRead struct {
 	ctx    context.Context
 	d      blob.Digest
@@ -19,7 +19,8 @@ type batchRead struct {
 
 func batchReadCost(w *batchRead) int64 { return w.d.Size + aroundBlob }
 
-// readBatch is one request for all of items, and again for what the engine puts off.
+// readBatch requests all items at once, and repeats the request for those that the engine
+// postpones.
 func (c *Client) readBatch(items []*batchRead) {
 	left := dropCancelled(items, func(w *batchRead) error { return w.ctx.Err() }, func(w *batchRead, err error) { w.answer(nil, err) })
 	if len(left) == 0 {
@@ -34,7 +35,7 @@ func (c *Client) readBatch(items []*batchRead) {
 	}
 }
 
-// readBatchOnce returns those that may be tried again, with an error if there are some.
+// readBatchOnce returns the items that may be tried again, with an error if there are any.
 func (c *Client) readBatchOnce(items []*batchRead) ([]*batchRead, error) {
 	reply, err := c.cas.BatchReadBlobs(c.life, c.readRequest(items))
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *Client) readRequest(items []*batchRead) *repb.BatchReadBlobsRequest {
 	return req
 }
 
-// contentOf takes a content out of an answer and checks it.
+// contentOf extracts a content from an answer and verifies it.
 func (c *Client) contentOf(d blob.Digest, r *repb.BatchReadBlobsResponse_Response) ([]byte, error) {
 	if r == nil {
 		return nil, transient{errNoAnswer}

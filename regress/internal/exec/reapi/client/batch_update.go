@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// compressMin is below what size, in bytes, a content gains nothing by compression.
+// compressMin is the size, in bytes, below which compression gains nothing.
 const compressMin = 512
 
 // batchUpload is a small content to send.
@@ -20,7 +20,7 @@ type batchUpload struct {
 
 func batchUploadCost(u *batchUpload) int64 { return u.d.Size + aroundBlob }
 
-// updateBatch sends items in one request, and those again that the engine puts off.
+// updateBatch sends items in one request, and repeats it for those that the engine postpones.
 func (c *Client) updateBatch(items []*batchUpload) {
 	left := items
 	err := c.retries().do(c.life, sendingBlobs, func() (err error) {
@@ -32,7 +32,7 @@ func (c *Client) updateBatch(items []*batchUpload) {
 	}
 }
 
-// updateBatchOnce returns those that may be tried again, with an error if there are some.
+// updateBatchOnce returns the items that may be tried again, with an error if there are any.
 func (c *Client) updateBatchOnce(items []*batchUpload) ([]*batchUpload, error) {
 	reply, err := c.cas.BatchUpdateBlobs(c.life, c.updateRequest(items))
 	if err != nil {

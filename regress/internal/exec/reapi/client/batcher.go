@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// batcher makes few requests of what many goroutines ask for one by one. What comes while
-// nothing is under way is sent at once; what comes while as many requests as may be are
-// in flight waits, and goes together with the next. Nobody waits for company but who says
-// for how long.
+// batcher combines what many goroutines request one by one into few requests. An item is sent
+// at once if no request is in flight. While the allowed number of requests is in flight, items
+// wait and go together with the next one. Otherwise only an item that allows it waits for
+// others.
 type batcher[T any] struct {
-	send        func([]T)     // one request; it answers each of them
-	cost        func(T) int64 // bytes in a message
-	room        int64         // bytes of one request; what costs more goes alone
-	inFlightMax int           // requests
+	send        func([]T)     // makes one request, and answers each of the items
+	cost        func(T) int64 // bytes of an item in a message
+	room        int64         // bytes of one request; a larger item goes alone
+	inFlightMax int           // number of requests in flight
 	working     *sync.WaitGroup
 
 	mu       sync.Mutex
 	queue    []T
 	inFlight int
-	later    bool // a request begins when the time of the first that waits for company is over
+	later    bool // the time limit of the first item that waits for others
 }
 
 func (b *batcher[T]) add(items ...T) {
@@ -29,7 +29,7 @@ func (b *batcher[T]) add(items ...T) {
 	b.begin()
 }
 
-// addWithin is add for an item that need not go at once.
+// addWithin is like add for an item that need not go at once.
 func (b *batcher[T]) addWithin(wait time.Duration, item T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -37,7 +37,7 @@ func (b *batcher[T]) addWithin(wait time.Duration, item T) {
 	switch {
 	case wait <= 0:
 		b.begin()
-	case !b.later: // also where a request is under way: that one may hang
+	case !b.later: // even if a request is in flight, because that one may hang
 		b.later = true
 		b.working.Add(1)
 		time.AfterFunc(wait, func() {
@@ -63,7 +63,7 @@ func (b *batcher[T]) work() {
 	}
 }
 
-// take returns what fits into the next request; nil ends work.
+// take returns the items of the next request, or nil to end work.
 func (b *batcher[T]) take() []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()

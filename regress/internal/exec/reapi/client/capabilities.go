@@ -13,38 +13,40 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// messageRoom is what a message may have, in bytes, when the engine states no limit: gRPC's own,
-// less what is around the contents.
+// messageRoom is the room in a message, in bytes, if the engine states no limit: gRPC's own
+// limit, less what surrounds the contents.
 const messageRoom = 4<<20 - 64<<10
 
-// smallMax: a content of more bytes is sent by itself, for it fills a message nearly alone.
+// smallMax is the size in bytes above which a content is sent by itself, because it nearly
+// fills a message.
 const smallMax = 1 << 20
 
-// limits is what the engine asks its clients to keep to.
+// limits are the engine's limits for its clients.
 type limits struct {
 	message int64 // bytes of digests in one request
 	batch   int64 // bytes of contents in one request, with their digests
-	small   int64 // bytes of a content that goes into a batch
-	blob    int64 // bytes of a content; 0 = any
+	small   int64 // bytes of a content that may go into a batch
+	blob    int64 // bytes of a content; 0 = no limit
 
 	zstdStream, zstdBatch bool
 }
 
-// helloMax is for how long one is waited for, at least, that takes a connection and says nothing.
+// helloMax is the shortest time to wait for an engine that accepts a connection and says
+// nothing.
 const helloMax = 10 * time.Second
 
 func (c *Client) learn(ctx context.Context, failFast bool) error {
 	var caps *repb.ServerCapabilities
 	r, within := c.retries(), max(c.o.Wait, helloMax)
 	if failFast {
-		r.max, within = min(r.max, 4), helloMax // a wrong address is known within a second
+		r.max, within = min(r.max, 4), helloMax // a wrong address is detected within a second
 	}
 	err := r.do(ctx, learning, func() (err error) {
 		end := time.Now().Add(within)
 		ctx, cancel := context.WithDeadline(ctx, end)
 		defer cancel()
 		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
-		if ctx.Err() != nil || !time.Now().Before(end) { // gRPC's clock may strike first
+		if ctx.Err() != nil || !time.Now().Before(end) { // gRPC's own clock may expire first
 			r.max = 1 // all its time is over
 		}
 		return err
@@ -61,7 +63,7 @@ func (c *Client) learn(ctx context.Context, failFast bool) error {
 	return nil
 }
 
-// lacks says what an engine has not that is needed; "" is nothing.
+// lacks names the required features that an engine does not have, or returns "".
 func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	cache, execution := caps.GetCacheCapabilities(), caps.GetExecutionCapabilities()
 	functions := execution.GetDigestFunctions()
@@ -113,7 +115,7 @@ func limitsOf(caps *repb.CacheCapabilities) limits {
 	}
 	small, most := min(room-aroundBlob, smallMax), caps.GetMaxCasBlobSizeBytes()
 	if most > 0 {
-		small = min(small, most) // what is larger is refused where large contents are
+		small = min(small, most) // larger contents are refused by the code for large contents
 	}
 	return limits{
 		message: room, batch: room, small: small, blob: most,

@@ -1,9 +1,9 @@
-// Package client is a connection to an engine of the Remote Execution API, version 2: what
-// it can do, its content store and action cache, and actions that it executes. It keeps to
-// the engine's limits, makes few requests of what many goroutines ask, and goes on after
-// what passes: a server that restarts, a stream that breaks.
+// Package client is a connection to an engine of the Remote Execution API, version 2: its
+// capabilities, content store and action cache, and executions. It keeps to the engine's limits
+// and combines the requests of many goroutines. It continues after temporary failures: a server
+// that restarts, or a stream that breaks.
 //
-// It must not know of cases and outcomes, nor judge what an action gave.
+// It must not know of cases and outcomes, nor judge the result of an action.
 package client
 
 import (
@@ -21,57 +21,57 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Bounds of what one client does at once, whatever its callers ask.
+// Bounds of what one client does at once, for all callers together.
 const (
 	bufferedMax       = 32 << 20 // bytes of small contents that wait to be sent
 	streamsMax        = 8        // contents that are sent one by one
-	inFlightMax       = 4        // requests of a kind under way, each a batch
-	executionsPerConn = 100      // executions on one connection: what servers allow at least
+	inFlightMax       = 4        // requests of one kind in flight, each a batch
+	executionsPerConn = 100      // executions on one connection: the smallest limit of usual servers
 
-	resultMax       = 4 << 20   // bytes of a result: as many as there are executions may come at once
-	largeResultsMax = 4         // results that are larger, each of up to messageMax
+	resultMax       = 4 << 20   // bytes of a result: one for each execution may arrive at once
+	largeResultsMax = 4         // larger results at once, each of up to messageMax
 	largeReadsMax   = 128 << 20 // bytes of large contents that are read whole
 )
 
-// Client is safe for use by many goroutines at once. Close it in the end.
+// Client may be used by many goroutines at once. Close it at the end.
 type Client struct {
 	o     Options
 	limit limits
 
-	before21 bool // the engine speaks no later version than 2.0
+	before21 bool // the engine knows no version after 2.0
 
 	conns      []*grpc.ClientConn // the first is for contents, the others for executions
 	cas        repb.ContentAddressableStorageClient
 	byteStream bytestream.ByteStreamClient
 	cache      repb.ActionCacheClient
 
-	life    context.Context // until Close: of what is done for several callers
+	life    context.Context // ends with Close; for work that serves several callers
 	end     context.CancelFunc
 	working sync.WaitGroup
 
 	traffic      traffic
-	nextConn     atomic.Uint32 // connection for an execution
-	successes    atomic.Int64  // of anything
-	executed     atomic.Int64  // that have a result
+	nextConn     atomic.Uint32 // index of the connection for the next execution
+	successes    atomic.Int64  // requests of any kind that succeeded
+	executed     atomic.Int64  // executions that have a result
 	cannotCancel atomic.Bool   // the engine does not cancel executions
-	namesAtOnce  atomic.Bool   // it names them before they run
-	away         atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
-	noted        atomic.Bool   // that it is waited for
+	namesAtOnce  atomic.Bool   // the engine names executions before they run
+	away         atomic.Bool   // a caller waited for the engine in vain, and nothing succeeded since
+	noted        atomic.Bool   // the user was told that muster waits for the engine
 
-	encoder      *zstd.Encoder // of batches; nil where the engine takes none
+	encoder      *zstd.Encoder // of batches; nil if the engine accepts none
 	decoder      *zstd.Decoder
 	known        *knownBlobs
 	buffered     *semaphore.Weighted
 	streams      *semaphore.Weighted
 	largeResults *semaphore.Weighted
-	largeReads   *semaphore.Weighted // bytes
+	largeReads   *semaphore.Weighted // in bytes
 	queries      batcher[*batchQuery]
 	uploads      batcher[*batchUpload]
 	reads        batcher[*batchRead]
 }
 
-// Dial connects, and asks the engine what it can do: an error of class Environment says
-// what it lacks or why it cannot be reached, one of class Input what is wrong in o.
+// Dial connects, and asks for the engine's capabilities. An error of class Environment says why
+// the engine cannot be reached or what it lacks. An error of class Input is about o.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	failFast := o.Wait == 0
 	o = o.withDefaults()
@@ -121,7 +121,7 @@ func (c *Client) connect(at address) error {
 	return nil
 }
 
-// Close ends what is under way and gives up the connections.
+// Close ends everything in progress and closes the connections.
 func (c *Client) Close() {
 	c.end()
 	for _, conn := range c.conns {
@@ -130,14 +130,14 @@ func (c *Client) Close() {
 	c.working.Wait()
 }
 
-// Before21 reports whether the engine knows no output paths, which came with version 2.1.
+// Before21 reports whether the engine does not know output paths, which came with version 2.1.
 func (c *Client) Before21() bool { return c.before21 }
 
-// Forget drops what the client remembers to be in the engine's store: these, or all when
-// none is named. An Upload then asks the engine again.
+// Forget drops what the client remembers of the engine's store: the named contents, or all if
+// none is named. The next Upload asks the engine again.
 func (c *Client) Forget(ds ...blob.Digest) { c.known.forget(ds) }
 
-// Pause waits, as between attempts.
+// Pause waits as between attempts.
 func (c *Client) Pause(ctx context.Context, d time.Duration) error { return c.o.Sleep(ctx, d) }
 
 // forExecution takes the connections in turn.

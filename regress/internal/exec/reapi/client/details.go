@@ -11,13 +11,13 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Of an engine's log so many bytes are shown, from its end, and one of so many is read.
+// Bounds of an engine's log: the bytes that are shown, from its end, and those that are read.
 const (
 	logShown = 400
 	logMax   = 256 << 10
 )
 
-// detailed is an error with what the engine said beside its status.
+// detailed is an error with what the engine reported beside its status.
 type detailed struct {
 	error
 	details string
@@ -25,7 +25,7 @@ type detailed struct {
 
 func (d *detailed) Unwrap() error { return d.error }
 
-// withDetails adds to an error what the engine says in words: its message and the ends of its logs.
+// withDetails adds the engine's text to an error: its message and the ends of its logs.
 func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResponse) error {
 	var details []string
 	if text := r.GetMessage(); text != "" {
@@ -42,7 +42,7 @@ func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResp
 	return &detailed{err, strings.Join(details, "; ")}
 }
 
-// logTail is empty where there is nothing for people, or it cannot be had.
+// logTail returns "" if the log cannot be read or has nothing for people.
 func (c *Client) logTail(ctx context.Context, l *repb.LogFile) string {
 	d, err := blob.FromProto(l.GetDigest())
 	if err != nil || !l.GetHumanReadable() || d.Size > logMax {

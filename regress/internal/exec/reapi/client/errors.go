@@ -19,26 +19,27 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// MissingError is in the chain of an error about contents that the engine has not, or no longer:
-// they can be uploaded, or made by another execution, and what failed tried again.
+// MissingError wraps errors about contents that the engine does not have, or no longer has. The
+// caller can upload them, or execute the action that makes them, and try again.
 type MissingError struct {
-	Digests []blob.Digest // none when the engine does not say which
+	Digests []blob.Digest // empty if the engine does not name them
 	err     error
 }
 
 func (m *MissingError) Error() string { return m.err.Error() }
 func (m *MissingError) Unwrap() error { return m.err }
 
-// AboutContents reports whether the engine says that it is about contents: else it may mean
-// something else.
+// AboutContents reports whether the engine clearly reports missing contents. Otherwise the
+// error may mean something else.
 func (m *MissingError) AboutContents() bool {
 	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
 }
 
-// failed is the error for a caller: of class Environment, with the engine's name and words.
+// failed returns the error for a caller: of class Environment, with the engine's name and
+// words.
 func (c *Client) failed(p purpose, err error) error { return c.failedAfter(p, err, 1, 0) }
 
-// failedAfter says also how often it was tried, for how long.
+// failedAfter adds the number of attempts and their duration.
 func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) error {
 	if errors.Is(err, context.Canceled) || regress.ClassOf(err) == regress.Input {
 		return err
@@ -63,10 +64,10 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, p, tries, shown, hint)
 }
 
-// messageShown is how much of an engine's message is shown, in bytes.
+// messageShown is the number of bytes that are shown of an engine's message.
 const messageShown = 500
 
-// oneLine makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+// oneLine returns the text of an engine as one line, without control characters.
 func oneLine(text string) string {
 	if len(text) > messageShown {
 		text = strings.ToValidUTF8(text[:messageShown], "") + " …"
@@ -74,7 +75,7 @@ func oneLine(text string) string {
 	return readable.Line(text)
 }
 
-// reworded shows an error by another message.
+// reworded is an error with another text.
 type reworded struct {
 	message string
 	err     error
@@ -83,7 +84,7 @@ type reworded struct {
 func (e *reworded) Error() string { return e.message }
 func (e *reworded) Unwrap() error { return e.err }
 
-// statusText is a status without gRPC's own words around it.
+// statusText returns the text of a status without gRPC's own words.
 func statusText(err error) string {
 	s, ok := status.FromError(err)
 	if !ok {
@@ -98,11 +99,10 @@ func statusText(err error) string {
 	return fmt.Sprintf("%s: %s", s.Code(), text)
 }
 
-// secretMin is the length, in bytes, from which on a word is a secret: a shorter one hides
-// nothing, and is in many words.
+// secretMin is the smallest length of a secret in bytes. Shorter words are part of many others.
 const secretMin = 6
 
-// redacted is a text without what only the engine may know, which may have repeated it.
+// redacted removes secrets that the engine may have repeated from a text.
 func (o Options) redacted(text string) string {
 	secrets := []string{o.Token}
 	for _, h := range o.Headers {
@@ -116,14 +116,14 @@ func (o Options) redacted(text string) string {
 	return text
 }
 
-// Unreachable reports whether an error is that there is no engine, or none that answers: not
-// one that refuses.
+// Unreachable reports whether an error means that no engine answers. A refusal is an answer.
 func Unreachable(err error) bool {
 	s := status.Convert(err)
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-// asMissing makes a MissingError of a status that is about contents; nil is about something else.
+// asMissing makes a MissingError of a status that is about contents, and returns nil for any
+// other.
 func asMissing(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
@@ -135,15 +135,15 @@ func asMissing(err error) error {
 	return nil
 }
 
-// aboutContents is for engines that state a missing input as an error of their own, as
-// buildbox does: "Tree is not completely available from LocalCAS."
+// aboutContents detects engines that report a missing input as an internal error, as buildbox
+// does: "Tree is not completely available from LocalCAS."
 func aboutContents(text string) bool {
 	return hasAny(strings.ToLower(text), "digest", "blob", "not found", "missing", "not completely available")
 }
 
-// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
-// action, or is allowed to it. What engines say of missing inputs is not so known, so all
-// else is taken to be about those.
+// aboutWorkers detects the other use of FAILED_PRECONDITION: no worker is available or allowed
+// for an action. Reports of missing inputs have no common form, so every other text counts as
+// one.
 func aboutWorkers(text string) bool {
 	return hasAny(strings.ToLower(text), "worker", "platform", "propert", "allowed")
 }
@@ -163,7 +163,7 @@ func violations(s *status.Status) (ds []blob.Digest) {
 	return ds
 }
 
-// subject reads "blobs/HASH/SIZE"; some engines leave the instance's name before it.
+// subject parses "blobs/HASH/SIZE". Some engines put the instance's name before it.
 func subject(text string) (d blob.Digest, ok bool) {
 	words := strings.Split(text, "/")
 	if len(words) < 3 || words[len(words)-3] != "blobs" {

@@ -13,19 +13,18 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Execution asks for an action to be executed. Its inputs must have been uploaded.
-// Action must be set; all else may be left out.
+// Execution requests the execution of an action. Upload its inputs first. Action is required.
 type Execution struct {
 	Action    blob.Digest
-	Target    string // what it is for, in words for the engine's records
-	SkipCache bool   // execute it also if its result is known
+	Target    string // its purpose, for the engine's records
+	SkipCache bool   // execute even if the result is cached
 
-	// Stage, if not nil, hears of each stage that the engine states, in the goroutine that
-	// asks. Engines may leave out any of them.
+	// Stage, if not nil, receives each stage that the engine reports, in the caller's
+	// goroutine. Engines may leave out any stage.
 	Stage func(repb.ExecutionStage_Value)
 }
 
-// Result returns what the engine knows to come of an action; false if it does not know.
+// Result returns the cached result of an action. It returns false if the engine has none.
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
 	ctx = ofAction(ctx, x)
 	err = c.retries().do(ctx, gettingResult, func() (err error) {
@@ -34,15 +33,15 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 		}
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
-			return nil // without a cache for clients, Execute still looks
+			return nil // without a cache for clients, Execute still looks in the engine's own
 		}
 		return err
 	})
 	return result, known, err
 }
 
-// getLargeResult asks without what a result can have inline. How large one is nobody says before
-// it is here, so few are asked for at once.
+// getLargeResult asks for a result without inline contents. The size of such a result is not
+// known in advance, so few are requested at once.
 func (c *Client) getLargeResult(ctx context.Context, x Execution) (*repb.ActionResult, error) {
 	if err := c.largeResults.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func (c *Client) getLargeResult(ctx context.Context, x Execution) (*repb.ActionR
 	return c.getResult(ctx, x, false, messageMax)
 }
 
-// getResult asks for a result once, with what it can have inline or without.
+// getResult asks for a result once, with or without inline contents.
 func (c *Client) getResult(ctx context.Context, x Execution, inline bool, most int) (*repb.ActionResult, error) {
 	return c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
 		InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
@@ -59,12 +58,12 @@ func (c *Client) getResult(ctx context.Context, x Execution, inline bool, most i
 	}, grpc.MaxCallRecvMsgSize(most))
 }
 
-// Execute has an action executed and returns what came of it: a result, with a status of OK,
-// or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
-// class Environment, with a MissingError in its chain where contents may be missing.
+// Execute executes an action and returns the result. Its status is OK, or DEADLINE_EXCEEDED if
+// the action ran into its timeout. Everything else is an error of class Environment. It wraps a
+// MissingError if contents may be missing.
 //
-// Of a response above 4 MiB the client holds a few at once, each of up to 16 MiB, for all
-// callers; the others wait for theirs. It is the caller's when it is returned.
+// A response may have up to 16 MiB. The client holds only a few of more than 4 MiB at once, for
+// all callers. Other callers wait. A returned response belongs to its caller.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.ExecutionTimeout,
 		c.failed(executing, fmt.Errorf("no result within %v", c.o.ExecutionTimeout)))
@@ -75,8 +74,8 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	err := r.do(ctx, executing, func() (err error) {
 		began := time.Now()
 		response, err = o.follow(ctx)
-		// A stream that lived for a while is no failed attempt, or long actions would end
-		// with the patience of some proxy.
+		// A stream that lived for a while does not count as a failed attempt. Otherwise a
+		// proxy's time limit would end long actions.
 		if o.received && time.Since(began) >= c.o.BackoffMax {
 			r.progressed()
 		}

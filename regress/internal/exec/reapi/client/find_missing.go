@@ -10,14 +10,15 @@ import (
 
 // batchQuery asks whether the engine has one content.
 type batchQuery struct {
-	ctx    context.Context // of who asks
+	ctx    context.Context // context of the caller
 	d      blob.Digest
 	answer func(missing bool, err error)
 }
 
 func batchQueryCost(*batchQuery) int64 { return aroundBlob }
 
-// FindMissing returns those that the engine has not, in the order of ds. It always asks.
+// FindMissing returns the digests that the engine does not have, in the order of ds. It always
+// asks the engine.
 func (c *Client) FindMissing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
 	absent := make([]bool, len(ds))
 	all := newLatch(len(ds))
@@ -41,7 +42,7 @@ func (c *Client) FindMissing(ctx context.Context, ds []blob.Digest) ([]blob.Dige
 	return missing, nil
 }
 
-// queryBatch is one request for all of items.
+// queryBatch asks for all items in one request.
 func (c *Client) queryBatch(items []*batchQuery) {
 	items = dropCancelled(items, func(q *batchQuery) error { return q.ctx.Err() }, func(q *batchQuery, err error) { q.answer(false, err) })
 	if len(items) == 0 {

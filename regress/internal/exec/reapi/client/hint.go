@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// hintOf is what may mend an error of a request, in the words of the command line, or what
-// it means to somebody who does not know such engines; "" is nothing.
+// hintOf suggests a remedy for a failed request, in the words of the command line, or explains
+// the error. It returns "" if it knows neither.
 func (o Options) hintOf(p purpose, s *status.Status) string {
 	switch code := s.Code(); {
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
@@ -35,7 +35,7 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 	return o.hint(s)
 }
 
-// hint is the same for any request.
+// hint is independent of the request.
 func (o Options) hint(s *status.Status) string {
 	if h := o.tlsHint(s.Message()); h != "" {
 		return "; " + h
@@ -59,18 +59,18 @@ func (o Options) hint(s *status.Status) string {
 	return ""
 }
 
-// cutOff reports whether a server broke off after the handshake: that it refuses a client's
-// certificate it says then, which may be lost with the connection.
+// cutOff reports whether a server closed the connection after the handshake. A server refuses a
+// client's certificate at that point, and its reason may be lost with the connection.
 func (o Options) cutOff(text string) bool {
 	return hasAny(text, "broken pipe", "connection reset", "server preface: EOF") && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
 }
 
-// full tells an engine without room by its words, for which there is no status.
+// full recognises an engine without room by its words, because no status means that.
 func full(text string) bool {
 	return hasAny(strings.ToLower(text), "outofspace", "out of space", "no space left", "storage allocation", "storage quota")
 }
 
-// tlsHint knows the words of Go's TLS and of what servers answer, for gRPC has no more than
+// tlsHint recognises the words of Go's TLS and of servers' answers, because gRPC passes on only
 // a text.
 func (o Options) tlsHint(text string) string {
 	has := func(signs ...string) bool { return hasAny(text, signs...) }

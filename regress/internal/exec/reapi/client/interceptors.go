@@ -10,16 +10,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// interceptors add what goes with every request beside its message, and its deadline.
+// interceptors add metadata and a deadline to every request.
 type interceptors struct{ o Options }
 
 type actionKey struct{}
 
-// targetMax is how much is said of what an action is for, in bytes: proxies have little room
-// for headers.
+// targetMax bounds the description of an action, in bytes, because proxies have little room for
+// headers.
 const targetMax = 200
 
-// ofAction marks the requests under ctx as being for one action.
+// ofAction marks the requests under ctx as belonging to one action.
 func ofAction(ctx context.Context, x Execution) context.Context {
 	return context.WithValue(ctx, actionKey{}, x)
 }
@@ -43,7 +43,7 @@ func (i interceptors) put(ctx context.Context) context.Context {
 		m.ActionId, m.TargetId = x.Action.Hash.String(), strings.ToValidUTF8(x.Target[:min(len(x.Target), targetMax)], "")
 	}
 	about, err := proto.Marshal(m)
-	// Only text that is no UTF-8 fails, and the engine can do without.
+	// only text that is not UTF-8 fails, and the engine can do without it
 	if err != nil {
 		about = nil
 	}

@@ -6,9 +6,9 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// knownBlobs remembers which contents the engine has, and which are on their way. It keeps the
-// latest: a generation that is full becomes the older one, of which only what is asked for
-// lives on.
+// knownBlobs remembers which contents the engine has, and which are being sent. It keeps the
+// latest ones: when a generation is full, it becomes the older one, and only contents that are
+// asked for move to the new one.
 type knownBlobs struct {
 	mu            sync.Mutex
 	recent, older map[blob.Digest]struct{}
@@ -16,21 +16,21 @@ type knownBlobs struct {
 	pending       map[blob.Digest]*pendingUpload
 }
 
-// pendingUpload is one content on its way. Whoever waits for it reads err after done.
+// pendingUpload is a content that is being sent. Read err only after done is closed.
 type pendingUpload struct {
 	b         blob.Blob
 	done      chan struct{}
 	err       error
-	batched   bool // it is in a batch, which settles it; for its sender alone
-	abandoned bool // its sender gave up: another may
+	batched   bool // it is in a batch, which settles it; only its sender uses this
+	abandoned bool // its sender gave up, so another may send it
 }
 
 func newKnownBlobs(most int) *knownBlobs {
 	return &knownBlobs{recent: map[blob.Digest]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
 }
 
-// claim parts blobs into those that the caller must settle, and those that others do. What
-// is there already is in neither.
+// claim divides blobs into those that the caller must settle and those that others settle. It
+// leaves out those that the engine has.
 func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// latch waits for a number of answers, and has the first error among them.
+// latch waits for a number of answers, and keeps the first error.
 type latch struct {
 	mu   sync.Mutex
 	left int

@@ -11,28 +11,29 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Open returns a content as a stream. It goes on after a break where it was, and its end is
-// an error in the place of io.EOF if what came has not the digest that was asked for, with
-// a MissingError in its chain if the engine has not the content. ctx is of all that is read.
+// Open returns a content as a stream. After a break it continues where it was. If the content
+// does not match its digest, the stream ends with an error instead of io.EOF. If the engine
+// lacks the content, the error wraps a MissingError. ctx applies to all reads.
 func (c *Client) Open(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 	return &streamRead{c: c, ctx: ctx, d: d, sum: sha256.New(), tries: c.retries()}, nil
 }
 
-// streamRead is one content; body is the stream of an attempt, nil before and between them.
+// streamRead reads one content. body is the stream of an attempt, or nil before and between
+// attempts.
 type streamRead struct {
 	c      *Client
 	ctx    context.Context
 	d      blob.Digest
 	sum    hash.Hash
 	offset int64
-	gained int64 // by this attempt
+	gained int64 // bytes of this attempt
 	tries  *retries
 	body   io.ReadCloser
 	end    error
 }
 
-// gainMin is what an attempt must bring or take, in bytes, to be no failed one: a stream that
-// always breaks after one byte would go on for ever.
+// gainMin is the progress in bytes below which an attempt counts as failed. Otherwise a stream
+// that always breaks after one byte would go on for ever.
 const gainMin = 128 << 10
 
 func (r *streamRead) Read(p []byte) (int, error) {
@@ -58,7 +59,7 @@ func (r *streamRead) Read(p []byte) (int, error) {
 	return 0, r.end
 }
 
-// step reads no more than one byte beyond what must come, to notice that there is more.
+// step reads at most one byte beyond the expected end, to detect a longer content.
 func (r *streamRead) step(p []byte) (int, error) {
 	if r.body == nil {
 		return 0, io.EOF
@@ -73,7 +74,7 @@ func (r *streamRead) step(p []byte) (int, error) {
 	return n, err
 }
 
-// stop ends an attempt, and the reading unless there shall be another.
+// stop ends an attempt. It ends the reading too, unless another attempt follows.
 func (r *streamRead) stop(err error) {
 	if r.body != nil {
 		r.body.Close()
@@ -115,10 +116,11 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 	return &decompressed{newDecoder(in).IOReadCloser(), in}
 }
 
-// compressedMax is what a content may take on its way: compressed it hardly grows.
+// compressedMax is the largest compressed size of a content: compression hardly makes it
+// larger.
 func compressedMax(size int64) int64 { return size + size/64 + 1<<20 }
 
-// chunkReader is the stream as a reader.
+// chunkReader makes a reader of the stream.
 type chunkReader struct {
 	watch  *watchdog
 	room   int64 // bytes that may still come
@@ -131,7 +133,7 @@ func (s *chunkReader) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 && s.err == nil {
 		var reply *bytestream.ReadResponse
 		if reply, s.err = s.stream.Recv(); len(reply.GetData()) == 0 {
-			continue // it is no progress
+			continue // this is no progress
 		}
 		s.watch.progressed()
 		s.rest = reply.GetData()
@@ -157,7 +159,7 @@ type decompressed struct {
 	in *chunkReader
 }
 
-// Read shows the stream's own error, and what is no zstd as something that may pass.
+// Read returns the stream's own error. Invalid zstd counts as a temporary failure.
 func (u *decompressed) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {

@@ -13,20 +13,20 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// operation is an execution, which may take several streams.
+// operation is an execution. It may take several streams.
 type operation struct {
 	c        *Client
 	x        Execution
 	on       *grpc.ClientConn
-	name     string // of the operation, as soon as the engine said it
-	resumed  bool   // the latest stream asked for that operation, by its name
+	name     string // name of the operation, once the engine has sent it
+	resumed  bool   // the latest stream was opened with that name
 	stage    repb.ExecutionStage_Value
-	received bool // something on the latest stream
-	large    bool // the result was larger than most are
-	noInline bool // and too large for any: it shall come without what it can have inline
+	received bool // the latest stream has sent something
+	large    bool // the result was larger than usual
+	noInline bool // the result was larger than any message: request it without inline contents
 }
 
-// follow opens a stream and reads it to the result.
+// follow opens a stream and reads it up to the result.
 func (o *operation) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	o.received = false
 	if o.large {
@@ -54,10 +54,10 @@ func (o *operation) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	return nil, o.interrupted(watch.cause(err))
 }
 
-// watchdog ends a stream that is silent. Without a name nothing can be asked for again but the
-// execution itself, so that is done only where the engine is known to name what it has at
-// once: there a proxy has lost the request, or the answer. Else it may run already, and is
-// waited for as long as it may take in all.
+// watchdog ends a silent stream. An unnamed operation can only be requested anew. If the engine
+// is known to name operations at once, a proxy has lost the request or the answer, so watchdog
+// ends the stream soon. Otherwise the operation may be running, and watchdog waits for its
+// whole time limit.
 func (o *operation) watchdog(ctx context.Context) *watchdog {
 	if o.name != "" {
 		return newWatchdog(ctx, o.c.o.Silence, func() bool { return false })
@@ -83,7 +83,7 @@ func (o *operation) open(ctx context.Context) (grpc.ServerStreamingClient[longru
 	return repb.NewExecutionClient(o.on).Execute(ctx, req, most)
 }
 
-// observe takes the name and the stage from a message.
+// observe reads the name and the stage from a message.
 func (o *operation) observe(op *longrunningpb.Operation) {
 	o.received = true
 	if op.GetName() != "" {
@@ -102,23 +102,24 @@ func (o *operation) observe(op *longrunningpb.Operation) {
 	}
 }
 
-// interrupted says of a stream that ended without a result whether to ask again, and how.
+// interrupted decides whether and how to repeat the request after a stream ended without a
+// result.
 func (o *operation) interrupted(err error) error {
 	code := status.Code(err)
 	switch {
 	case errors.Is(err, io.EOF):
 		return transient{errors.New("the stream ended without a result")}
 	case o.resumed && (code == codes.NotFound || code == codes.Unimplemented):
-		o.name = "" // it is forgotten, so the action is executed anew
+		o.name = "" // the engine has forgotten it, so the action is executed anew
 		return transient{err}
 	case tooLarge(err) && !o.large && o.name != "":
-		o.large = true // it has ended, and its name has the result still
+		o.large = true // it has ended, and its name still has the result
 		return transient{err}
 	case tooLarge(err) && !o.noInline:
 		o.name, o.large, o.noInline = "", true, true
 		return transient{err}
 	case code == codes.DataLoss:
-		return transient{err} // it had a result: it can have another
+		return transient{err} // it had a result, so it can produce another
 	case !retryable(err):
 		if m := asMissing(err); m != nil {
 			return m
@@ -144,7 +145,7 @@ func (o *operation) finish(ctx context.Context, op *longrunningpb.Operation) (*r
 	case s.Code() == codes.OK:
 		return nil, errors.New("neither a result nor an error came of an action")
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, errors.New("it gave up: " + s.Message()) // no attempt is quicker
+		return nil, errors.New("it gave up: " + s.Message()) // another attempt would take as long
 	}
 	if s.Code() == codes.DataLoss {
 		return nil, transient{s.Err()}
@@ -158,11 +159,11 @@ func (o *operation) finish(ctx context.Context, op *longrunningpb.Operation) (*r
 	return nil, o.c.withDetails(ctx, s.Err(), response)
 }
 
-// cancelMax is how long it may take to tell an engine that a result is not wanted any more.
+// cancelMax bounds the time for cancelling an operation.
 const cancelMax = 2 * time.Second
 
-// cancel takes what nobody waits for out of the engine's queue. Engines may know nothing of
-// that, so it is a wish, and the one that does not is not asked again.
+// cancel asks the engine to drop an execution that nobody waits for. Engines need not support
+// that, and one that does not is not asked again.
 func (o *operation) cancel(ctx context.Context) {
 	if o.name == "" || ctx.Err() == nil || o.c.cannotCancel.Load() {
 		return

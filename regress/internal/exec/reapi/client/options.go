@@ -9,50 +9,53 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options says where the engine is, who asks, and how patiently. All but URL may be left
-// out.
+// Options have the address of the engine, and the client's identity and patience. Only URL is
+// required.
 type Options struct {
 	URL      string // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS
 	Instance string
 	Headers  []Header // sent with every request
-	// Token is sent with every request, as "Authorization: Bearer TOKEN"; "" = nothing.
+	// Token is sent with every request, as "Authorization: Bearer TOKEN"; "" = none.
 	Token string
-	// PlainToken sends the token over grpc:// to other machines as well, for networks that
-	// encrypt by themselves.
+	// PlainToken allows the token over grpc:// to other machines too, for networks with their
+	// own encryption.
 	PlainToken bool
-	CA         string // file with the certificates (PEM) to trust in place of the system's
-	Cert, Key  string // files with the client's own certificate and its key (PEM)
+	CA         string // PEM file with trusted certificates, instead of the system's
+	Cert, Key  string // PEM files with the client's own certificate and its key
 
-	Version    string // of this program, for the engine's records
-	Invocation string // what all requests of one run have in common
-	Priority   int32  // of executions; 0 is the engine's usual
-	Jobs       int    // executions at once, for as many connections as they need
+	Version    string // version of this program, for the engine's records
+	Invocation string // ID that all requests of one run share
+	Priority   int32  // of executions; 0 is the engine's default
+	Jobs       int    // executions at once; the client opens enough connections
 
-	Deadline         time.Duration // of a request, and of a stream that does not move
-	ExecutionTimeout time.Duration // of one execution with its wait for a worker
-	// Silence is after how long a silent execution is asked for again by its name; or, where it
-	// has none though the engine names others at once, made anew, then after Wait at least.
+	Deadline         time.Duration // of a request, and of a stream without progress
+	ExecutionTimeout time.Duration // of one execution, including its wait for a worker
+	// Silence is the time after which the client asks for a silent execution by its name. If it
+	// has no name, although the engine names executions at once, the client requests it anew,
+	// after Wait at the earliest.
 	Silence time.Duration
-	// Wait is for an engine that is away or busy, from the first failure of a request. Where
-	// nobody sets it, a wrong address is known within a second.
+	// Wait is the patience with an engine that is away or busy, from the first failure of a
+	// request. If it is not set, a wrong address is detected within a second.
 	Wait       time.Duration
-	Attempts   int           // of one request, in a row; 0 = as many as fit into Wait
-	Backoff    time.Duration // before the second attempt; it grows up to BackoffMax
+	Attempts   int           // attempts in a row at one request; 0 = as many as fit into Wait
+	Backoff    time.Duration // pause before the second attempt; it grows up to BackoffMax
 	BackoffMax time.Duration
-	Remember   int // how many contents are known to be there, at 64 bytes each
+	Remember   int // number of contents that the client remembers as present, at 64 bytes each
 
-	// Note hears, from any goroutine, that the engine is waited for, and that it is back.
+	// Note receives, from any goroutine, a note that muster waits for the engine, and that the
+	// engine is back.
 	Note func(string)
 
-	// Seams for tests: how to wait, and how to reach an address.
+	// Hooks for tests: how to wait, and how to reach an address.
 	Sleep  func(context.Context, time.Duration) error
 	Dialer func(ctx context.Context, address string) (net.Conn, error)
 }
 
-// Header is one more line that goes with every request.
+// Header is a further header of every request.
 type Header struct{ Name, Value string }
 
-// withDefaults is o with what it leaves out. Wait is as long as a server takes to restart.
+// withDefaults fills the fields that are not set. The default of Wait is the time in which a
+// server restarts.
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Invocation = cmp.Or(o.Invocation, uuid.NewString())
@@ -74,7 +77,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// attempts is how many fit into Wait at the least that is between them.
+// attempts returns how many attempts fit into Wait, with the shortest pauses between them.
 func (o Options) attempts() int {
 	n := 2
 	for sum, next := time.Duration(0), o.Backoff; sum < o.Wait; next = min(2*next, o.BackoffMax) {

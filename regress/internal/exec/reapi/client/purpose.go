@@ -1,6 +1,6 @@
 package client
 
-// A purpose is what a request is for, as errors say it.
+// A purpose names a request in errors.
 type purpose string
 
 const (

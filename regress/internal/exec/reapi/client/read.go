@@ -17,19 +17,18 @@ import (
 
 var errDigest = errors.New("what it sent has another digest than what was asked for")
 
-// readMax is how large a content, in bytes, is read whole.
+// readMax is the largest content, in bytes, that is read whole.
 const readMax = 64 << 20
 
-// Read returns a content, whole in memory: for small ones, of which many callers read some
-// each, and of up to 64 MiB. Of the large ones, as lists of very many files are, 128 MiB at
-// most are being read at once for all callers; what a caller keeps is its own. A MissingError
-// is in the error's chain when the engine has it not.
+// Read returns a whole content, of up to 64 MiB. It is best for small contents that many
+// callers read. For all callers together it reads large ones, such as lists of very many files,
+// up to 128 MiB at once; a returned content belongs to its caller. The error wraps a
+// MissingError if the engine does not have the content.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	return c.ReadWithin(ctx, d, 0)
 }
 
-// ReadWithin is Read for who does not mind to wait that long: many such contents come with
-// one request.
+// ReadWithin is like Read but may wait up to d to share a batch.
 func (c *Client) ReadWithin(ctx context.Context, d blob.Digest, wait time.Duration) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
@@ -63,14 +62,15 @@ func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
 	}
 	defer r.Close()
 	var data bytes.Buffer
-	if _, err = io.CopyN(&data, r, 1); err == nil { // no memory is taken for what the engine has not
-		data.Grow(int(d.Size) + bytes.MinRead) // nor twice as much, as growing by copies would
+	if _, err = io.CopyN(&data, r, 1); err == nil { // allocates nothing before the engine has sent something
+		data.Grow(int(d.Size) + bytes.MinRead) // avoids the double memory of growing by copies
 		_, err = data.ReadFrom(r)
 	}
 	return data.Bytes(), err
 }
 
-// blobGone reports whether the engine has not, or has only in part, what it said that it has.
+// blobGone reports whether the engine lacks a content, or a part of it, that it reported as
+// present.
 func blobGone(err error) bool {
 	code := status.Code(err)
 	return code == codes.NotFound || code == codes.DataLoss

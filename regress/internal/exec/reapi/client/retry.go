@@ -14,44 +14,45 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// retries counts the attempts at one thing, and waits between them.
+// retries counts the attempts at one request, and waits between them.
 type retries struct {
 	c   *Client
-	n   int // attempts that failed since something moved
+	n   int // failed attempts since the last progress
 	max int
 
-	since time.Time // when the first of these failed
-	began int64     // what of the client's had succeeded then
-	ended int64     // executions of the client's that had ended at the latest of these
+	since time.Time // time of the first of these
+	began int64     // requests of the client that had succeeded by then
+	ended int64     // executions of the client that had ended at the latest of these
 
-	doubts int // how many more attempts may fail in a way that mostly does not pass
+	doubts int // remaining attempts that may fail with an error that is usually permanent
 }
 
 func (c *Client) retries() *retries {
 	return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax, ended: c.executed.Load()}
 }
 
-// doubtsMax is how often something is tried again that mostly does not pass.
+// doubtsMax is the number of retries after an error that is usually permanent.
 const doubtsMax = 2
 
-// queueing is after how many attempts those that wait in a queue do not get further apart.
+// queueing is the number of attempts after which the pauses of a waiting request do not grow
+// any more.
 const queueing = 5
 
-// queue says that an attempt that an engine with no room refused is no failure, as long as
-// executions of this client end there: they are in its way.
+// queue does not count an attempt that a full engine refused, as long as executions of this
+// client end there: they take the room.
 func (r *retries) queue(err error) {
 	if ended := r.c.executed.Load(); status.Code(err) == codes.ResourceExhausted && ended != r.ended {
 		r.ended, r.since, r.n = ended, time.Now(), min(r.n, queueing)
 	}
 }
 
-// progressed says that there was progress: the attempts are counted from here.
+// progressed records progress: attempts are counted from here.
 func (r *retries) progressed() {
 	r.n = 0
 	r.c.succeeded()
 }
 
-// succeeded says that the engine did something for this client.
+// succeeded records that a request of this client succeeded.
 func (c *Client) succeeded() {
 	c.successes.Add(1)
 	c.away.Store(false)
@@ -60,15 +61,15 @@ func (c *Client) succeeded() {
 	}
 }
 
-// again waits and returns nil when another attempt makes sense after err, and otherwise the
-// error for the caller.
+// again waits and returns nil if another attempt makes sense after err. Otherwise it returns
+// the error for the caller.
 func (r *retries) again(ctx context.Context, p purpose, err error) error {
 	r.queue(err)
 	if r.n++; r.n == 1 {
 		r.since, r.began = time.Now(), r.c.successes.Load()
 	}
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-		<-ctx.Done() // gRPC's clock may strike first
+		<-ctx.Done() // gRPC's own clock may expire first
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -84,10 +85,10 @@ func (r *retries) again(ctx context.Context, p purpose, err error) error {
 	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
 }
 
-// noteAfter is how long an engine that does nothing for anybody is waited for in silence.
+// noteAfter is how long muster waits silently for an engine that answers nobody.
 const noteAfter = 2 * time.Second
 
-// noteWaiting says once what is waited for.
+// noteWaiting notes once what muster waits for.
 func (r *retries) noteWaiting(err error, left time.Duration) {
 	c := r.c
 	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
@@ -95,8 +96,8 @@ func (r *retries) noteWaiting(err error, left time.Duration) {
 	}
 }
 
-// giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
-// wait as long for it, until it does something again.
+// giveUp records that the engine answered nobody during this wait. No other request has to wait
+// as long, until one succeeds.
 func (r *retries) giveUp(p purpose, err error) error {
 	if r.n == 1 && r.c.away.Load() && retryable(err) {
 		return fault.Environmentf("engine %s is still away", r.c.o.URL)
@@ -121,8 +122,9 @@ func (r *retries) do(ctx context.Context, p purpose, attempt func() error) error
 	}
 }
 
-// delay doubles with each attempt up to a cap, and the upper half of it is chance, or all
-// clients of a server that restarts would come back at once. What the engine asks for counts.
+// delay doubles with each attempt up to a bound. Its upper half is random, because otherwise
+// all clients of a restarted server would come back at once. A delay that the engine asks for
+// counts.
 func (r *retries) delay(err error) time.Duration {
 	d := min(r.c.o.Backoff<<min(r.n-1, 20), r.c.o.BackoffMax)
 	d = d/2 + rand.N(d/2+1)

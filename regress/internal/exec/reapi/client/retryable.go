@@ -9,15 +9,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// transient is an error of this side that another attempt may mend.
+// transient is an error on this side that another attempt may mend.
 type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
 
-// errNoAnswer is transient, of a batch.
+// errNoAnswer is a transient error of a batch.
 var errNoAnswer = errors.New("it did not answer for every content")
 
-// retryable reports whether what failed may succeed by itself if tried again.
+// retryable reports whether a failed request may succeed by itself if it is repeated.
 func retryable(err error) bool {
 	if errors.As(err, new(transient)) {
 		return true
@@ -32,7 +32,7 @@ func retryable(err error) bool {
 		return !refusedByTLS(text)
 	case codes.ResourceExhausted:
 		return !strings.Contains(text, tooLargeSign)
-	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller's own end is looked at before
+	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller has checked its own end before
 		return true
 	case codes.Internal, codes.Unknown:
 		return brokenStream(text)
@@ -40,16 +40,16 @@ func retryable(err error) bool {
 	return false
 }
 
-// tooLargeSign is in what gRPC says of a message.
+// tooLargeSign is part of gRPC's text about a message's size.
 const tooLargeSign = "larger than max"
 
-// tooLarge reports whether one side does not take a message of that size.
+// tooLarge reports whether one side refuses a message of that size.
 func tooLarge(err error) bool {
 	return status.Code(err) == codes.ResourceExhausted && strings.Contains(status.Convert(err).Message(), tooLargeSign)
 }
 
-// doubtful reports whether err may pass, though most like it do not: an engine in trouble of
-// its own, perhaps with one worker of many.
+// doubtful reports whether err may be temporary although most such errors are not: an internal
+// error of an engine, perhaps of one of its workers.
 func doubtful(err error) bool {
 	if m := (*MissingError)(nil); errors.As(err, &m) {
 		return false // its caller can mend it
@@ -63,25 +63,25 @@ func isStatus(err error) bool {
 	return ok
 }
 
-// unanswered reports whether an attempt had no answer, or that of somebody between.
+// unanswered reports whether an attempt had no answer, or only that of a proxy.
 func unanswered(err error) bool {
 	code := status.Code(err)
 	return errors.As(err, new(transient)) || code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
-// refusedByTLS tells a certificate that will not do from a server that went away meanwhile.
-// gRPC has no more than a text.
+// refusedByTLS distinguishes a rejected certificate from a server that went away meanwhile.
+// gRPC passes on only a text.
 func refusedByTLS(text string) bool {
 	return hasAny(text, "x509: ", "tls: ")
 }
 
-// brokenStream tells a connection that broke, as gRPC and proxies put it, from an engine in
-// trouble.
+// brokenStream distinguishes a broken connection, in the words of gRPC and proxies, from an
+// internal error of the engine.
 func brokenStream(text string) bool {
 	return hasAny(text, "RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY")
 }
 
-// hasAny reports whether a text has one of the signs by which it is known, as written there.
+// hasAny reports whether a text contains one of the signs.
 func hasAny(text string, signs ...string) bool {
 	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }

@@ -7,17 +7,17 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// traffic counts the bytes of messages and headers, as gRPC puts them on the network.
+// traffic counts the bytes of messages and headers as gRPC puts them on the network.
 type traffic struct{ sent, received atomic.Int64 }
 
 var _ stats.Handler = (*traffic)(nil)
 
-// Traffic is how many bytes went to the engine and came from it so far.
+// Traffic returns the bytes that were sent to the engine and received from it so far.
 func (c *Client) Traffic() (sent, received int64) {
 	return c.traffic.sent.Load(), c.traffic.received.Load()
 }
 
-// HandleRPC implements stats.Handler. What goes as headers gRPC does not measure.
+// HandleRPC implements stats.Handler. gRPC does not measure headers that are sent.
 func (t *traffic) HandleRPC(_ context.Context, one stats.RPCStats) {
 	switch one := one.(type) {
 	case *stats.OutPayload:

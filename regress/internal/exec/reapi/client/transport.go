@@ -15,13 +15,12 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// keepaliveEvery is how often a connection is asked for a sign of life: servers end those of
-// clients that ask more often than every five minutes, which is the usual limit. A silent
-// execution is asked for sooner (Options.Silence).
+// keepaliveEvery is the time between two pings of a connection. Servers close connections that
+// ping more often than every five minutes, the usual limit. A silent execution is queried
+// sooner (Options.Silence).
 const keepaliveEvery = 5*time.Minute + 10*time.Second
 
-// messageMax is the largest message that is taken, in bytes: four times what a batch has at
-// most.
+// messageMax is the largest accepted message in bytes: four times the largest batch.
 const messageMax = 16 << 20
 
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {

@@ -10,12 +10,12 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// partMax is how many contents an Upload works through at once.
+// partMax is the number of contents that an Upload handles at once.
 const partMax = 4096
 
-// Upload returns when the engine has all of blobs: it sends what the engine says it lacks,
-// each content once however many ask, and remembers what is there. Contents in memory must
-// stay as they are. In memory it holds 32 MiB at most for all callers, besides theirs.
+// Upload returns when the engine has all blobs. It sends those that the engine reports as
+// missing, each only once for all callers, and remembers those that are present. Contents in
+// memory must not change. In addition it holds at most 32 MiB for all callers.
 func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
 	for len(blobs) > 0 {
 		n := min(len(blobs), partMax)
@@ -30,7 +30,8 @@ func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
 func (c *Client) uploadPart(ctx context.Context, blobs []blob.Blob) error {
 	for len(blobs) > 0 {
 		mine, others := c.known.claim(blobs)
-		// First what others may wait for, then what they do: so none waits in a circle.
+		// First the contents for which others may wait, then those of others, so that no two
+		// callers wait for each other.
 		if err := c.settleAll(ctx, mine); err != nil {
 			return err
 		}
@@ -56,8 +57,8 @@ func (u *pendingUpload) wait(ctx context.Context) error {
 	}
 }
 
-// settleAll sees to it that the engine has what is in uploads, and that each of them ends,
-// some after an error was returned.
+// settleAll makes sure that the engine has the contents of uploads, and that each upload ends.
+// Some may end after an error was returned.
 func (c *Client) settleAll(ctx context.Context, uploads []*pendingUpload) error {
 	absent, err := c.withoutPresent(ctx, uploads)
 	if err == nil {
@@ -74,7 +75,7 @@ func (c *Client) settleAll(ctx context.Context, uploads []*pendingUpload) error 
 	return err
 }
 
-// withoutPresent settles what the engine has already and returns the rest.
+// withoutPresent settles the uploads that the engine has already, and returns the others.
 func (c *Client) withoutPresent(ctx context.Context, uploads []*pendingUpload) ([]*pendingUpload, error) {
 	ds := make([]blob.Digest, len(uploads))
 	for i, u := range uploads {
@@ -99,7 +100,7 @@ func (c *Client) withoutPresent(ctx context.Context, uploads []*pendingUpload) (
 	return absent, nil
 }
 
-// sendAll leaves small contents to batches, and meanwhile sends large ones beside each other.
+// sendAll leaves small contents to batches, and meanwhile sends large ones in parallel.
 func (c *Client) sendAll(ctx context.Context, uploads []*pendingUpload) error {
 	var large []*pendingUpload
 	for _, u := range uploads {
@@ -156,8 +157,7 @@ func (c *Client) enqueue(ctx context.Context, u *pendingUpload) error {
 	return nil
 }
 
-// whole reads a content and checks its length; that its digest is right is checked by the
-// engine.
+// whole reads a content and checks its length. The engine checks its digest.
 func whole(b blob.Blob) ([]byte, error) {
 	data := b.Bytes
 	if b.Open != nil {

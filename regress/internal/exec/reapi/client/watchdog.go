@@ -10,7 +10,7 @@ import (
 
 var errStalled = errors.New("nothing came or went within the deadline")
 
-// watchdog ends a stream on which nothing moves.
+// watchdog ends a stream without progress.
 type watchdog struct {
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -23,8 +23,9 @@ func (c *Client) watchdog(ctx context.Context) *watchdog {
 	return newWatchdog(ctx, c.o.Deadline, func() bool { return false })
 }
 
-// newWatchdog ends the stream after that time without a move. As long as nothing has moved yet
-// and excused is true it waits as long again. excused is called by any goroutine.
+// newWatchdog returns a watchdog that ends the stream after a time without progress. As long as
+// nothing has moved and excused returns true, it waits as long again. Any goroutine may call
+// excused.
 func newWatchdog(ctx context.Context, after time.Duration, excused func() bool) *watchdog {
 	w := &watchdog{after: after}
 	w.ctx, w.stop = context.WithCancelCause(ctx)
@@ -35,7 +36,7 @@ func newWatchdog(ctx context.Context, after time.Duration, excused func() bool) 
 			w.stop(errStalled)
 		}
 	})
-	w.timer.Reset(after) // only now there is a timer that may be reset
+	w.timer.Reset(after) // only now is there a timer to reset
 	return w
 }
 
@@ -44,13 +45,13 @@ func (w *watchdog) progressed() {
 	w.timer.Reset(w.after)
 }
 
-// end must be called, also after an error.
+// end must be called, even after an error.
 func (w *watchdog) end() {
 	w.timer.Stop()
 	w.stop(context.Canceled)
 }
 
-// cause is the error of a stream's operation, or that nothing moved, which may pass.
+// cause returns the error of a stream's operation, or a transient error if nothing moved.
 func (w *watchdog) cause(err error) error {
 	if err != nil && context.Cause(w.ctx) == errStalled {
 		return transient{errStalled}

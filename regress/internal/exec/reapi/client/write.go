@@ -15,7 +15,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// chunkSize is how much of a content goes into one message of a stream.
+// chunkSize is the number of bytes of a content in one message of a stream.
 const chunkSize = 256 << 10
 
 // streamUpload is a content that is sent by itself.
@@ -23,11 +23,11 @@ type streamUpload struct {
 	c      *Client
 	b      blob.Blob
 	name   string
-	offset int64 // of the content, up to which the engine has it
-	best   int64 // the furthest offset that counted as progress
+	offset int64 // the engine has the content up to this offset
+	best   int64 // the largest offset that counted as progress
 }
 
-// write sends a content in pieces. After a break it goes on where the engine says it is.
+// write sends a content in pieces. After a break it continues at the engine's offset.
 func (c *Client) write(ctx context.Context, b blob.Blob) error {
 	u := &streamUpload{c: c, b: b}
 	u.newName()
@@ -41,12 +41,12 @@ func (c *Client) write(ctx context.Context, b blob.Blob) error {
 	})
 }
 
-// newName gives the upload a name: what is sent from its beginning again needs another.
+// newName gives the upload a new name, which an upload from the beginning needs.
 func (u *streamUpload) newName() {
 	u.offset, u.name = 0, u.c.resource("uploads/"+uuid.NewString()+"/", u.b.Digest)
 }
 
-// resource is how streams name a content: in the compression in which they have it.
+// resource returns the name of the content in streams, with its compression.
 func (c *Client) resource(upload string, d blob.Digest) string {
 	kind := "blobs"
 	if c.limit.zstdStream {
@@ -59,9 +59,9 @@ func (c *Client) resource(upload string, d blob.Digest) string {
 	return name
 }
 
-// queryOffset asks how much arrived, and reports whether that is more than ever before, by so much
-// that the attempt is no failed one. The offset of what is compressed on its way is one that
-// only the engine can find again.
+// queryOffset asks how much has arrived. It reports whether that is so much more than ever
+// before that the attempt does not count as failed. Only the engine can find the offset of a
+// compressed content again.
 func (u *streamUpload) queryOffset(ctx context.Context) bool {
 	if !u.c.limit.zstdStream {
 		reply, err := u.c.byteStream.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: u.name})
@@ -103,14 +103,14 @@ func (u *streamUpload) attempt(ctx context.Context) error {
 	if err != nil {
 		return watch.cause(err)
 	}
-	// Of what is compressed an engine says its own figure, or -1 if it had the content.
+	// for compressed data an engine returns its own figure, or -1 if it had the content
 	if n := reply.GetCommittedSize(); n != u.b.Digest.Size && n != -1 && !u.c.limit.zstdStream {
 		return transient{fmt.Errorf("it has %s of %s", readable.Number(n), readable.Count(u.b.Digest.Size, "byte"))}
 	}
 	return nil
 }
 
-// send is io.EOF where the engine ended the stream, which then says why.
+// send returns io.EOF if the engine ended the stream; the stream has the reason
 func (u *streamUpload) send(out *chunkWriter, src io.Reader) error {
 	left := u.b.Digest.Size - u.offset
 	var to io.Writer = out
@@ -129,11 +129,11 @@ func (u *streamUpload) send(out *chunkWriter, src io.Reader) error {
 	return finish()
 }
 
-// chunkWriter is the stream as a writer.
+// chunkWriter makes a writer of the stream.
 type chunkWriter struct {
 	stream bytestream.ByteStream_WriteClient
 	watch  *watchdog
-	name   string // in the first message only
+	name   string // only in the first message
 	offset int64
 	buf    []byte
 }

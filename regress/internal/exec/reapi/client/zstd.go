@@ -6,11 +6,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// windowMax is the largest window of a decoder, in bytes: what an engine sends must not take
-// all memory.
+// windowMax is the largest window of a decoder in bytes, so that an engine cannot exhaust the
+// memory.
 const windowMax = 32 << 20
 
-// With these options neither constructor fails: they check the options alone.
+// neither constructor fails with these options: they only check the options
 
 func newEncoder(w io.Writer) *zstd.Encoder {
 	zip, _ := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))

@@ -17,14 +17,14 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// operation is one execution, of which several streams may report.
+// operation is one execution. Several streams may report it.
 type operation struct {
 	name     string
 	done     chan struct{}
 	response *repb.ExecuteResponse
 }
 
-// GetActionResult is of the API.
+// GetActionResult implements the API.
 func (e *Engine) GetActionResult(_ context.Context, req *repb.GetActionResultRequest) (*repb.ActionResult, error) {
 	d, err := digestOf(req.GetActionDigest())
 	if err != nil {
@@ -36,7 +36,7 @@ func (e *Engine) GetActionResult(_ context.Context, req *repb.GetActionResultReq
 	return nil, status.Error(codes.NotFound, "no result")
 }
 
-// inlined is a result with no more of the streams than what is asked for, if they are stored.
+// inlined returns a result that has only the requested streams inline, if they are stored.
 func inlined(r *repb.ActionResult, req interface{ GetInlineStdout() bool }) *repb.ActionResult {
 	if r.GetStdoutDigest() == nil || req.GetInlineStdout() {
 		return r
@@ -52,7 +52,7 @@ func (e *Engine) result(d blob.Digest) *repb.ActionResult {
 	return e.results[d]
 }
 
-// Execute is of the API.
+// Execute implements the API.
 func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServer) error {
 	d, err := digestOf(req.GetActionDigest())
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 	return e.follow(op, s)
 }
 
-// WaitExecution is of the API.
+// WaitExecution implements the API.
 func (e *Engine) WaitExecution(req *repb.WaitExecutionRequest, s repb.Execution_WaitExecutionServer) error {
 	e.mu.Lock()
 	op := e.operations[req.GetName()]
@@ -86,14 +86,14 @@ func (e *Engine) WaitExecution(req *repb.WaitExecutionRequest, s repb.Execution_
 	return e.follow(op, s)
 }
 
-// ForgetOperations makes all names unknown.
+// ForgetOperations makes all operation names unknown.
 func (e *Engine) ForgetOperations() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.operations)
 }
 
-// CancelOperation is of the API. The execution goes on, as it may.
+// CancelOperation implements the API. The execution goes on, as the API allows.
 func (e *Engine) CancelOperation(_ context.Context, req *longrunningpb.CancelOperationRequest) (*emptypb.Empty, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +101,7 @@ func (e *Engine) CancelOperation(_ context.Context, req *longrunningpb.CancelOpe
 	return &emptypb.Empty{}, nil
 }
 
-// Cancelled are the names of the operations that clients wanted no more.
+// Cancelled returns the names of the operations that clients have cancelled.
 func (e *Engine) Cancelled() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,7 +136,7 @@ func (e *Engine) run(action *repb.Action, command *repb.Command) *repb.ExecuteRe
 	return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: []byte(strings.Join(command.GetArguments(), " "))}}
 }
 
-// follow reports an execution until it has ended, or the stream.
+// follow reports an execution until it or the stream has ended.
 func (e *Engine) follow(op *operation, s repb.Execution_ExecuteServer) error {
 	if op.name != "" {
 		stage := repb.ExecutionStage_EXECUTING
@@ -167,7 +167,7 @@ func final(name string, response *repb.ExecuteResponse) *longrunningpb.Operation
 	return op
 }
 
-// absent reads an action and its command, and returns what is not there of all its inputs.
+// absent reads an action and its command, and returns all inputs that are missing.
 func (e *Engine) absent(d blob.Digest, action *repb.Action, command *repb.Command) []blob.Digest {
 	if !e.message(d, action) {
 		return []blob.Digest{d}
@@ -202,7 +202,7 @@ func (e *Engine) message(d blob.Digest, m proto.Message) bool {
 	return ok && proto.Unmarshal(data, m) == nil
 }
 
-// missingInputs says what is missing in one of the ways of engines.
+// missingInputs reports missing inputs in one of the forms that engines use.
 func (e *Engine) missingInputs(absent []blob.Digest) error {
 	if e.o.MissingAs != codes.OK {
 		return status.Errorf(e.o.MissingAs, "blob %s not found", absent[0].Hash)

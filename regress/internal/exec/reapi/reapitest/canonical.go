@@ -16,9 +16,9 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// checkCanonical says what an action has against the API's rules for equal digests of what is
-// equal. Servers need not look for that; this one does, so that every test of a client is one of
-// those rules too. All that the action needs must be there.
+// checkCanonical checks an action against the API's rules for canonical messages. Servers need
+// not check them. This one does, so that every test of a client also tests these rules. All
+// inputs of the action must be stored.
 func (e *Engine) checkCanonical(d blob.Digest, action *repb.Action, command *repb.Command) error {
 	root := &repb.Directory{}
 	top, err := digestOf(action.GetInputRootDigest())
@@ -41,7 +41,7 @@ func (e *Engine) checkCanonical(d blob.Digest, action *repb.Action, command *rep
 	return status.Error(codes.InvalidArgument, wrong)
 }
 
-// encoding wants the fields by their numbers, each once, and none that the API has not.
+// encoding requires the fields in the order of their numbers, each once, and no unknown field.
 func (e *Engine) encoding(what string, d blob.Digest, m proto.Message) string {
 	data, _ := e.Get(d)
 	again, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -78,7 +78,7 @@ func ofCommand(c *repb.Command) string {
 	return ""
 }
 
-// ofPlatforms wants the properties in the action, and the same in the command.
+// ofPlatforms requires equal properties in the action and in the command.
 func ofPlatforms(p *repb.Platform, c *repb.Command) string {
 	var all []string
 	for _, property := range p.GetProperties() {
@@ -95,7 +95,7 @@ func ofPlatforms(p *repb.Platform, c *repb.Command) string {
 	return ""
 }
 
-// ofFolder goes through a folder and all below it.
+// ofFolder checks a folder and everything below it.
 func (e *Engine) ofFolder(at string, d blob.Digest) string {
 	folder := &repb.Directory{}
 	e.message(d, folder)
@@ -156,7 +156,7 @@ func (e *Engine) hasFolder(from *repb.Directory, at string) bool {
 	return false
 }
 
-// rising is sorted by bytes, with nothing twice.
+// rising requires strictly ascending bytes.
 func rising(names []string) bool {
 	return slices.IsSorted(names) && len(slices.Compact(slices.Clone(names))) == len(names)
 }

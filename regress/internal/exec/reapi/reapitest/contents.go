@@ -36,7 +36,7 @@ func (e *Engine) Get(d blob.Digest) ([]byte, bool) {
 	return data, ok || d.Size == 0
 }
 
-// Evict drops contents: those named, or all.
+// Evict drops the named contents, or all.
 func (e *Engine) Evict(ds ...blob.Digest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -67,7 +67,7 @@ func digestOf(m *repb.Digest) (blob.Digest, error) {
 	return d, nil
 }
 
-// store checks a content and keeps it.
+// store verifies a content and keeps it.
 func (e *Engine) store(d blob.Digest, data []byte, packed bool) error {
 	if packed {
 		var err error
@@ -82,7 +82,7 @@ func (e *Engine) store(d blob.Digest, data []byte, packed bool) error {
 	return nil
 }
 
-// load gives a content as it is sent, with the lie in it.
+// load returns a content as it is sent, after Options.Lie.
 func (e *Engine) load(d blob.Digest, packed bool) ([]byte, error) {
 	data, ok := e.Get(d)
 	if !ok {
@@ -97,7 +97,7 @@ func (e *Engine) load(d blob.Digest, packed bool) ([]byte, error) {
 	return data, nil
 }
 
-// FindMissingBlobs is of the API.
+// FindMissingBlobs implements the API.
 func (e *Engine) FindMissingBlobs(_ context.Context, req *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse, error) {
 	reply := &repb.FindMissingBlobsResponse{}
 	for _, m := range req.GetBlobDigests() {
@@ -112,7 +112,7 @@ func (e *Engine) FindMissingBlobs(_ context.Context, req *repb.FindMissingBlobsR
 	return reply, nil
 }
 
-// BatchUpdateBlobs is of the API.
+// BatchUpdateBlobs implements the API.
 func (e *Engine) BatchUpdateBlobs(_ context.Context, req *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse, error) {
 	reply, sum := &repb.BatchUpdateBlobsResponse{}, int64(0)
 	for _, r := range req.GetRequests() {
@@ -140,7 +140,7 @@ func (e *Engine) within(sum int64) error {
 	return nil
 }
 
-// BatchReadBlobs is of the API.
+// BatchReadBlobs implements the API.
 func (e *Engine) BatchReadBlobs(_ context.Context, req *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse, error) {
 	packed := len(req.GetAcceptableCompressors()) > 0
 	reply, sum := &repb.BatchReadBlobsResponse{}, int64(0)

@@ -1,9 +1,8 @@
-// Package reapitest is an engine of the Remote Execution API in memory, for tests of its
-// clients: a content store, an action cache, and executions by a function, with faults on
-// demand. And it starts a real one, where that is installed.
+// Package reapitest is an engine of the Remote Execution API in memory, for tests of clients: a
+// content store, an action cache, and executions by a function, with faults on demand. It also
+// starts a real engine if one is installed.
 //
-// It must not be part of the program, nor be more than an engine may be: what it does is in
-// the API's description.
+// It must not be part of the program, nor do more than the API's description allows.
 package reapitest
 
 import (
@@ -23,32 +22,32 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Options of an engine. The zero value is one that does all it should.
+// Options of an engine. The zero value is an engine without faults.
 type Options struct {
-	// Run executes an action: what it returns is the answer. Without it, an action gives
-	// its arguments as standard output. ctx ends with the engine.
+	// Run executes an action and returns its result. Without it, an action prints its arguments
+	// to standard output. ctx ends with the engine.
 	Run func(ctx context.Context, e *Engine, action *repb.Action, command *repb.Command) *repb.ExecuteResponse
-	// Can changes what the engine says that it can do.
+	// Can changes the capabilities that the engine reports.
 	Can func(*repb.ServerCapabilities)
-	// Fault is asked at each Moment of each request: an error ends the request with it, and
-	// to block is to delay. It may be called by several goroutines at once.
+	// Fault is called at each Moment of each request. An error ends the request with it.
+	// Several goroutines may call it at once, and it may block to delay the request.
 	Fault func(context.Context, Call) error
-	// Refuse is asked for each content of a batch: an error is the answer for that one.
+	// Refuse is called for each content of a batch. An error is the answer for that content.
 	Refuse func(method string, d blob.Digest) error
 	// Lie changes a content that is read.
 	Lie func(d blob.Digest, data []byte) []byte
 
-	Instance  string     // the only one that it has
-	Quota     int64      // bytes of contents; the oldest go first. 0 = any
-	BatchMax  int64      // bytes in a batch; 0 = no limit is stated
-	Zstd      bool       // it takes and gives contents in this compression
-	Silent    bool       // executions have no name and no stages before the result
-	Queued    bool       // they have the stage QUEUED until the result, and not EXECUTING
-	MissingAs codes.Code // the status for missing inputs; 0 = FAILED_PRECONDITION, with details
+	Instance  string     // the only instance
+	Quota     int64      // bytes of contents; the oldest are dropped first; 0 = no limit
+	BatchMax  int64      // bytes of a batch; 0 = the engine states no limit
+	Zstd      bool       // whether contents may be compressed with this method
+	Silent    bool       // executions have no name, and no stages before the result
+	Queued    bool       // executions stay QUEUED until the result, without EXECUTING
+	MissingAs codes.Code // status for missing inputs; 0 = FAILED_PRECONDITION, with details
 	Server    []grpc.ServerOption
 }
 
-// Engine serves until it is closed. Its methods may be called at any time by any goroutine.
+// Engine serves until it is closed. Any goroutine may call its methods at any time.
 type Engine struct {
 	repb.UnimplementedContentAddressableStorageServer
 	repb.UnimplementedActionCacheServer
@@ -68,29 +67,29 @@ type Engine struct {
 	contents   map[blob.Digest][]byte
 	order      []blob.Digest // the oldest first
 	size       int64
-	partial    map[string][]byte // uploads under way, by resource
+	partial    map[string][]byte // uploads in progress, by resource
 	results    map[blob.Digest]*repb.ActionResult
 	operations map[string]*operation
-	started    int // operations, for their names
+	started    int // number of operations, for their names
 	cancelled  []string
 	calls      map[string]int
 }
 
-// New returns an engine, of which Serve makes a server.
+// New returns an engine. Serve starts a server for it.
 func New(o Options) *Engine {
 	e := &Engine{
 		o: o, contents: map[blob.Digest][]byte{}, partial: map[string][]byte{}, results: map[blob.Digest]*repb.ActionResult{},
 		operations: map[string]*operation{}, calls: map[string]int{},
 	}
-	// Without options neither fails.
+	// neither fails without options
 	e.zip, _ = zstd.NewWriter(nil)
 	e.unzip, _ = zstd.NewReader(nil)
 	e.life, e.end = context.WithCancel(context.Background())
 	return e
 }
 
-// Serve answers on l and returns what stops that, cutting what is under way. An engine can
-// be served again, as after a restart: it has its contents still.
+// Serve answers on l. It returns a function that stops the server and cuts requests off. The
+// engine keeps its contents, so it can be served again, as after a restart.
 func (e *Engine) Serve(l net.Listener) (stop func()) {
 	options := append([]grpc.ServerOption{grpc.UnaryInterceptor(e.unary), grpc.StreamInterceptor(e.stream), grpc.MaxRecvMsgSize(messageMax)}, e.o.Server...)
 	s := grpc.NewServer(options...)
@@ -101,14 +100,14 @@ func (e *Engine) Serve(l net.Listener) (stop func()) {
 	bytestream.RegisterByteStreamServer(s, e)
 	longrunningpb.RegisterOperationsServer(s, e)
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = s.Serve(l) }) // its error is that it was stopped
+	serving.Go(func() { _ = s.Serve(l) }) // its error only means that it was stopped
 	return func() {
 		s.Stop()
 		serving.Wait()
 	}
 }
 
-// Memory serves without a network. dial is how clients reach it.
+// Memory serves without a network. dial connects clients to it.
 func (e *Engine) Memory() (dial func(context.Context, string) (net.Conn, error), stop func()) {
 	l := bufconn.Listen(1 << 16)
 	return func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }, e.Serve(l)
@@ -120,7 +119,7 @@ func (e *Engine) Close() {
 	e.group.Wait()
 }
 
-// GetCapabilities is of the API.
+// GetCapabilities implements the API.
 func (e *Engine) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
 	functions := []repb.DigestFunction_Value{repb.DigestFunction_SHA256}
 	caps := &repb.ServerCapabilities{

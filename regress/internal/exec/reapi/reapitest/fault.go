@@ -8,26 +8,26 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Moment is where in a request a fault can be.
+// Moment is a point in a request at which a fault can occur.
 type Moment int
 
-// The moments, in their order. A stream has some of them several times.
+// The moments in their order. A stream has some of them several times.
 const (
 	Begin    Moment = iota
-	Received        // a message came; nothing was done with it
-	Sending         // a message is about to go
-	End             // all was done, and the client does not know it
+	Received        // a message came, and nothing was done with it
+	Sending         // a message is about to be sent
+	End             // everything is done, and the client does not know it
 )
 
 // Call is one moment of one request.
 type Call struct {
-	Method  string // without its service, as "Execute"
-	Number  int    // of the request among those of its method, from 1
+	Method  string // name without the service, such as "Execute"
+	Number  int    // number of the request among those of its method, from 1
 	Moment  Moment
 	Message int // number of the message that came or goes, from 1
 }
 
-// Calls is how many requests of a method came.
+// Calls returns the number of requests of a method so far.
 func (e *Engine) Calls(method string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,7 +73,8 @@ func (e *Engine) stream(srv any, s grpc.ServerStream, info *grpc.StreamServerInf
 	return err
 }
 
-// watched is used by one goroutine that receives and sends in turns.
+// A watched stream reports its messages to Options.Fault. One goroutine uses it, and receives
+// and sends in turns.
 type watched struct {
 	grpc.ServerStream
 	e              *Engine

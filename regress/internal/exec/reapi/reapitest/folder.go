@@ -10,8 +10,8 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Folder returns a Run of commands that leave a folder of empty files, on an engine that gives
-// it if it is asked for and never the whole work folder.
+// Folder returns a Run for commands that leave a folder of empty files. The engine returns that
+// folder on request, but never the whole work folder.
 func Folder(at string, files ...string) func(context.Context, *Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 	root := &repb.Directory{}
 	for _, name := range slices.Sorted(slices.Values(files)) {

@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// Installed starts the engine that script, the path of scripts/remote-engine, has installed, at
-// a port of this machine, and returns what ends it before the test does. What it keeps is in
-// folder. Where it is not installed the test is skipped, unless MUSTER_REQUIRE is all.
+// Installed starts an installed real engine at a port of this machine, with its files in
+// folder. script is the path of scripts/remote-engine. The engine ends with the test, or
+// earlier by the returned function. If no engine is installed the test is skipped, unless
+// MUSTER_REQUIRE is all.
 func Installed(t *testing.T, script, port, folder string) (stop func()) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -30,7 +31,7 @@ func Installed(t *testing.T, script, port, folder string) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // that it was killed
+		_ = cmd.Wait() // it was killed
 	}()
 	stop = func() {
 		cancel()
@@ -53,7 +54,7 @@ func Installed(t *testing.T, script, port, folder string) (stop func()) {
 	}
 }
 
-// FreePort is one that nobody has now.
+// FreePort returns a port that is free now.
 func FreePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

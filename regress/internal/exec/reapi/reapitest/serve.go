@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// ServeFolder serves an engine on which every command leaves a folder with these empty files, until
-// the test ends. It returns the URL.
+// ServeFolder serves an engine on which every command leaves a folder with these empty files.
+// It runs until the test ends. It returns the URL.
 func ServeFolder(t *testing.T, folder string, files ...string) string {
 	t.Helper()
 	e := New(Options{Run: Folder(folder, files...)})

@@ -14,7 +14,8 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// resource reads "[INSTANCE/][uploads/UUID/]blobs/HASH/SIZE", or with "compressed-blobs/zstd".
+// resource parses "[INSTANCE/][uploads/UUID/]blobs/HASH/SIZE", or the form with
+// "compressed-blobs/zstd".
 func resource(name string) (d blob.Digest, packed bool, err error) {
 	words := strings.Split(name, "/")
 	if len(words) < 3 {
@@ -28,7 +29,7 @@ func resource(name string) (d blob.Digest, packed bool, err error) {
 	return d, strings.Contains("/"+name, "/compressed-blobs/zstd/"), err
 }
 
-// Write is of the API. What came before a break is there for the next stream.
+// Write implements the API. Data that came before a break stays for the next stream.
 func (e *Engine) Write(s bytestream.ByteStream_WriteServer) error {
 	name, finished := "", false
 	for !finished {
@@ -42,7 +43,7 @@ func (e *Engine) Write(s bytestream.ByteStream_WriteServer) error {
 		if name == "" {
 			name = req.GetResourceName()
 		}
-		// Somebody else may have sent it, also since the last message.
+		// another client may have sent it, even since the last message
 		if d, packed, err := resource(name); err != nil {
 			return err
 		} else if _, ok := e.Get(d); ok {
@@ -91,7 +92,7 @@ func (e *Engine) finish(name string, s bytestream.ByteStream_WriteServer) error 
 	return s.SendAndClose(&bytestream.WriteResponse{CommittedSize: int64(len(data))})
 }
 
-// QueryWriteStatus is of the API.
+// QueryWriteStatus implements the API.
 func (e *Engine) QueryWriteStatus(_ context.Context, req *bytestream.QueryWriteStatusRequest) (*bytestream.QueryWriteStatusResponse, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +103,7 @@ func (e *Engine) QueryWriteStatus(_ context.Context, req *bytestream.QueryWriteS
 	return &bytestream.QueryWriteStatusResponse{CommittedSize: int64(len(data))}, nil
 }
 
-// Read is of the API.
+// Read implements the API.
 func (e *Engine) Read(req *bytestream.ReadRequest, s bytestream.ByteStream_ReadServer) error {
 	d, packed, err := resource(req.GetResourceName())
 	if err != nil {

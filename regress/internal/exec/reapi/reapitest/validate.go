@@ -12,13 +12,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// messageMax is the largest message, in bytes, that gRPC takes by default.
+// messageMax is gRPC's default limit of a message, in bytes.
 const messageMax = 4 << 20
 
-// A name of an upload: with a UUID of version 4.
+// upload matches the name of an upload, which has a UUID of version 4.
 var upload = regexp.MustCompile(`^(.+/)?uploads/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/(compressed-blobs/zstd|blobs)/[0-9a-f]{64}/[0-9]+$`)
 
-// checkMetadata refuses a request that does not say who asks.
+// checkMetadata refuses a request without a client's metadata.
 func checkMetadata(ctx context.Context) error {
 	about := &repb.RequestMetadata{}
 	sent := metadata.ValueFromIncomingContext(ctx, "build.bazel.remote.execution.v2.requestmetadata-bin")
@@ -29,7 +29,7 @@ func checkMetadata(ctx context.Context) error {
 	return nil
 }
 
-// validate refuses a request that by itself is not as the API wants it.
+// validate refuses a request that breaks the API's rules by itself.
 func (e *Engine) validate(req any) error {
 	if m, ok := req.(proto.Message); ok && proto.Size(m) > messageMax {
 		return status.Errorf(codes.InvalidArgument, "a message of %d bytes", proto.Size(m))

@@ -15,17 +15,17 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Property is one of what a worker must have.
+// Property is a required property of a worker.
 type Property struct{ Name, Value string }
 
-// Command is what is run, and what is wanted of what it leaves.
+// Command is a command, and the outputs that are requested of it.
 type Command struct {
-	Args     []string   // the zeroth: an absolute path, one relative to Folder, or a name in PATH
-	Env      []string   // K=V; of two with one name the last counts
-	Folder   string     // the working directory below the root of the input, "" = the root
-	Outputs  []string   // paths below Folder; "" or "." = the whole of it
+	Args     []string   // the zeroth is an absolute path, a path relative to Folder, or a name in PATH
+	Env      []string   // K=V; if a name occurs twice, the last one counts
+	Folder   string     // the working directory below the root of the input; "" = the root
+	Outputs  []string   // paths below Folder; "" or "." = the whole folder
 	Platform []Property // as in the Action
-	Before21 bool       // the engine knows no output paths: they may be files, or folders
+	Before21 bool       // the engine does not know output paths, only output files and folders
 }
 
 // Blob returns the canonical message.
@@ -83,7 +83,7 @@ func platform(properties []Property) *repb.Platform {
 	return p
 }
 
-// checkTexts refuses what a message cannot have, or a process cannot be given.
+// checkTexts refuses text that a message or a process cannot take.
 func checkTexts(texts []string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
@@ -93,14 +93,14 @@ func checkTexts(texts []string) error {
 	return nil
 }
 
-// Action is a command with its input, and how it is to be run.
+// Action is a command with its input, and how it runs.
 type Action struct {
 	Command, Input blob.Digest
-	Timeout        time.Duration // 0 = the engine's own
+	Timeout        time.Duration // 0 = the engine's default
 	Platform       []Property
 }
 
-// Blob returns the canonical message. Its digest is what results are cached by.
+// Blob returns the canonical message. Its digest is the key of cached results.
 func (a Action) Blob() (blob.Blob, error) {
 	m := &repb.Action{
 		CommandDigest:   a.Command.Proto(),
@@ -118,7 +118,8 @@ func encoded(m proto.Message) (blob.Blob, error) {
 	return blob.Of(b), err
 }
 
-// marshal gives fields in the order of their numbers; there are no maps in what is sent.
+// marshal encodes the fields in the order of their numbers. No message that it encodes has a
+// map.
 func marshal(m proto.Message) ([]byte, error) {
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {

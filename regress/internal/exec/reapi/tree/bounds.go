@@ -2,22 +2,23 @@ package tree
 
 import "errors"
 
-// FilesMax is how many files one action may leave, as in a lane: more are taken as
-// reaching the output limit.
+// FilesMax is the largest number of files that one action may leave, as in a lane. More files
+// count as reaching the output limit.
 const FilesMax = 100_000
 
-// ErrTooMany says that an action left more than that, or a path longer than Linux takes.
+// ErrTooMany is the error for an action that left more files, or a path longer than Linux
+// allows.
 var ErrTooMany = errors.New("too many files")
 
-// foldersMax is how much of folders is read for one action, in bytes: what so many files
-// need, with names as long as they can be, and as much of what was given. Each message
-// counts as a few bytes more.
+// foldersMax bounds the bytes of folder messages that are read for one action: enough for
+// FilesMax files with the longest names, and as many given ones. Each message counts as a few
+// bytes more.
 const (
 	foldersMax    = 96 << 20
 	aroundMessage = 64
 )
 
-// pass counts entries that are as they were given.
+// pass counts unchanged entries.
 func (c *comparison) pass(unchanged []bool) {
 	for _, is := range unchanged {
 		if is {
@@ -26,8 +27,8 @@ func (c *comparison) pass(unchanged []bool) {
 	}
 }
 
-// enters counts an entry, of which there may be so many, also when a small tree names the
-// same folder again and again.
+// enters counts an entry. Entries are bounded even in a small tree that names one folder many
+// times.
 func (c *comparison) enters(at string) bool {
 	if c.err != nil {
 		return false
@@ -43,8 +44,8 @@ func (c *comparison) enters(at string) bool {
 	return true
 }
 
-// reads counts the bytes of a message, of which a small tree may name a large one again and
-// again.
+// reads counts the bytes of a message. They are bounded even in a small tree that names one
+// large message many times.
 func (c *comparison) reads(size int64) bool {
 	if c.room -= aroundMessage; size > c.room {
 		c.fail(ErrTooMany)

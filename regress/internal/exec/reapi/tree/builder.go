@@ -9,7 +9,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Builder gathers the entries of a folder, in any order. The zero Builder is an empty folder.
+// Builder collects the entries of a folder, in any order. The zero Builder is an empty folder.
 // One goroutine uses it.
 type Builder struct {
 	entries map[string]*built
@@ -17,16 +17,16 @@ type Builder struct {
 
 type built struct {
 	entry
-	sub *Builder // of a folder
+	sub *Builder // content of a folder
 }
 
-// File puts a file at a path. A second one at the same path must be the same.
+// File adds a file at a path. A second file at the same path must be equal.
 func (b *Builder) File(path string, f File) error {
 	return b.put(path, entry{kind: aFile, file: f})
 }
 
-// Link puts a symlink at a path, which leads where target says: from the link's folder,
-// or, if it begins with a slash, from the root of the worker's file system.
+// Link adds a symlink at a path. A relative target begins in the link's folder, an absolute one
+// in the root of the worker's file system.
 func (b *Builder) Link(path, target string) error {
 	if target == "" || len(target) >= pathBytesMax || strings.IndexByte(target, 0) >= 0 || !utf8.ValidString(target) {
 		return fmt.Errorf("the link %q leads to %.80q, which cannot be sent", path, target)
@@ -34,7 +34,7 @@ func (b *Builder) Link(path, target string) error {
 	return b.put(path, entry{kind: aLink, target: target})
 }
 
-// Folder makes sure that there is a folder at a path, perhaps an empty one.
+// Folder adds a folder at a path unless it exists. It may be empty.
 func (b *Builder) Folder(path string) error { return b.put(path, entry{kind: aFolder}) }
 
 func (b *Builder) put(path string, e entry) error {
@@ -59,7 +59,7 @@ func (b *Builder) put(path string, e entry) error {
 	}
 }
 
-// at returns what is under the entry's name: the entry, or one that is the same.
+// at adds an entry, or returns the equal one that exists.
 func (b *Builder) at(put entry) (*built, error) {
 	had := b.entries[put.name]
 	switch {
@@ -82,7 +82,7 @@ func (b *Builder) at(put entry) (*built, error) {
 	return had, nil
 }
 
-// Build returns what was gathered as a Folder. More may be added then, and be built again.
+// Build returns the entries as a Folder. The Builder may be used further.
 func (b *Builder) Build() (*Folder, error) {
 	f := &Folder{entries: make([]entry, 0, len(b.entries))}
 	for _, had := range b.entries {

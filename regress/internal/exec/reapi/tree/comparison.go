@@ -11,20 +11,20 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// comparison is a comparison under way. After the first error nothing more is found.
+// comparison is the state of a comparison. It stops at the first error.
 type comparison struct {
 	*Outputs
 	ctx     context.Context
 	found   []Output
 	entries int
-	room    int64 // bytes of folders that may still be read
+	room    int64 // bytes of folder messages that may still be read
 	err     error
 }
 
 // reader returns a folder's message.
 type reader func(blob.Digest) ([]byte, error)
 
-// directory goes through a folder that the result names.
+// directory compares a folder that the result names.
 func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 	if c.err != nil {
 		return
@@ -57,7 +57,7 @@ func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 
 func (c *comparison) stored(d blob.Digest) ([]byte, error) { return c.Read(c.ctx, d) }
 
-// folder goes through a folder, unless it is as it was given.
+// folder compares a folder unless it is unchanged.
 func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read reader) {
 	if c.err != nil {
 		return
@@ -70,7 +70,7 @@ func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read read
 	if !c.reads(digest.Size) {
 		return
 	}
-	if before != nil { // what was there is not what the action left
+	if before != nil { // what was there before is not an output of the action
 		c.entries -= len(before.entries)
 	}
 	message, err := read(digest)
@@ -84,8 +84,8 @@ func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read read
 	c.gone(at, before, unchanged, kept)
 }
 
-// gone notes what a folder held and has no more: what is kept there is something else if
-// a file became a folder, or a folder something else.
+// gone records the entries of a folder that no longer exist. An entry of the same name is
+// another thing if a file became a folder or the reverse.
 func (c *comparison) gone(at string, before *Folder, unchanged []bool, kept map[string]kind) {
 	if before == nil || c.err != nil {
 		return

@@ -7,7 +7,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// consistent refuses what no folder can hold: two things of one name, or one below a file.
+// consistent refuses what no folder can hold: two entries with one name, or an entry below a
+// file.
 func consistent(left []Output) error {
 	files := make(map[string]bool, len(left))
 	for i := range left {

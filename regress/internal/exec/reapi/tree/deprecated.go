@@ -4,12 +4,12 @@ package tree
 
 import repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
-// setPlatform puts the properties where engines before version 2.2 look for them; later
-// ones have them from the action.
+// setPlatform sets the properties where engines before version 2.2 look for them. Later engines
+// read them from the action.
 func setPlatform(m *repb.Command, p *repb.Platform) { m.Platform = p }
 
-// setOutputs asks for outputs as engines before version 2.1 want it: they are files, but
-// for the whole work folder.
+// setOutputs requests outputs in the form of engines before version 2.1: as files, except the
+// whole work folder.
 func setOutputs(m *repb.Command, outputs []string) {
 	for _, path := range outputs {
 		if path == "" || path == "." {
@@ -20,8 +20,8 @@ func setOutputs(m *repb.Command, outputs []string) {
 	}
 }
 
-// links are all that a result names: engines before version 2.1 tell links to files from
-// those to folders, and later ones may say it in both ways.
+// links returns all links in a result. Engines before version 2.1 list links to files and links
+// to folders separately. Later engines may use both forms.
 func links(r *repb.ActionResult) (all []*repb.OutputSymlink) {
 	all = append(all, r.GetOutputSymlinks()...)
 	all = append(all, r.GetOutputFileSymlinks()...)

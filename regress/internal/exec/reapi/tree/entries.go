@@ -11,8 +11,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// changed goes through the entries of a folder that are not as they were given, and returns
-// what kind of thing is under each of their names. message has these entries alone.
+// changed compares the changed entries of a folder, and returns the kind of each by its name.
+// message has only these entries.
 func (c *comparison) changed(at string, message []byte, before *Folder, unchanged []bool, read reader) map[string]kind {
 	now, err := nodes(message)
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package tree is what actions are given and what they leave, as messages of the Remote
-// Execution API: folders as Merkle trees, commands, actions, and the parts of an outcome
-// that an action's result names. All that it makes is canonical: what is the same has the
-// same bytes, and so the same digest, whatever order it came in.
+// Package tree encodes what actions are given, and decodes what they leave, as messages of the
+// Remote Execution API: folders as Merkle trees, commands, actions, and the parts of an outcome
+// that an action's result names. Its messages are canonical: equal things have equal bytes, and
+// so equal digests, in whatever order they were added.
 //
-// It must not touch disk, clock or network: who calls it hands in how a message is read.
+// It must not touch disk, clock or network: the caller supplies the function that reads
+// messages.
 package tree
 
 import (
@@ -15,21 +16,21 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// File is a content under a name.
+// File is a content with a name.
 type File struct {
 	Digest blob.Digest
 	Exec   bool
 }
 
-// Folder is a folder with all below it, in canonical form. It is never changed, so any
+// Folder is a folder with everything below it, in canonical form. It never changes, so any
 // number of goroutines may use it, and folders share what is below them.
 type Folder struct {
 	digest  blob.Digest
-	message []byte  // a Directory
-	entries []entry // in the order of the message: by kind, and by name within
+	message []byte  // a Directory message
+	entries []entry // in the order of the message: by kind, then by name
 }
 
-// kind is what an entry is, in the order in which a message has them.
+// kind is the kind of an entry, in the order of a message.
 type kind uint8
 
 const (
@@ -44,16 +45,16 @@ func (k kind) String() string { return [...]string{"a file", "a folder", "a link
 type entry struct {
 	kind   kind
 	name   string
-	end    int     // of its bytes in the message, where those of the next begin
-	file   File    // of a file
-	sub    *Folder // of a folder
-	target string  // of a link
+	end    int     // offset in the message of the end of its bytes
+	file   File    // for a file
+	sub    *Folder // for a folder
+	target string  // for a link
 }
 
-// Digest is that of the folder's message, which names all below it.
+// Digest returns the digest of the folder's message, which names everything below it.
 func (f *Folder) Digest() blob.Digest { return f.digest }
 
-// Blobs yields the messages of the folder and of all below it, each once.
+// Blobs yields the messages of the folder and of all folders below it, each once.
 func (f *Folder) Blobs(yield func(blob.Blob) bool) {
 	f.each(map[blob.Digest]bool{}, yield)
 }
@@ -73,8 +74,7 @@ func (f *Folder) each(seen map[blob.Digest]bool, yield func(blob.Blob) bool) boo
 
 func (f *Folder) blob() blob.Blob { return blob.Blob{Digest: f.digest, Bytes: f.message} }
 
-// Sub returns the folder at a path below this one, or nil where none is. The path "" is
-// this folder.
+// Sub returns the folder at a path below this one, or nil. The path "" is this folder.
 func (f *Folder) Sub(path string) *Folder {
 	for path != "" && f != nil {
 		var first string
@@ -88,7 +88,7 @@ func (f *Folder) Sub(path string) *Folder {
 	return f
 }
 
-// find returns what has a name in the folder, or nil.
+// find returns the entry with a name, or nil.
 func (f *Folder) find(name string) *entry {
 	if f == nil {
 		return nil
@@ -112,7 +112,7 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.name, b.name)
 }
 
-// begin is where the bytes of the i-th entry begin.
+// begin returns the offset of the i-th entry's bytes.
 func (f *Folder) begin(i int) int {
 	if i == 0 {
 		return 0
@@ -120,8 +120,8 @@ func (f *Folder) begin(i int) int {
 	return f.entries[i-1].end
 }
 
-// encode returns the entry's bytes in a Directory: a message is its fields one after
-// another, so a folder's is its entries' in their order.
+// encode returns the entry's bytes in a Directory. A message is the concatenation of its
+// fields, so a folder's message is that of its entries in order.
 func (e *entry) encode() ([]byte, error) {
 	var d repb.Directory
 	switch e.kind {

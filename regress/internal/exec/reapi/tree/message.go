@@ -11,14 +11,14 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Of a Tree message.
+// Fields of a Tree message.
 const (
 	rootField     = 1
 	childrenField = 2
 )
 
-// tree reads a Tree message: its folders by their digests, and which is the root. The
-// folders are taken as the bytes that the engine wrote, of which it has made the digests.
+// tree decodes a Tree message into its folders, by their digests, and its root. It keeps the
+// engine's bytes, from which the engine made the digests.
 func (c *comparison) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blob.Digest, err error) {
 	digest, err := blob.FromProto(d)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *comparison) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root 
 	return folders, root, err
 }
 
-// Fields hands out the fields of a message in their order, each as bytes that are not nil,
-// or as a number. Other kinds are passed over.
+// Fields yields the fields of a message in their order, each as non-nil bytes or as a number.
+// It skips other kinds.
 func Fields(message []byte, take func(field protowire.Number, b []byte, n uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
@@ -67,7 +67,7 @@ func Fields(message []byte, take func(field protowire.Number, b []byte, n uint64
 		var err error
 		switch kind {
 		case protowire.BytesType:
-			b, _ := protowire.ConsumeBytes(value) // it was measured
+			b, _ := protowire.ConsumeBytes(value) // the length was checked before
 			err = take(field, b, 0)
 		case protowire.VarintType:
 			number, _ := protowire.ConsumeVarint(value)
@@ -83,19 +83,19 @@ func Fields(message []byte, take func(field protowire.Number, b []byte, n uint64
 // node is a file, a folder or a link in a Directory.
 type node struct {
 	name   string
-	target string       // of a link
-	digest *repb.Digest // of the others
+	target string       // target of a link
+	digest *repb.Digest // digest of a file or folder
 	exec   bool
 }
 
-// nodes reads a Directory: its entries by their kinds. It is taken apart by hand because
-// names are any bytes to those who write it, and must be UTF-8 to generated code.
+// nodes decodes the entries of a Directory by kind. It does so by hand: names may be any bytes,
+// and generated code accepts only UTF-8.
 func nodes(message []byte) (list [kinds][]node, err error) {
 	err = Fields(message, func(field protowire.Number, b []byte, _ uint64) error {
 		if b == nil || field > protowire.Number(kinds) {
 			return nil
 		}
-		k := kind(field - 1) // files, folders, links: in this order in the message too
+		k := kind(field - 1) // files, folders, links: their order in the message
 		n, err := nodeOf(k, b)
 		list[k] = append(list[k], n)
 		return err
@@ -103,7 +103,7 @@ func nodes(message []byte) (list [kinds][]node, err error) {
 	return list, err
 }
 
-// Of the messages of nodes. A link has its target where the others have a digest.
+// Fields of the messages of nodes. A link has its target where the others have a digest.
 const (
 	nameField   = 1
 	digestField = 2

@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// named goes through what the result names one by one.
+// named compares the outputs that the result names one by one.
 func (c *comparison) named(r *repb.ActionResult) {
 	for _, f := range r.GetOutputFiles() {
 		had := c.had(f.GetPath())
@@ -21,7 +21,7 @@ func (c *comparison) named(r *repb.ActionResult) {
 	}
 }
 
-// unnamed notes what was asked for and given, and is nothing of the kind any more.
+// unnamed records requested outputs that were given and no longer exist.
 func (c *comparison) unnamed(r *repb.ActionResult) {
 	var files, folders []string
 	for _, f := range r.GetOutputFiles() {
@@ -45,7 +45,7 @@ func (c *comparison) unnamed(r *repb.ActionResult) {
 	}
 }
 
-// had is what the work folder held at a path, or nil.
+// had returns the entry that the work folder had at a path, or nil.
 func (c *comparison) had(at string) *entry {
 	dir, name := path.Split(at)
 	return c.Before.Sub(strings.TrimSuffix(dir, "/")).find(name)

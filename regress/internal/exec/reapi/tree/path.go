@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a name's parts and of a whole path, in bytes: those of Linux.
+// Linux's bounds of a name and of a path, in bytes.
 const (
 	partBytesMax = 255
 	pathBytesMax = 4096
@@ -25,7 +25,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkSent refuses what cannot be a path, or cannot be in a message: those are UTF-8.
+// checkSent refuses what cannot be a path, or cannot be in a message because it is not UTF-8.
 func checkSent(path string) error {
 	if !utf8.ValidString(path) {
 		return fmt.Errorf("path %q: the name is not UTF-8, as the Remote Execution API wants it; rename it, or run it on this machine", path)

@@ -6,15 +6,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// differing returns what a Directory has beside the entries of f, as a message, and marks those
-// entries that it has byte for byte: in a folder with many headers that is nearly every one,
-// and nothing is made of them. What is no message is returned as it is.
+// differing returns, as a message, the entries of a Directory that differ from those of f. It
+// marks the entries of f that are equal byte for byte. In a folder with many headers nearly all
+// are, and none of them is decoded. It returns an invalid message as it is.
 func (f *Folder) differing(message []byte) (rest []byte, unchanged []bool) {
 	if f == nil {
 		return message, nil
 	}
 	unchanged = make([]bool, len(f.entries))
-	next := 0 // entry of f that is expected, for both are in order
+	next := 0 // the expected entry of f, because both are in order
 	for left := message; len(left) > 0; {
 		number, _, n := protowire.ConsumeField(left)
 		if n < 0 {
@@ -39,13 +39,14 @@ func (f *Folder) differing(message []byte) (rest []byte, unchanged []bool) {
 
 func (f *Folder) bytes(i int) []byte { return f.message[f.begin(i):f.entries[i].end] }
 
-// where is the entry that has the name of a field, or the one before which it would be.
+// where returns the index of the entry with the name of a field, or of the entry before which
+// it would be.
 func (f *Folder) where(number protowire.Number, field []byte) (int, bool) {
 	_, form, n := protowire.ConsumeTag(field)
 	if number > protowire.Number(kinds) || form != protowire.BytesType {
 		return len(f.entries), false
 	}
-	message, _ := protowire.ConsumeBytes(field[n:]) // it was measured
+	message, _ := protowire.ConsumeBytes(field[n:]) // the length was checked before
 	var name string
 	err := Fields(message, func(inner protowire.Number, b []byte, _ uint64) error {
 		if inner == nameField {
@@ -59,7 +60,7 @@ func (f *Folder) where(number protowire.Number, field []byte) (int, bool) {
 	return f.search(kind(number-1), name)
 }
 
-// hasUnchanged reports whether something under a name is among those that are marked.
+// hasUnchanged reports whether an entry below a name is marked.
 func (f *Folder) hasUnchanged(name string, unchanged []bool) bool {
 	if unchanged == nil {
 		return false

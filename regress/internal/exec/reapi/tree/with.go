@@ -7,8 +7,8 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// With returns the folder with one file more, or another in its place, and the messages
-// that differ from this folder's: those on the file's path, and no others.
+// With returns the folder with a file added or replaced. It also returns the new messages:
+// those on the file's path.
 func (f *Folder) With(path string, file File) (*Folder, []blob.Blob, error) {
 	if err := checkSent(path); err != nil {
 		return nil, nil, err
@@ -45,8 +45,8 @@ func (f *Folder) with(path string, file File, made *[]blob.Blob) (*Folder, error
 
 func emptyFolder() *Folder { return &Folder{digest: blob.Of(nil).Digest} }
 
-// put returns the folder with an entry in the place of one that has its kind and name, if
-// there is one. The bytes of the others are copied, and not made anew.
+// put returns the folder with an entry added, or replaced if it has the same kind and name. It
+// copies the bytes of the others.
 func (f *Folder) put(e entry) (*Folder, error) {
 	text, err := e.encode()
 	if err != nil {
