@@ -17,12 +17,11 @@ import (
 	"testing"
 )
 
-// share is how much of a real corpus a test takes: every so manieth file. make
-// long takes all of them.
+// share selects a share of a real corpus: every n-th file. make long takes all of them.
 var share = flag.Int("share", 4, "take every n-th file of the real corpora; 1 = all")
 
-// every returns a condition that holds for the first of n files that keep picks,
-// and for each n-th after it.
+// every returns a condition that holds for the first of n files that keep accepts, and for each
+// n-th after it.
 func every(n int, keep func(string) bool) func(string) bool {
 	seen := -1
 	return func(path string) bool {
@@ -34,8 +33,8 @@ func every(n int, keep func(string) bool) func(string) bool {
 	}
 }
 
-// pack writes the files below root that keep picks into a tar in f's folder,
-// under names relative to root's parent.
+// pack writes the files below root that keep accepts into a tar in f's folder. Names are
+// relative to root's parent.
 func (f folder) pack(name, root string, keep func(string) bool) {
 	f.Helper()
 	out, err := os.Create(filepath.Join(f.dir, name))
@@ -72,7 +71,7 @@ func (f folder) pack(name, root string, keep func(string) bool) {
 	}
 }
 
-// by runs a command by hand, and returns all that it says and whether it failed.
+// by runs a command directly, and returns its output and whether it failed.
 func by(ctx context.Context, dir string, args ...string) (said string, failed bool) {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Dir = dir
@@ -83,7 +82,7 @@ func by(ctx context.Context, dir string, args ...string) (said string, failed bo
 	return stdout.String() + "\x00" + stderr.String(), err != nil
 }
 
-// verdict says what muster should say of two runs by hand.
+// verdict returns the verdict that muster should give on two direct runs.
 func verdict(old string, oldFailed bool, now string, nowFailed bool) string {
 	switch {
 	case !oldFailed && nowFailed:
@@ -96,7 +95,7 @@ func verdict(old string, oldFailed bool, now string, nowFailed bool) string {
 	return "identical"
 }
 
-// byHand runs both commands on every name, a few at a time, and returns the
+// byHand runs both commands directly on every name, a few at a time, and returns the expected
 // verdicts.
 func byHand(ctx context.Context, dir string, names []string, old, now []string) map[string]string {
 	type line struct{ name, verdict string }
@@ -133,8 +132,8 @@ func (f folder) equalVerdicts(got, want map[string]string) {
 	}
 }
 
-// gofmt over Go's own tests, some of which are meant to fail: what muster says
-// of gofmt -s is what a plain loop says.
+// gofmt over Go's own tests, of which some must fail: muster's verdicts on gofmt -s equal those
+// of a plain loop.
 func TestGofmt(t *testing.T) {
 	long(t)
 	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -154,8 +153,8 @@ func TestGofmt(t *testing.T) {
 	f.equalVerdicts(got, byHand(t.Context(), root, slices.Collect(maps.Keys(got)), []string{gofmt}, []string{gofmt, "-s"}))
 }
 
-// Two releases of esbuild over npm packages: all that muster calls different
-// is, and of the rest a sample is not.
+// Two releases of esbuild over npm packages: everything that muster calls different differs,
+// and a sample of the rest does not.
 func TestEsbuild(t *testing.T) {
 	long(t)
 	cache := os.Getenv("MUSTER_TEST_CACHE")

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// damages is at how many places TestDamagedGolden damages a golden; make long
-// asks for all.
+// damages is the number of places at which TestDamagedGolden damages a golden. make long asks
+// for all.
 var damages = flag.Int("damages", 60, "at how many places TestDamagedGolden damages a golden; 0 = at every one")
 
-// damaging is a small golden, and what two checks against it come to.
+// damaging is a small golden, and the results of two checks against it.
 type damaging struct {
 	folder
 	golden   []byte
@@ -25,16 +25,15 @@ type damaging struct {
 	status   [2]int
 }
 
-// TestDamagedGolden checks against goldens in which one byte is another, or
-// which are cut: with the tool that made it, which reads no content, and with one
-// of which each case differs in another way. What is said is the truth, or that
-// the golden is damaged.
+// TestDamagedGolden checks against goldens with one changed byte, and against goldens that are
+// cut. It checks the tool that made the golden, which reads no content, and a tool that changes
+// each case in another way. Muster must report the truth, or that the golden is damaged.
 func TestDamagedGolden(t *testing.T) {
 	long(t)
 	d := newDamaging(t)
 	var places []int
 	for at, b := range d.golden {
-		if b != 0 { // what is not used is zero, and TestEveryByteFlipped has it too
+		if b != 0 { // unused bytes are zero, and TestEveryByteFlipped covers them
 			places = append(places, at)
 		}
 	}
@@ -94,8 +93,7 @@ esac
 	return d
 }
 
-// check returns 1 when the golden was refused, and fails when anything was
-// said that is not so.
+// check returns 1 if the golden was refused, and fails if muster reported anything untrue.
 func (d *damaging) check(golden []byte, how string) (refused int) {
 	d.Helper()
 	d.write("muster.golden", string(golden), 0o644)
@@ -112,13 +110,13 @@ func (d *damaging) check(golden []byte, how string) (refused int) {
 	return refused
 }
 
-// checked runs one of the checks. With status 2 it says why, in one line.
+// checked runs one of the checks. With status 2 it must give the reason in one line.
 func (d *damaging) checked(i int) (status int, stdout []byte) {
 	d.Helper()
 	got := d.try(append([]string{"check", "src", "--retries", "0", "--format", "json", "--verbose", "--"}, d.commands[i]...)...)
 	var errs []string
 	for line := range strings.Lines(string(got.stderr)) {
-		if !strings.HasPrefix(line, "warning: ") { // of the machine
+		if !strings.HasPrefix(line, "warning: ") { // of class environment
 			errs = append(errs, line)
 		}
 	}

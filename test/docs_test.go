@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestManual executes the console blocks of the manual in order, each page in a
-// folder of its own, and compares what is printed. In the manual "..." stands
-// for any text, on a line of its own for any lines.
+// TestManual executes the console blocks of the manual in order, each page in a folder of its
+// own, and compares the output. In the manual "..." stands for any text. On a line of its own
+// it stands for any lines.
 func TestManual(t *testing.T) {
 	path, err := program()
 	if err != nil {
@@ -49,11 +49,11 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// needsEngine reports whether an example is of an engine of the Remote Execution API.
+// needsEngine reports whether an example needs an engine of the Remote Execution API.
 func (e example) needsEngine() bool { return strings.HasPrefix(e.command, "scripts/remote-engine ") }
 
-// bringEngine lets a page's examples find the scripts that begin and end an engine, and
-// ends one that an example left.
+// bringEngine gives a page's examples the scripts that start and end an engine, and ends an
+// engine that an example left.
 func bringEngine(t *testing.T, dir string) {
 	t.Helper()
 	waitForPort(t)
@@ -65,16 +65,16 @@ func bringEngine(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		left, _ := filepath.Glob(filepath.Join(dir, "*", "pid")) // the pattern is right
+		left, _ := filepath.Glob(filepath.Join(dir, "*", "pid")) // the pattern is valid
 		for _, pid := range left {
-			// The test's context has ended by now; and so may the engine have.
+			// the test's context has ended by now, and the engine may have
 			_ = exec.CommandContext(context.Background(), "scripts/remote-engine", "stop", filepath.Dir(pid)).Run()
 		}
 	})
 }
 
-// waitForPort waits for the port in the manual's examples: another clone of the tree may run
-// these tests at the same time.
+// waitForPort waits for the port of the manual's examples, because another clone of the tree
+// may run these tests at the same time.
 func waitForPort(t *testing.T) {
 	t.Helper()
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "muster-manual-port.lock"), os.O_RDWR|os.O_CREATE, 0o666)
@@ -87,8 +87,8 @@ func waitForPort(t *testing.T) {
 	}
 }
 
-// TestManualNamesAll finds commands and flags that the manual lacks, and defaults
-// that it states otherwise than the program.
+// TestManualNamesAll finds commands and flags that the manual lacks, and defaults that differ
+// from the program's.
 func TestManualNamesAll(t *testing.T) {
 	f := newFolder(t)
 	checkManual(t, f, manual{
@@ -107,7 +107,7 @@ func TestManualNamesAll(t *testing.T) {
 	}
 }
 
-// TestManualLinks finds links of a page that lead nowhere: to no file, or to no heading.
+// TestManualLinks finds links to missing files and headings.
 func TestManualLinks(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) == 0 {
@@ -136,7 +136,7 @@ func TestManualLinks(t *testing.T) {
 	}
 }
 
-// anchors are the names under which a page's headings are found.
+// anchors returns the names under which a page's headings are found.
 func anchors(page string) (names []string) {
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
 		plain := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
@@ -145,15 +145,15 @@ func anchors(page string) (names []string) {
 	return names
 }
 
-// manual is the pages that explain a group of commands, and what must be in them.
+// manual is the pages that explain a group of commands, and their required content.
 type manual struct {
 	pages   []string
-	section string   // the heading of the part that has the tables; "" = all of it
-	others  string   // the heading of one with flags that are the same here
-	above   []string // the command whose commands it explains; none = the program
-	group   string   // of commands, in the help of that
-	tables  []string // commands all of whose flags stand in its tables
-	machine []string // flags whose default is the machine's
+	section string   // heading of the part with the tables; "" = the whole page
+	others  string   // heading of a part whose flags are the same here
+	above   []string // command whose subcommands it explains; empty = the program
+	group   string   // title of the group in that command's help
+	tables  []string // commands whose flags must all be in the tables
+	machine []string // flags whose defaults depend on the machine
 }
 
 func (m manual) commands(f folder) []string {
@@ -164,8 +164,7 @@ func (m manual) commands(f folder) []string {
 	return commands
 }
 
-// listed returns the commands of a group that a command's help lists, and those of no
-// group.
+// listed returns the commands of a group in a command's help, and those without a group.
 func (f folder) listed(group string, above ...string) (commands, others []string) {
 	f.Helper()
 	in := ""
@@ -230,7 +229,8 @@ func checkManual(t *testing.T, f folder, m manual) {
 	}
 }
 
-// section is the part of a page from a heading to the next one; all of it for "".
+// section returns the part of a page from a heading to the next one. "" stands for the whole
+// page.
 func section(page, heading string) string {
 	if heading == "" {
 		return page
@@ -240,7 +240,7 @@ func section(page, heading string) string {
 	return part
 }
 
-// tabled returns the flags of the manual's table and their defaults.
+// tabled returns the flags of the manual's table with their defaults.
 func tabled(manual string) map[string]string {
 	flags := map[string]string{}
 	for line := range strings.Lines(manual) {
@@ -255,7 +255,7 @@ func tabled(manual string) map[string]string {
 	return flags
 }
 
-// flagsOf returns the flags that a help text lists, and the defaults that it tells.
+// flagsOf returns the flags in a help text with their defaults.
 func flagsOf(help string) map[string]string {
 	flags := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?(--[a-z-]+)(?:.*\(default [\["]?([^")\]]*)[\]"]?\))?`).FindAllStringSubmatch(help, -1) {
@@ -264,7 +264,7 @@ func flagsOf(help string) map[string]string {
 	return flags
 }
 
-// example is one command of a console block and what it prints.
+// example is one command of a console block, with its expected output.
 type example struct{ command, want string }
 
 func examples(page string) []example {
@@ -277,7 +277,7 @@ func examples(page string) []example {
 		case !inside:
 		case strings.HasPrefix(line, "$ "):
 			found = append(found, example{command: strings.TrimSpace(line[2:])})
-		case strings.HasPrefix(line, "> ") && len(found) > 0: // the command goes on
+		case strings.HasPrefix(line, "> ") && len(found) > 0: // the command continues
 			found[len(found)-1].command += "\n" + strings.TrimSuffix(line[2:], "\n")
 		case len(found) > 0:
 			found[len(found)-1].want += line
@@ -286,8 +286,8 @@ func examples(page string) []example {
 	return found
 }
 
-// check executes a command. One that ends in & is a server: it runs beside those that
-// follow, and what it says until it listens is compared.
+// check executes a command. A command that ends in & is a server: it runs beside the following
+// ones, and its output until it listens is compared.
 func (e example) check(t *testing.T, bin, dir string) {
 	t.Helper()
 	line, beside := strings.CutSuffix(e.command, " &")
@@ -307,7 +307,7 @@ func (e example) check(t *testing.T, bin, dir string) {
 	if errors.As(err, &ended) && e.needsEngine() && bytes.Contains(ended.Stderr, []byte("not installed")) && os.Getenv("MUSTER_REQUIRE") != "all" {
 		t.Skipf("%s", ended.Stderr)
 	}
-	if err != nil { // where it is meant, they end in: echo "exit $?"
+	if err != nil { // examples that exit with a status end in: echo "exit $?"
 		t.Errorf("$ %s: %v", e.command, err)
 	}
 	if !e.pattern().Match(got) {
@@ -315,7 +315,7 @@ func (e example) check(t *testing.T, bin, dir string) {
 	}
 }
 
-// listening starts a server, which ends with the test, and returns what it says.
+// listening starts a server, which ends with the test, and returns its output.
 func listening(t *testing.T, c *exec.Cmd) (said []byte, err error) {
 	t.Helper()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -328,7 +328,7 @@ func listening(t *testing.T, c *exec.Cmd) (said []byte, err error) {
 	}
 	lines := bufio.NewReader(stderr)
 	t.Cleanup(func() {
-		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended already
 		_, _ = io.Copy(io.Discard, lines)
 		_ = c.Wait()
 	})

@@ -20,25 +20,25 @@ import (
 	"time"
 )
 
-// kills is how often muster is killed; make long asks for more.
+// kills is the number of kills. make long asks for more.
 var kills = flag.Int("kills", 20, "how often TestKills kills")
 
-// killing is what a run must come to, however often something of it is killed.
+// killing holds the expected results of a run, however often parts of it are killed.
 type killing struct {
 	folder
 	tool             string
 	old, changed     string            // exports of the golden before and after
-	verdicts         map[string]string // of a check of the changed tool against the old golden
-	took, acceptTook time.Duration     // of a run and of an accept that nothing interrupts
+	verdicts         map[string]string // results of a check of the changed tool against the old golden
+	took, acceptTook time.Duration     // durations of a run and of an accept without a kill
 }
 
-// prepare records what an uninterrupted run comes to.
+// prepare records the results of a run without a kill.
 func prepare(t *testing.T) *killing {
 	k := &killing{folder: newFolder(t)}
 	for i := range 60 {
 		k.write(fmt.Sprintf("src/%02d", i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 1+i*20), 0o644)
 	}
-	// Its own name is in the command line of whatever it leaves behind.
+	// the folder's name is in the command line of everything that the tool leaves behind
 	k.tool = k.write("tool", "#!/bin/sh\ncase $2 in new) sed s/1/one/ <$1 >$1.out ;; *) cat <$1 >$1.out ;; esac\necho $1\n", 0o755)
 	k.muster(0, "record", k.dir+"/src", "--golden", "old.golden", "--", k.tool, "{in}", "old")
 	began := time.Now()
@@ -66,7 +66,7 @@ func (f folder) write(name, text string, mode fs.FileMode) (path string) {
 	return path
 }
 
-// export returns all that a golden holds as one text.
+// export returns the whole content of a golden as one text.
 func (k *killing) export(dir, golden string) string {
 	k.Helper()
 	to := k.TempDir()
@@ -86,10 +86,9 @@ func (k *killing) export(dir, golden string) string {
 	return all.String()
 }
 
-// TestKills kills muster, one of its helpers or everything at random moments of
-// record, check and accept, and wants --resume, or the command again, to come
-// to what it comes to in peace. Until a new golden is complete the old one is
-// whole.
+// TestKills kills muster, one of its helpers or everything at random moments of record, check
+// and accept. Then --resume, or the command again, must have the same results as without a
+// kill. Until a new golden is complete the old one is whole.
 func TestKills(t *testing.T) {
 	long(t)
 	k := prepare(t)
@@ -123,14 +122,14 @@ func (f folder) copy(from, to string) {
 	f.write(to, string(b), 0o644)
 }
 
-// killRecord returns how often it killed, as the others do.
+// killRecord returns the number of kills, as the others do.
 func (k *killing) killRecord(r *rand.Rand) (times int) {
 	f, args := k.begin(), []string{"record", k.dir + "/src", "--", k.tool, "{in}", "new"}
 	for range 1 + r.IntN(3) {
 		status, _ := k.killed(f, r, k.took, args)
 		times++
 		switch got := k.export(f.dir, "muster.golden"); {
-		case got == k.changed: // it may be killed after its last deed
+		case got == k.changed: // it may be killed after its last action
 		case got != k.old:
 			k.Errorf("the golden of a record that was killed (status %d) is neither the old nor the new one", status)
 		case status == 0:
@@ -148,7 +147,7 @@ func (k *killing) killRecord(r *rand.Rand) (times int) {
 func (k *killing) killCheck(r *rand.Rand) (times int) {
 	f, args := k.begin(), []string{"check", k.dir + "/src", "--format", "json", "--verbose", "--", k.tool, "{in}", "new"}
 	for range 1 + r.IntN(3) {
-		// Alive at the end, it has lost a helper or nothing, and tells the same.
+		// alive at the end, it has lost a helper or nothing, and reports the same
 		if status, said := k.killed(f, r, k.took, args); status >= 0 && !maps.Equal(f.verdicts(said), k.verdicts) {
 			k.Errorf("verdicts of a check whose helper was killed: %s", said)
 		}
@@ -189,17 +188,16 @@ func (k *killing) killAccept(r *rand.Rand) int {
 	return 1
 }
 
-// accepted returns all that the golden holds, and the last word of its command, which an
-// accept moves too.
+// accepted returns the whole content of the golden with the last word of its command, which an
+// accept changes too.
 func (k *killing) accepted(f folder) string {
 	text := string(f.muster(0, "golden", "textconv", "muster.golden"))
 	first, _, _ := strings.Cut(text, "\n")
 	return k.export(f.dir, "muster.golden") + first[strings.LastIndex(first, " ")+1:]
 }
 
-// killed runs muster, kills something of it after a random part of the time that
-// it takes in peace, and returns its exit status, -1 when it was killed itself, and
-// what it said on standard output.
+// killed runs muster, and kills a part of it after a random part of its usual time. It returns
+// the exit status, -1 if muster itself was killed, and standard output.
 func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []string) (status int, stdout []byte) {
 	k.Helper()
 	path, err := program()
@@ -211,7 +209,7 @@ func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []stri
 	var out, said bytes.Buffer
 	c := exec.CommandContext(moment, path, args...)
 	c.Dir, c.Stdout, c.Stderr = f.dir, &out, &said
-	// What it leaves alive holds the pipe of its messages.
+	// processes that are left alive hold the pipe of its messages
 	c.WaitDelay = time.Minute
 	what := r.IntN(3)
 	c.Cancel = func() error {
@@ -232,14 +230,14 @@ func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []stri
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, context.DeadlineExceeded) {
 		k.Fatalf("%v\n%s", err, said.Bytes())
 	}
-	// A helper's death is none of the case's: the run ends as it would have.
+	// a helper's death is not the case's fault, so the run ends as usual
 	if status = c.ProcessState.ExitCode(); status > 1 {
 		k.Errorf("muster %q ended with %d\n%s%s", args, status, out.Bytes(), said.Bytes())
 	}
 	return status, out.Bytes()
 }
 
-// childrenOf returns the helpers of a muster, or what it has not yet become one.
+// childrenOf returns the helpers of a muster, and processes that will become helpers.
 func childrenOf(pid int) (children []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
@@ -254,7 +252,7 @@ func childrenOf(pid int) (children []int) {
 	return children
 }
 
-// nothingIsLeft wants no process of the tool alive, soon.
+// nothingIsLeft requires that soon no process of the tool is alive.
 func (k *killing) nothingIsLeft() {
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()

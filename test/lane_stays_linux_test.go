@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLaneStays: a lane's helper serves many cases. One that is replaced after each
-// costs ten times as much, and gives the same outcomes, so that nothing else would show it.
+// TestLaneStays checks that a lane's helper serves many cases. A new helper for each case would
+// cost ten times as much, with the same outcomes, so no other test would notice.
 func TestLaneStays(t *testing.T) {
 	f := newFolder(t)
 	const cases = 40
@@ -20,7 +20,7 @@ func TestLaneStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The namespace of PIDs is the helper's own.
+	// The namespace of PIDs belongs to the helper.
 	f.muster(0, "record", "src", "--jobs", "1", "--repeat", "1", "--allow-failures", "--", "readlink", "/proc/self/ns/pid")
 	f.muster(0, "export", "out")
 	said, err := filepath.Glob(filepath.Join(f.dir, "out", "*.case", "stdout"))

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// What CI runs is the short form of these; make long asks for more.
+// CI runs the short form of these. make long asks for more.
 var (
 	manyCases = flag.Int("cases", 5000, "how many cases TestManyCases has")
 	largeCase = flag.Int64("case-size", 100<<20, "how many bytes the case of TestLargeCase has")
 )
 
-// TestManyCases: muster's memory grows by little more than its index for each
-// case, whether cases are recorded, identical, or a tenth of them changed.
+// TestManyCases checks that muster's memory grows by little more than its index for each case,
+// whether cases are recorded, identical, or a tenth of them changed.
 func TestManyCases(t *testing.T) {
 	long(t)
 	f := newFolder(t)
@@ -37,7 +37,8 @@ func TestManyCases(t *testing.T) {
 		}
 		return nil
 	})
-	// KiB; of the first part some 30 are pages of the program itself, as the kernel maps them.
+	// KiB; of the first part, about 30 are pages of the program itself, as the kernel maps
+	// them.
 	most := 56<<10 + int64(*manyCases)*700>>10
 	tool := []string{"sh", "-c", `case $1$2 in *7new) echo x ;; esac`, "sh", "{in}"}
 	for _, run := range []struct {
@@ -57,12 +58,12 @@ func TestManyCases(t *testing.T) {
 	}
 }
 
-// TestLargeCase: a source of any size is never in muster's memory, nor what comes
-// out of it.
+// TestLargeCase checks that neither a source of any size nor its outputs are in muster's
+// memory.
 func TestLargeCase(t *testing.T) {
 	long(t)
 	f := newFolder(t)
-	// A hole on the disk, and none for muster.
+	// a hole on the disk, but not for muster
 	f.tar("large.tar", func(w *tar.Writer) error {
 		return w.WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: *largeCase})
 	})
@@ -87,8 +88,8 @@ func TestLargeCase(t *testing.T) {
 	}
 }
 
-// tar writes an archive that fill fills, without its end when fill leaves an
-// entry without content.
+// tar writes an archive that fill fills. It writes no end mark if fill leaves an entry without
+// content.
 func (f folder) tar(name string, fill func(*tar.Writer) error) {
 	f.Helper()
 	to, err := os.Create(filepath.Join(f.dir, name))
@@ -101,14 +102,14 @@ func (f folder) tar(name string, fill func(*tar.Writer) error) {
 	if err := fill(w); err != nil {
 		f.Fatal(err)
 	}
-	_ = w.Close() // an error when content is missing
+	_ = w.Close() // an error if content is missing
 	if err := b.Flush(); err != nil {
 		f.Fatal(err)
 	}
 }
 
-// peak runs muster and returns its standard output and the most memory, in KiB,
-// that it or one of its lanes' processes took.
+// peak runs muster. It returns standard output and the peak memory, in KiB, of muster or of one
+// of its lanes' processes.
 func (f folder) peak(want int, args ...string) (stdout []byte, kib int64) {
 	f.Helper()
 	shed()
@@ -119,9 +120,9 @@ func (f folder) peak(want int, args ...string) (stdout []byte, kib int64) {
 	return tail(got.stdout), got.usage.Maxrss
 }
 
-// shed makes this process as small as it can be, and its high-water mark with it: a
-// child's begins there.
+// shed makes this process as small as possible, and with it its high-water mark, where a
+// child's begins.
 func shed() {
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // else the bounds are looser than they look
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // without it the bounds are looser than they look
 }

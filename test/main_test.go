@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// seed makes the random choices of a test those of an earlier run, which logged it.
+// seed makes the random choices of a test repeat those of an earlier run, which logged it.
 var seed = flag.Uint64("seed", 0, "of random choices; 0 = by the clock")
 
 func chosenSeed() uint64 {
@@ -51,7 +51,7 @@ func chosenSeed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// folder is where a test runs muster.
+// folder is a folder in which a test runs muster.
 type folder struct {
 	*testing.T
 	dir string
@@ -59,8 +59,8 @@ type folder struct {
 
 func newFolder(t *testing.T) folder { return folder{t, t.TempDir()} }
 
-// muster runs the program and returns its standard output; any other exit
-// status than want ends the test.
+// muster runs the program and returns its standard output. The test ends if the exit status is
+// not want.
 func (f folder) muster(want int, args ...string) []byte {
 	f.Helper()
 	got := f.try(args...)
@@ -70,14 +70,14 @@ func (f folder) muster(want int, args ...string) []byte {
 	return got.stdout
 }
 
-// ended is a run of the program that is over.
+// ended is a finished run of the program.
 type ended struct {
 	status         int
 	stdout, stderr []byte
 	usage          *syscall.Rusage
 }
 
-// try runs the program, however it ends.
+// try runs the program and accepts any end.
 func (f folder) try(args ...string) ended {
 	f.Helper()
 	path, err := program()
@@ -98,7 +98,7 @@ func (f folder) try(args ...string) ended {
 
 func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }
 
-// caseLine is what the tests read of a JSON line.
+// caseLine holds the parts of a JSON line that tests read.
 type caseLine struct {
 	Type, Name, Verdict string
 	Exit                *int
@@ -121,8 +121,8 @@ func (f folder) verdicts(out []byte) map[string]string {
 	return found
 }
 
-// require ends a test whose tool is missing: by a skip, or by a failure where
-// MUSTER_REQUIRE=all says that nothing may be missing.
+// require skips a test whose tool is missing, or fails it if MUSTER_REQUIRE=all requires
+// everything.
 func require(t *testing.T, path string) string {
 	t.Helper()
 	found, err := exec.LookPath(path)
@@ -136,7 +136,7 @@ func require(t *testing.T, path string) string {
 	return ""
 }
 
-// long skips what takes more than a few seconds when -short is given.
+// long skips a test of more than a few seconds if -short is given.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

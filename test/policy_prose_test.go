@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// sentenceWords is the length of the longest sentence that readers take in at once, in words.
+// sentenceWords is the length of the longest sentence that readers understand at once, in
+// words.
 const sentenceWords = 25
 
-// bannedPhrases are phrases that readers have to read twice, with what to write instead.
+// bannedPhrases are phrases that readers have to read twice, with a replacement.
 var bannedPhrases = []struct {
 	phrase  *regexp.Regexp
 	instead string
@@ -73,7 +74,7 @@ func testHelp(t *testing.T, program string, command ...string) {
 	}
 }
 
-// listedCommands returns the commands that the help of a command with commands lists.
+// listedCommands returns the commands in the help of a command with subcommands.
 func listedCommands(usage string) (names []string) {
 	_, list, found := strings.Cut(usage, " COMMAND\n")
 	if !found {
@@ -104,8 +105,8 @@ func checkPhrases(t *testing.T, where, sentence string) {
 // listItem begins an item of a list in Markdown.
 var listItem = regexp.MustCompile(`^ *(\* |- |\d+\. )`)
 
-// paragraphs returns the paragraphs and items of a Markdown page. Code, tables, headings
-// and pictures are left out.
+// paragraphs returns the paragraphs and items of a Markdown page. It leaves out code, tables,
+// headings and pictures.
 func paragraphs(page string) string {
 	var kept strings.Builder
 	inCode := false

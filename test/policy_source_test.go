@@ -13,7 +13,7 @@ import (
 type ban struct {
 	pkg, names string // names separated by spaces; "*" is all of them
 	files      fileSet
-	except     string // folders where it is the right thing, in the form of rooms
+	except     string // folders that may use it, in the form of rooms
 	mend       string
 }
 
@@ -29,7 +29,7 @@ var bans = []ban{
 	{"os", "Exit", code, "cmd/muster scripts/...", "return an error: cmd/muster/main.go alone maps it to an exit status, after everything deferred has run"},
 	// The helper cannot return to a main that was never reached, nor import os.
 	{"syscall", "Exit", code, "regress/lane", "return an error: cmd/muster/main.go alone maps it to an exit status"},
-	// The probe of what logging costs has both.
+	// the probe of logging costs uses both
 	{"log", "*", all, "lab/probe", "use log/slog with a logger that the caller hands in; slog.NewLogLogger where a *log.Logger is asked for"},
 	{"fmt", "Print Printf Println", code, "scripts/...", "write to the io.Writer that the caller hands in: standard output belongs to the command"},
 	{"os", "Stdout Stderr Stdin", code, "cmd/... scripts/...", "take an io.Writer or io.Reader from the caller: standard output belongs to the command"},
@@ -41,17 +41,16 @@ var bans = []ban{
 	{"os", "IsNotExist IsExist IsPermission", all, "", "use errors.Is with fs.ErrNotExist, fs.ErrExist, fs.ErrPermission: the old ones do not look into wrapped errors"},
 }
 
-// pure packages get the time from their caller.
+// pure packages get the time from their caller
 var clock = ban{"time", "Now Since Until Sleep After AfterFunc Tick NewTimer NewTicker", code, "",
 	"this package is pure (rooms in policy_test.go): take the time or the duration as an argument"}
 
-// Where an init function may do work, for the reason stated in its comment.
+// Folders where an init function may do work, for the reason in its comment.
 const initFolder = "regress/lane"
 
-// Where a program wrote code, by what a file beside it says. What protoc-gen-go writes
-// registers its messages in an init function, in exported globals, and takes their
-// description from a string with unsafe. Nobody's hand changes it, and its package is for
-// one product alone.
+// Files that a program wrote, with the file beside it that shows this. protoc-gen-go registers
+// its messages in an init function and in exported globals, and reads their description from a
+// string with unsafe. Nobody edits these files, and their packages belong to one product alone.
 const generatedFolder = "files/internal/wire"
 
 func (s source) isGenerated() bool {
@@ -79,8 +78,7 @@ func TestBannedNames(t *testing.T) {
 	}
 }
 
-// An exception that nobody needs, or whose folder is gone, would be a hole that
-// nobody sees.
+// An exception that nobody needs, or whose folder is gone, would be an unnoticed hole.
 func TestExceptionsAreUsed(t *testing.T) {
 	for _, b := range bans {
 		for _, except := range strings.Fields(b.except) {
@@ -102,7 +100,7 @@ func (b ban) check(t *testing.T, s source) {
 	}
 }
 
-// concerns reports whether the ban is on files of this kind.
+// concerns reports whether the ban applies to files of this kind.
 func (b ban) concerns(s source) bool {
 	switch b.files {
 	case code:
@@ -113,7 +111,7 @@ func (b ban) concerns(s source) bool {
 	return true
 }
 
-// use is where a file has what a ban names.
+// use is a place in a file that uses a banned name.
 type use struct {
 	pos  token.Pos
 	name string
@@ -133,7 +131,7 @@ func (b ban) uses(s source) (found []use) {
 		if !ok {
 			return true
 		}
-		// Obj is set when the name is a variable of this file, and not the package.
+		// Obj is set if the name is a variable of this file, and not the package.
 		if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && s.imports[x.Name] == b.pkg &&
 			slices.Contains(strings.Fields(b.names), sel.Sel.Name) {
 			found = append(found, use{sel.Pos(), b.pkg + "." + sel.Sel.Name})
@@ -143,8 +141,7 @@ func (b ban) uses(s source) (found []use) {
 	return found
 }
 
-// The one package that has C in it, for that is what it is about; without cgo its stub is
-// built.
+// The only package with C in it, because it is about C threads. Its stub is built without cgo.
 const cgoFolder = "fileio/cthreads"
 
 func TestLanguage(t *testing.T) {
@@ -184,9 +181,9 @@ func checkPanics(t *testing.T, s source) {
 	})
 }
 
-// A package-level variable is a table, an error or a compiled pattern: it has
-// its value from where it is declared and keeps it. State belongs in a value
-// that its owner makes, or two runs in one process disturb each other.
+// A package-level variable is a table, an error or a compiled pattern: it keeps the value of
+// its declaration. State belongs in a value that its owner makes. Otherwise two runs in one
+// process disturb each other.
 func TestGlobals(t *testing.T) {
 	byFolder := map[string][]source{}
 	for _, s := range readTree(t).sources {
@@ -246,8 +243,8 @@ func checkAssignments(t *testing.T, s source, globals map[string]*ast.ValueSpec)
 			return
 		}
 		spec, ok := globals[id.Name]
-		// The parser resolves names within a file only: unresolved is a global
-		// of another file, and a local variable has a declaration of its own.
+		// The parser resolves names only within a file. An unresolved name is a global of
+		// another file, because a local variable has its declaration here.
 		if ok && id.Name != "_" && (id.Obj == nil || id.Obj.Decl == spec) {
 			t.Errorf("%s:%d changes the global %s: put it into a struct that its owner makes", s.path, s.line(id.Pos()), id.Name)
 		}
@@ -272,7 +269,7 @@ func checkAssignments(t *testing.T, s source, globals map[string]*ast.ValueSpec)
 	})
 }
 
-// rootOf returns the variable that an assignment's target begins with.
+// rootOf returns the variable at the beginning of an assignment's target.
 func rootOf(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
@@ -292,7 +289,7 @@ func rootOf(e ast.Expr) *ast.Ident {
 	}
 }
 
-// With MUSTER_REQUIRE=all nothing may skip, so whoever skips asks first.
+// With MUSTER_REQUIRE=all nothing may skip, so a test that skips must ask first.
 func TestSkipsAsk(t *testing.T) {
 	reasons := []string{"MUSTER_REQUIRE", "testing.Short()", "runtime.GOOS"}
 	for _, s := range readTree(t).sources {
@@ -315,8 +312,8 @@ func TestSkipsAsk(t *testing.T) {
 	}
 }
 
-// skipsIn finds calls of Skip, Skipf and SkipNow on a parameter of package
-// testing; on others, as in a property test, they throw away one draw.
+// skipsIn finds calls of Skip, Skipf and SkipNow on a parameter of package testing. On other
+// values, as in a property test, they discard one draw.
 func skipsIn(f *ast.FuncDecl) (found []*ast.CallExpr) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -362,8 +359,8 @@ func TestFileSizes(t *testing.T) {
 	}
 }
 
-// Go's tools compile C beside Go files only in a package that uses cgo and
-// refuse to build it otherwise; CGO_ENABLED=0 must never meet that.
+// Go's tools compile C beside Go files only in a package that uses cgo, and refuse to build any
+// other. CGO_ENABLED=0 must never meet that.
 func TestForeignSources(t *testing.T) {
 	tr := readTree(t)
 	hasGo := map[string]bool{}

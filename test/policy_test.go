@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A room is one package, or a package and all below it ("x/..."), and what of
-// ours its non-test files may import.
+// A room is one package, or a package and all below it ("x/..."), and the packages of this
+// module that its non-test files may import.
 type room struct {
 	path    string
 	imports string
@@ -29,8 +29,8 @@ const (
 	stdlib      // imports nothing outside the standard library
 )
 
-// rooms: of the rows that match a package, the one that names it exactly
-// counts, else the longest.
+// rooms has a row for each package. If several rows match, the one with its exact name counts,
+// else the longest.
 var rooms = []room{
 	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load files/service files/service/logfile internal/nearest internal/readable internal/terminal internal/wording lab regress regress/bisect regress/check regress/decide regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
 
@@ -137,9 +137,9 @@ var rooms = []room{
 	{"scripts/...", "", stdlib},
 }
 
-// A dependency is a module that becomes part of the program on Linux or macOS.
-// What only tests import does not belong here. why is what it does better than
-// we would; brings lists what comes along with it.
+// A dependency is a module that becomes part of the program on Linux or macOS. Modules that
+// only tests import do not belong here. why is its advantage over our own code; brings lists
+// the modules that come with it.
 type dependency struct {
 	path, why, brings string
 }
@@ -156,8 +156,8 @@ var dependencies = []dependency{
 	{"github.com/kballard/go-shellquote", "splits --ref 'COMMAND', EDITOR and PAGER as a shell would", ""},
 	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence, with the algorithm of Go's own tools", ""},
 	{"github.com/mattn/go-runewidth", "the number of columns that a name takes on a terminal", "github.com/clipperhouse/uax29/v2"},
-	// Its first version asks the terminal for its colours in an init function: each start
-	// of any command of the program would wait for the answer.
+	// Its first version asks the terminal for its colours in an init function. Every command of
+	// the program would wait for the answer.
 	{"charm.land/bubbletea/v2", "the screen of a review: reads keys in every encoding, draws only changes, restores the terminal",
 		"github.com/charmbracelet/colorprofile github.com/charmbracelet/ultraviolet github.com/charmbracelet/x/ansi github.com/charmbracelet/x/term " +
 			"github.com/charmbracelet/x/termios github.com/charmbracelet/x/windows github.com/clipperhouse/displaywidth github.com/lucasb-eyer/go-colorful " +
@@ -188,17 +188,17 @@ var dependencies = []dependency{
 	{"golang.org/x/sys", "system calls beyond the standard library: statfs, flock, waitid, file flags", ""},
 }
 
-// engineRooms alone speak with an engine of the Remote Execution API: what else needs it
-// asks them, and need not change when the API or gRPC does.
+// engineRooms are the only packages that speak with an engine of the Remote Execution API.
+// Other packages call them, and need not change when the API or gRPC does.
 const engineRooms = "regress/internal/exec/reapi/..."
 
-// enginePackages is what speaks it.
+// enginePackages are the packages that speak the API.
 var enginePackages = []string{
 	"google.golang.org/grpc/...", "github.com/bazelbuild/remote-apis/...", "cloud.google.com/go/longrunning/...",
 	"google.golang.org/genproto/...",
 }
 
-// engineDoor is the package by which others ask them. What is below it is its own.
+// engineDoor is the package through which others call them. The packages below it are its own.
 const engineDoor = "regress/internal/exec/reapi"
 
 func TestEngineDoor(t *testing.T) {
@@ -222,7 +222,7 @@ func TestEngineRooms(t *testing.T) {
 	}
 }
 
-// The systems whose builds the rules on dependencies look at.
+// The systems whose builds the rules on dependencies examine.
 var systems = []string{"linux", "darwin"}
 
 const module = "muster"
@@ -290,11 +290,11 @@ func checkImport(t *testing.T, s source, row room, imported string) {
 	}
 }
 
-// The lane helper is this very program, started again and taken over in the
-// init of regress/lane. Packages are initialised in the order of their
-// dependencies, so whatever lane imports runs first in each lane and shows in
-// the memory floor of every case. Package os alone opens files and starts the
-// poller; fmt, bufio's users and most others bring it.
+// The lane helper is this same program, started again and taken over in the init of
+// regress/lane. Packages are initialised in the order of their dependencies, so everything that
+// lane imports runs first in each lane, and counts in the memory floor of every case. Package
+// os opens files and starts the poller; fmt, most users of bufio and most other packages import
+// it.
 func TestLaneIsLight(t *testing.T) {
 	for _, system := range systems {
 		imports := map[string][]string{}
@@ -310,7 +310,7 @@ func TestLaneIsLight(t *testing.T) {
 	}
 }
 
-// chainTo returns a shortest way of imports from one package to another.
+// chainTo returns a shortest chain of imports from one package to another.
 func chainTo(imports map[string][]string, from, to string) []string {
 	came := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
@@ -356,7 +356,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// architectureLines is what fits two screens.
+// architectureLines is the number of lines that fit two screens.
 const architectureLines = 100
 
 func TestArchitectureIsShort(t *testing.T) {
@@ -378,7 +378,7 @@ func TestPackageComments(t *testing.T) {
 		if s.isTest() {
 			continue
 		}
-		// Text leaves out directives, so a build constraint is no comment.
+		// Text omits directives, so a build constraint does not count as a comment.
 		comment := s.file.Doc.Text()
 		if n := strings.Count(comment, "\n"); n > packageCommentLines {
 			t.Errorf("%s has a package comment of %d lines, and at most %d are read: move details to a README.md beside it", s.path, n, packageCommentLines)
@@ -396,8 +396,8 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// goList runs go list as for a build without cgo on the given system, and
-// returns the lines that are not empty.
+// goList runs go list for a build without cgo on a system, and returns the lines that are not
+// empty.
 func goList(t *testing.T, system string, args ...string) []string {
 	t.Helper()
 	var stderr bytes.Buffer

@@ -31,21 +31,21 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is written here is for whoever reads the repository and nothing else.
-// The patterns are put together from pieces, or they would find themselves.
+// The text of the repository is for its readers and nobody else. The patterns are put together
+// from pieces, or they would find themselves.
 var unsayable = []struct {
 	pattern *regexp.Regexp
 	mend    string
 }{
-	// Only where an absolute path begins: not within /tmp/x/wo…rk/, and not in
-	// the second half of an expression such as root + "/…/".
+	// Only at the beginning of an absolute path: not within /tmp/x/wo…rk/, and not in the
+	// second half of an expression such as root + "/…/".
 	{regexp.MustCompile(`(^|[^\w./}"-]|(^\s*|[^+\s]|[^+]\s)")/(wo` + `rk|ro` + `ot)/`), "a path of one machine: take it from the environment, or use t.TempDir()"},
 	{regexp.MustCompile(`\bsha` + `red/|\b(des` + `ign|fa` + `cts|st` + `yle|cl` + `i|cla` + `ims)\.md\b`), "a document that is not in the repository: say the thing itself, or name ARCHITECTURE.md"},
 	{regexp.MustCompile(`(?i)\bthe bri` + `ef\b|\bthis sess` + `ion\b|\bas (instr` + `ucted|requ` + `ested by)\b|\bco-auth` + `ored-by\b`), "how the work was given or done, not how the program works: leave it out"},
 }
 
-// TestData: what is no text belongs to tests, but for the picture that one of them makes
-// for the README. A download or a program that was left in the tree comes to light here.
+// TestData: files that are not text belong to tests, except the README's picture, which a test
+// makes. This test finds downloads and programs that were left in the tree.
 func TestData(t *testing.T) {
 	for _, p := range readTree(t).data {
 		if !strings.Contains(p, "/testdata/") && p != picture {
@@ -66,8 +66,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// ./... does not enter a module of its own, so nothing would notice that it
-// stopped building.
+// ./... does not enter a module of its own, so nobody would notice that it does not build.
 func TestSideModulesAreBuilt(t *testing.T) {
 	tr := readTree(t)
 	makefile := textOf(t, tr, "Makefile")
@@ -78,7 +77,7 @@ func TestSideModulesAreBuilt(t *testing.T) {
 	}
 }
 
-// A fragment becomes one entry of CHANGELOG.md as it stands.
+// A fragment becomes one entry of CHANGELOG.md unchanged.
 var fragment = regexp.MustCompile(`^(Added|Changed|Fixed|Removed|Security): \S`)
 
 func TestChangelogFragments(t *testing.T) {

@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-// A tree is what the rules look at: every text file of the repository, and
-// the parsed Go files of this module.
+// A tree is what the rules examine: every text file of the repository, and the parsed Go files
+// of this module.
 type tree struct {
 	texts   []text
-	data    []string // paths of the files that are no text, or too large for one
+	data    []string // paths of files that are not text, or are too large
 	sources []source
-	folders []string // all of them, for the rule on names
+	folders []string // paths of all files, for the rule on names
 	modules []string // folders with a go.mod of their own
 	shipped []string // modules that are part of the program as text
 }
@@ -31,8 +31,8 @@ type text struct {
 	bytes []byte
 }
 
-// A source is read whatever its build constraints say: a rule that holds on
-// Linux only would be broken first in the files for the others.
+// A source is read whatever its build constraints: a rule that is checked on Linux only would
+// first be broken in files for other systems.
 type source struct {
 	text
 	file    *ast.File
@@ -46,10 +46,10 @@ func (s source) line(p token.Pos) int {
 	return s.set.Position(p).Line
 }
 
-// Left out of every rule: what .gitignore names, and what is not ours.
+// No rule applies to files in .gitignore and to foreign files.
 var skippedFolders = []string{".git", "bin", "build", ".muster", "node_modules"}
 
-// Above this a file is data, not text that somebody wrote.
+// A larger file is data, not text that somebody wrote.
 const textBytesMax = 1 << 20
 
 func readTree(t *testing.T) *tree {
@@ -64,7 +64,7 @@ func readTree(t *testing.T) *tree {
 var readOnce = sync.OnceValues(func() (*tree, error) {
 	tr, root := &tree{}, os.DirFS(".")
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		// Other tests may run at the same time and come and go with files.
+		// Other tests may run at the same time, and add and remove files.
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -91,7 +91,7 @@ func (tr *tree) addFolder(root fs.FS, name string) error {
 	if _, err := fs.Stat(root, name+"/go.mod"); err == nil {
 		tr.modules = append(tr.modules, name)
 	}
-	// go:embed leaves modules out, so one that is shipped has another name for its file.
+	// go:embed leaves modules out, so a module that is shipped has another name for its file.
 	if _, err := fs.Stat(root, name+"/go.mod.txt"); err == nil {
 		tr.shipped = append(tr.shipped, name)
 	}
@@ -140,7 +140,7 @@ func importNames(file *ast.File) map[string]string {
 	return names
 }
 
-// baseName guesses the package's name from its import path, as goimports does.
+// baseName guesses the package's name from its import path, like goimports.
 func baseName(importPath string) string {
 	base := path.Base(importPath)
 	if len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
@@ -149,8 +149,8 @@ func baseName(importPath string) string {
 	return base
 }
 
-// under reports whether a path matches one of the patterns: "a/b" is that
-// path alone, "a/b/..." the path and all below it.
+// under reports whether a path matches one of the patterns: "a/b" matches that path alone,
+// "a/b/..." matches it and everything below it.
 func under(name string, patterns ...string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		prefix, all := strings.CutSuffix(p, "/...")

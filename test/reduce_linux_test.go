@@ -14,8 +14,8 @@ import (
 
 var planted = flag.Int("planted", 8<<10, "how many bytes the source of TestReduce has")
 
-// A C source in which one place shows what changed goes below 1 KB, whatever its size: it
-// still compiles, and only what the cause needs is left. make long has one of 64 KB.
+// A C source in which one place shows the change is reduced below 1 KB, whatever its size. It
+// still compiles, and has only what the cause needs. make long uses a source of 64 KB.
 func TestReduce(t *testing.T) {
 	tcc := require(t, "tcc")
 	f := newFolder(t)
@@ -61,7 +61,7 @@ func plant(r *rand.Rand, size int) string {
 	return b.String()
 }
 
-// statement writes one that uses the functions before.
+// statement writes a statement that uses the earlier functions.
 func statement(b *strings.Builder, r *rand.Rand, functions, depth int) {
 	indent := strings.Repeat("\t", depth)
 	switch k := r.IntN(6); {

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The README shows what this test makes: go test -run TestReviewPage -update-picture .
+// This test makes the README's picture: go test -run TestReviewPage -update-picture .
 var updatePicture = flag.Bool("update-picture", false, "write docs/review.png anew")
 
 const (
@@ -29,8 +29,8 @@ const (
 	pictureBytesMax = 300_000
 )
 
-// TestReviewPage is a change of a formatter from the record to the golden that has it, with
-// the decisions taken in a browser; and the picture of that.
+// TestReviewPage follows a change of a formatter from the record to the accepted golden, with
+// decisions in a browser. It takes the picture of that review.
 func TestReviewPage(t *testing.T) {
 	long(t)
 	chromium := require(t, "chromium")
@@ -39,7 +39,7 @@ func TestReviewPage(t *testing.T) {
 	review, link := f.review()
 	p := pageOf(t, chromium, link)
 	p.sees("#parts", "any")
-	// Some decisions, for the picture to show what they look like.
+	// a few decisions, so that the picture shows them
 	for _, key := range []struct{ press, counts string }{{"ja", "1 accepted"}, {"a", "2 accepted"}, {"r", "1 rejected"}, {"s", "1 skipped"}} {
 		p.keys(key.press)
 		p.sees("#counts", key.counts)
@@ -60,14 +60,15 @@ func TestReviewPage(t *testing.T) {
 	if err := review.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	// What was rejected and what was skipped still differs, and nothing else.
+	// rejected and skipped cases still differ, and nothing else
 	left := f.verdicts(f.muster(1, "check", "--format", "json", "--", "gofmt", "-s", "-r", "interface{} -> any", "{in}"))
 	if len(left) == 0 || len(left) > 20 {
 		t.Errorf("%d cases are left", len(left))
 	}
 }
 
-// changeOfGofmt leaves a run in which gofmt simplifies and rewrites what it only formatted.
+// changeOfGofmt makes a run in which gofmt simplifies and rewrites code that it only formatted
+// before.
 func (f folder) changeOfGofmt() {
 	f.Helper()
 	goroot, err := exec.CommandContext(f.Context(), "go", "env", "GOROOT").Output()
@@ -111,7 +112,7 @@ func (f folder) review() (*exec.Cmd, string) {
 	return nil, ""
 }
 
-// A shown page is one in a browser of its own.
+// A shown page is a page in a browser of its own.
 type shownPage struct {
 	*testing.T
 	ctx context.Context
@@ -130,7 +131,7 @@ func pageOf(t *testing.T, chromium, link string) *shownPage {
 	return &shownPage{t, ctx}
 }
 
-// sees waits for a text in an element. The time is for a page that hangs.
+// sees waits for a text in an element. The time limit is for a page that hangs.
 func (p *shownPage) sees(selector, text string) {
 	p.Helper()
 	expression := fmt.Sprintf("(document.querySelector(%q)?.innerText ?? '').includes(%q)", selector, text)
@@ -152,8 +153,8 @@ func (p *shownPage) keys(keys string) {
 	}
 }
 
-// picture takes it, and looks whether there is anything in it; and in the one that the
-// README has.
+// picture takes the picture and checks that it is not empty. It also checks the README's
+// picture.
 func (p *shownPage) picture() {
 	p.Helper()
 	p.sees("#parts:not([aria-busy])", "@@")
@@ -193,7 +194,7 @@ func checkPicture(t *testing.T, shot []byte) {
 	}
 }
 
-// smaller packs a picture as tightly as PNG can.
+// smaller compresses a picture as much as PNG allows.
 func smaller(t *testing.T, shot []byte) []byte {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(shot))

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// crewNames are the names, in lower case, of types and variables that no code in regress
-// compares with nil. A session always has a crew: asking whether there is an engine would
-// bring a flag back in place of crew.Crew.
+// crewNames are the names, in lower case, of types and variables that no code in regress may
+// compare with nil. A run always has a crew. Asking whether there is an engine would bring back
+// a flag in place of crew.Crew.
 var crewNames = []string{"crew", "engine"}
 
-// TestNoEngineByNil wants the packages of regress to call a method of crew.Crew, and not to
-// ask whether an engine is nil.
+// TestNoEngineByNil requires the packages of regress to call a method of crew.Crew instead of
+// asking whether an engine is nil.
 func TestNoEngineByNil(t *testing.T) {
 	listed := list(t, []string{"./regress/..."})
 	exports := map[string]string{}
@@ -77,7 +77,7 @@ func (c *checkedPackage) isEngine(e ast.Expr) bool {
 	return is && slices.Contains(crewNames, strings.ToLower(named.Obj().Name()))
 }
 
-// Only engines and crews count, by their name or by the name of their type.
+// only engines and crews count, by their own name or that of their type
 func TestFindEnginesByNil(t *testing.T) {
 	for line, want := range map[string]int{
 		"_ = s.engine == nil": 1, "_ = nil != s.engine": 1, "_ = s.at == nil": 1, "_ = s.crew != nil": 1, "_ = s.who == nil": 1,

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// figures are what a package may have at most.
+// figures are the limits of a package.
 type figures struct {
 	files   int // Go files without tests and generated code
 	methods int // of one type
 	cycle   int // files that need each other; 0 = no cycle
 }
 
-// wanted holds for each package that crowded does not list.
+// wanted applies to each package that crowded does not list.
 var wanted = figures{files: 15, methods: 15}
 
 // fileMax bounds the lines of a file in such a package.
@@ -138,7 +138,7 @@ func (s *structure) figures() figures {
 	return f
 }
 
-// A package that grows fails. A listed figure that could be lowered is reported.
+// A package that grows fails the test. A listed figure that could be lowered is reported.
 func TestRoomsCompare(t *testing.T) {
 	s := &structure{path: "p", files: 20, methods: map[string]int{"T": 15}}
 	for _, c := range []struct {

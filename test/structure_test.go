@@ -25,9 +25,10 @@ import (
 // structureOf selects the packages that TestStructure measures.
 var structureOf = flag.String("packages", "./regress", "patterns of go list, separated by spaces, that TestStructure measures")
 
-// TestStructure logs how a package's files hang together. Tests and generated code do not count.
+// TestStructure logs how a package's files depend on each other. Tests and generated code do
+// not count.
 //
-//	go test -run TestStructure -v . -packages './regress ./regress/internal/...'
+//	go test -run TestStructure -v ./test -packages './regress ./regress/internal/...'
 func TestStructure(t *testing.T) {
 	listed := list(t, strings.Fields(*structureOf))
 	exports := map[string]string{}
@@ -46,7 +47,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// A listedPackage is what go list tells of a package.
+// A listedPackage is the output of go list for a package.
 type listedPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles, CgoFiles       []string
@@ -78,8 +79,8 @@ type structure struct {
 	path         string
 	files, lines int
 	longest      int       // lines of its longest file
-	edges        int       // from a file to another one that declares what it uses
-	cycles       [][]*node // groups of two files or more in which each needs each other, the largest first
+	edges        int       // from a file to another file that declares what it uses
+	cycles       [][]*node // groups of files that need each other, the largest first
 	methods      map[string]int
 }
 
@@ -102,13 +103,13 @@ func (s *structure) String() string {
 	return text.String()
 }
 
-// A node is a file with those files that declare what it uses.
+// A node is a file, with the files that declare what it uses.
 type node struct {
 	name  string
 	lines int
 	uses  map[*node]bool
 
-	index, low int // of Tarjan's algorithm; index 0 = not seen
+	index, low int // of Tarjan's algorithm; index 0 = not visited
 	isOnStack  bool
 }
 
@@ -142,7 +143,7 @@ func measureStructure(p listedPackage, exports map[string]string) (*structure, e
 	return s, nil
 }
 
-// checkedPackage has the types of a package. Generated files are left out.
+// checkedPackage returns the types of a package, without generated files.
 type checkedPackage struct {
 	set   *token.FileSet
 	files []*ast.File
@@ -170,11 +171,11 @@ func checkTypes(p listedPackage, exports map[string]string) (*checkedPackage, er
 		return os.Open(exports[path])
 	}
 	config := types.Config{Importer: importer.ForCompiler(c.set, "gc", lookup), FakeImportC: true, Error: func(error) {}}
-	c.pkg, _ = config.Check(p.ImportPath, c.set, c.files, c.info) // what C declares is not known
+	c.pkg, _ = config.Check(p.ImportPath, c.set, c.files, c.info) // declarations in C are not known
 	return c, nil
 }
 
-// isOfPackage reports whether an object is declared by a package: it is not local to a function.
+// isOfPackage reports whether a package declares an object, outside of its functions.
 func isOfPackage(o types.Object) bool {
 	if f, is := o.(*types.Func); is {
 		return f.Signature().Recv() != nil || o.Parent() == o.Pkg().Scope()

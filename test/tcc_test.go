@@ -14,9 +14,8 @@ import (
 	"testing"
 )
 
-// generated is a corpus of C sources that include each other's headers, made
-// from a seed: sizes are log-normal, 3 % of the sources raise a warning and
-// 2 % do not compile.
+// generated is a corpus of C sources that include each other's headers, made from a seed. Sizes
+// are log-normal, 3 % of the sources raise a warning and 2 % do not compile.
 type generated struct {
 	names   []string // in archive order
 	content map[string]string
@@ -26,8 +25,8 @@ type generated struct {
 
 const generatedHeaders = 40
 
-// generate makes n sources. Headers stand at random places of the archive, the
-// last entry among them.
+// generate makes n sources. Headers are at random places of the archive, and one is the last
+// entry.
 func generate(seed uint64, n int) *generated {
 	r := rand.New(rand.NewPCG(seed, 1))
 	g := &generated{content: map[string]string{}, failing: map[string]bool{}, warning: map[string]bool{}}
@@ -72,7 +71,7 @@ func (g *generated) tar() []byte {
 	w := tar.NewWriter(&b)
 	for _, name := range g.names {
 		content := g.content[name]
-		// Writing to a buffer cannot fail, and a short entry shows in Close.
+		// writing to a buffer cannot fail, and Close detects a short entry
 		_ = w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))})
 		_, _ = w.Write([]byte(content))
 	}
@@ -93,9 +92,9 @@ func (g *generated) write(t *testing.T, dir string) {
 	}
 }
 
-// A real C compiler over a generated corpus: headers reach every case wherever
-// they stand, endings are what was planted, and the objects are those that the
-// compiler makes by hand.
+// A real C compiler over a generated corpus: every case sees the headers, wherever they are in
+// the archive. The endings are the planted ones, and the objects are those of a direct call of
+// the compiler.
 func TestTcc(t *testing.T) {
 	long(t)
 	tcc := require(t, "tcc")
@@ -116,8 +115,8 @@ func TestTcc(t *testing.T) {
 			f.checkTcc(g, tcc, hand, name)
 		}
 	}
-	// The same compiler with one macro more: exactly the sources that include
-	// the header which defines it change, by a warning at least.
+	// The same compiler with one more macro: exactly the sources that include the header which
+	// uses it change, at least by a warning.
 	got := f.verdicts(f.muster(1, "check", "--format", "json", "--verbose", "--", tcc, "-Wall", "-DLIMIT_7=1", "-c", "{in}", "-o", "{stem}.o"))
 	for name, verdict := range got {
 		uses := strings.Contains(g.content[name], "HDR_07.h")

@@ -9,9 +9,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// mktar packs entries in the order given: NAME is a file that is here,
-// NAME=TEXT a file of that text, NAME->TARGET a symbolic link, NAME=>TARGET a
-// hard one. \n and \xff, anywhere, are those bytes.
+// mktar packs entries in the given order: NAME is an existing file, NAME=TEXT a file with that
+// text, NAME->TARGET a symbolic link, NAME=>TARGET a hard link. \n and \xff stand for those
+// bytes.
 func mktar(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: mktar file entry...")

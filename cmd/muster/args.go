@@ -12,7 +12,7 @@ func noneWanted(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneArg wants exactly one argument and says what it is.
+// oneArg requires exactly one argument, and describes it in the error.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch len(args) {
@@ -25,7 +25,7 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOne refuses a second argument, and says what the first is.
+// atMostOne refuses a second argument, and describes the first in the error.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -35,7 +35,7 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// unknownSubcommand refuses arguments of a command that only has others below it.
+// unknownSubcommand refuses arguments of a command that only has subcommands.
 func unknownSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

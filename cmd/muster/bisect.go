@@ -54,9 +54,9 @@ func readVersions(file string) ([]bisect.Version, error) {
 	if err != nil {
 		return nil, usagef("--versions: %w", err)
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with a byte order mark
 	var list []bisect.Version
-	lines := map[string]int{} // of the names
+	lines := map[string]int{} // line numbers by name
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -81,8 +81,8 @@ func readVersions(file string) ([]bisect.Version, error) {
 	return list, nil
 }
 
-// parseVersion reads one line. The name ends at a colon with a space behind it, for it
-// may have others.
+// parseVersion reads one line. The name ends at a colon with a space after it, because it may
+// contain other colons.
 func parseVersion(line, where string) (v bisect.Version, err error) {
 	at := -1
 	for i := range line {

@@ -16,12 +16,12 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// bombBytes is what the bombs unpack to: one entry, more than a corpus may hold
-// in one.
+// bombBytes is the size that the bombs unpack to: one entry, more than a corpus may hold in
+// one.
 const bombBytes = 65 << 30
 
-// A bomb is refused by what it claims: nothing of its size is ever written or
-// held in memory.
+// muster refuses a bomb by its claimed size: nothing of that size is ever written or held in
+// memory.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a child counts the memory of the process that it was forked from, which is too much under the race detector")
@@ -43,8 +43,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// refusesBomb records from the bomb, which is a file in dir or on standard
-// input, with no file allowed to become larger than 64 MiB.
+// refusesBomb records from the bomb, which is a file in dir or on standard input. No file may
+// become larger than 64 MiB.
 func refusesBomb(t *testing.T, bin, dir, corpus, label string) {
 	t.Helper()
 	const capped = `ulimit -f 65536 && exec "$@"`
@@ -82,9 +82,8 @@ func refusesBomb(t *testing.T, bin, dir, corpus, label string) {
 	}
 }
 
-// writeBomb writes a tar of one entry of zeros, packed. All three formats take
-// several streams after one another for one, so that one piece of zeros is
-// packed once and written many times.
+// writeBomb writes a compressed tar with one entry of zeros. All three formats allow several
+// streams one after another, so one piece of zeros is compressed once and written many times.
 func writeBomb(t *testing.T, path string, pack func(io.Writer) (io.WriteCloser, error)) {
 	t.Helper()
 	var header bytes.Buffer

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// zstd in C, as a module that Go's checksum database vouches for.
+// zstd in C, as a module that Go's checksum database covers.
 const realProject = "github.com/DataDog/zstd@v1.5.7"
 
-// TestCcache has ccache build a real project in C through a server, and again on what might
-// be another machine: then all comes from the server, and the same objects.
+// TestCcache builds a real project in C with ccache through a server, and again as on another
+// machine. The second build gets everything from the server, and the same objects.
 func TestCcache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two builds of 40 files")
@@ -27,7 +27,7 @@ func TestCcache(t *testing.T) {
 		t.Skip("no ccache")
 	}
 	sources := moduleSources(t, realProject)
-	// With a token, which ccache before 4.10 can send as a password alone.
+	// with a token, which ccache before 4.10 can send only as a password
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestCcache(t *testing.T) {
 func moduleSources(t *testing.T, module string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	cmd.Dir = t.TempDir() // not as a part of ours
+	cmd.Dir = t.TempDir() // not as a part of this module
 	out, err := cmd.Output()
 	var found struct{ Dir, Error string }
 	if e := json.Unmarshal(out, &found); err != nil || e != nil {
@@ -67,8 +67,8 @@ func moduleSources(t *testing.T, module string) []string {
 	return sources
 }
 
-// ccacheBuild compiles all with a new local cache, and returns the objects by name, and what
-// ccache counted.
+// ccacheBuild compiles everything with a new local cache. It returns the objects by name, and
+// ccache's counts.
 func ccacheBuild(t *testing.T, sources []string, url string) (objects map[string]string, stats map[string]int) {
 	t.Helper()
 	dir := t.TempDir()

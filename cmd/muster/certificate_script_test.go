@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// certificate makes NAME.pem and NAME.key: a certificate for 127.0.0.1 that signs itself.
-// With "expired" its time is over, with "elsewhere" it is another host's.
+// certificate makes NAME.pem and NAME.key: a self-signed certificate for 127.0.0.1. With
+// "expired" it has expired, with "elsewhere" it is for another host.
 func certificate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: certificate NAME [expired] [elsewhere]")

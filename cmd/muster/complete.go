@@ -12,17 +12,17 @@ import (
 	"muster/regress/past"
 )
 
-// names lists what may stand where the name of a case stands, for a shell to
-// complete; none means that a file stands there.
+// names lists completions for a case's name. If there are none, the argument is a file.
 type names func(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error)
 
-// differing lists what was not identical in the run that --run names.
+// differing lists the cases that were not identical in the run that --run names.
 func differing(c *cobra.Command, o *regress.Options, h host.Host, _ []string) ([]cobra.Completion, error) {
 	list, err := past.DifferingChoices(*o, h, c.Flag("run").Value.String())
 	return completions(list), err
 }
 
-// causesAndCases lists the causes of the run that --run names, and what was not identical.
+// causesAndCases lists the causes of the run that --run names, and its cases that were not
+// identical.
 func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
 	causes, err := past.CauseChoices(*o, h, c.Flag("run").Value.String())
 	if err != nil {
@@ -32,7 +32,7 @@ func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []st
 	return append(completions(causes), cases...), err
 }
 
-// shown lists what show takes: of a record the cases of the golden.
+// shown lists the arguments of show: for a record, the cases of the golden.
 func shown(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
 	recorded, err := past.RecordedChoices(c.Context(), *o, h, c.Flag("run").Value.String())
 	if err != nil || len(recorded) > 0 {
@@ -49,25 +49,24 @@ func completions(list []past.Choice) []cobra.Completion {
 	return all
 }
 
-// casesOf lists the cases of the corpus, for the first argument of run; the
-// second is the corpus, a file.
+// casesOf lists the cases of the corpus for the first argument of run. The second argument is
+// the corpus, a file.
 func casesOf(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
 	if len(args) > 0 {
 		return nil, nil
 	}
 	all := *o
-	all.Select.AllCases = true // run takes any case by its name
+	all.Select.AllCases = true // run accepts any case by its name
 	list, err := past.Cases(c.Context(), all, h, past.CaseList{})
 	for i, name := range list {
 		if strings.HasPrefix(name, "-") {
-			list[i] = "./" + name // or it would be taken for a flag
+			list[i] = "./" + name // else the name would be taken for a flag
 		}
 	}
 	return list, err
 }
 
-// complete answers a shell. It prints nothing of its own: an error only means
-// that there is nothing to offer.
+// complete answers a shell. It prints no errors: after an error there are no completions.
 func (l names) complete(c *cobra.Command, o *regress.Options, h host.Host, from *configSource, args []string) ([]string, cobra.ShellCompDirective) {
 	if err := from.apply(c.Flags(), o); err != nil {
 		return nil, cobra.ShellCompDirectiveError
@@ -87,13 +86,12 @@ func (l names) complete(c *cobra.Command, o *regress.Options, h host.Host, from 
 	return slices.DeleteFunc(list, isGiven), cobra.ShellCompDirectiveNoFileComp
 }
 
-// tameCompletion makes cobra's command for completion scripts refuse mistakes as
-// all others do.
+// tameCompletion makes cobra's completion command refuse mistakes as all other commands do.
 func tameCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	c, _, err := root.Find([]string{"completion"})
 	if err != nil {
-		return // cobra has stopped to bring one
+		return // cobra has changed its completion command
 	}
 	c.Use = "completion SHELL"
 	c.Short = "Print a script with which a shell completes commands, flags and names"

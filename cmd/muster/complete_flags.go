@@ -12,7 +12,7 @@ import (
 	"muster/regress/past"
 )
 
-// completeFlags has a shell complete the values of those flags that a command has.
+// completeFlags lets a shell complete the values of a command's flags.
 func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 	for flag, words := range flagValues() {
 		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -32,19 +32,19 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 	})
 }
 
-// flagValues returns the possible values of the flags that have few.
+// flagValues returns the possible values of the flags that have few of them.
 func flagValues() map[string][]string {
 	return map[string][]string{"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}}
 }
 
-// register has a shell complete a flag, if the command has it.
+// register lets a shell complete a flag, if the command has it.
 func register(c *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if c.Flags().Lookup(flag) != nil {
-		_ = c.RegisterFlagCompletionFunc(flag, f) // fails only for a flag that is not there, or twice
+		_ = c.RegisterFlagCompletionFunc(flag, f) // fails only for a missing flag, or the second time
 	}
 }
 
-// profiles returns the names of the profiles in the configuration file, none if it cannot be
+// profiles returns the names of the profiles in the configuration file, or none if it cannot be
 // read.
 func (c *configSource) profiles() []cobra.Completion {
 	text, err := os.ReadFile(c.file)

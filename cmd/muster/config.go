@@ -16,10 +16,10 @@ import (
 	"muster/regress"
 )
 
-// configDefault is read when it is there; a file that --config names must be.
+// configDefault is read if it exists. A file that --config names must exist.
 const configDefault = "muster.toml"
 
-// configSource says where settings come from that no flag gives.
+// configSource names the sources of settings beside flags.
 type configSource struct{ file, profile string }
 
 func (c *configSource) flags(f *pflag.FlagSet) {
@@ -27,8 +27,7 @@ func (c *configSource) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.profile, "profile", "", "prefer [profile.`NAME`] of the settings file")
 }
 
-// apply completes the options with what the environment (MUSTER_JOBS for
-// --jobs) and the configuration file say.
+// apply sets options from the environment (MUSTER_JOBS for --jobs) and the configuration file.
 func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 	named := f.Changed("config")
 	for flag, p := range map[string]*string{"config": &c.file, "profile": &c.profile} {
@@ -49,7 +48,7 @@ func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 	return use(f, layers, o)
 }
 
-// use takes everything from the first layer that has it.
+// use copies everything from the first layer that has it.
 func use(f *pflag.FlagSet, layers []layer, o *regress.Options) error {
 	if err := setFlags(f, layers); err != nil {
 		return err
@@ -66,8 +65,8 @@ func variable(flag string) string {
 	return "MUSTER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// environmentLayer is what the MUSTER_* variables say. It has the keys that a
-// file may have, and no more: MUSTER_ALL must not accept all.
+// environmentLayer holds the MUSTER_* variables. It has the keys of a file, and no others:
+// MUSTER_ALL must not accept all.
 func environmentLayer(known *pflag.FlagSet) layer {
 	l := layer{keys: map[string]any{}}
 	take := func(key string) {
@@ -81,8 +80,8 @@ func environmentLayer(known *pflag.FlagSet) layer {
 	return l
 }
 
-// setFlags sets every flag that the command line left alone, unless the flag has values
-// from the command line only.
+// setFlags sets every flag that is not on the command line. It skips flags that take values
+// only from the command line.
 func setFlags(f *pflag.FlagSet, layers []layer) (err error) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		if _, only := flag.Annotations[onlyGivenMark]; err != nil || flag.Changed || only {
@@ -104,7 +103,7 @@ type layer struct {
 	keys  map[string]any
 }
 
-// at says where a key is set.
+// at returns where a key is set.
 func (l *layer) at(key string) string {
 	if l.where == "" {
 		return variable(key)
@@ -127,7 +126,7 @@ func (l layer) changesCases() bool {
 	return false
 }
 
-// Keys that are no flags.
+// Keys that are not flags.
 const (
 	corpusKey   = "corpus"
 	commandKey  = "command"
@@ -135,7 +134,7 @@ const (
 	profileKey  = "profile"
 )
 
-// read returns the profile's table, if one is asked for, and the file's own.
+// read returns the table of the profile, if one is requested, and the file's own table.
 func (c *configSource) read(named bool) ([]layer, error) {
 	text, err := os.ReadFile(c.file)
 	if errors.Is(err, os.ErrNotExist) && !named {
@@ -150,7 +149,7 @@ func (c *configSource) read(named bool) ([]layer, error) {
 	return parseConfig(c.file, text, c.profile)
 }
 
-// parseConfig checks all of a file, the profiles that are not asked for too.
+// parseConfig checks the whole file, including profiles that are not requested.
 func parseConfig(file string, text []byte, profile string) ([]layer, error) {
 	top := map[string]any{}
 	if err := toml.Unmarshal(text, &top); err != nil {
@@ -201,7 +200,7 @@ func tables(file string, value any) (map[string]map[string]any, error) {
 	return found, nil
 }
 
-// check refuses unknown keys, with the nearest known one.
+// check refuses unknown keys, and suggests the nearest known one.
 func (l *layer) check(known *pflag.FlagSet) error {
 	names := []string{corpusKey, commandKey, commandsKey}
 	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -213,7 +212,7 @@ func (l *layer) check(known *pflag.FlagSet) error {
 	return nil
 }
 
-// set gives a flag the value of a key; a list sets it once for each element.
+// set gives a flag the value of a key. A list sets the flag once for each element.
 func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 	values, isList := value.([]any)
 	switch {
@@ -237,8 +236,7 @@ func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 	return nil
 }
 
-// setJob takes over what the keys that are no flags say, unless something that
-// goes first has said it.
+// setJob applies the keys that are not flags, unless a higher layer has set them.
 func (l *layer) setJob(o *regress.Options) error {
 	if value, ok := l.keys[corpusKey]; ok && o.Corpus.Path == "" {
 		path, isString := value.(string)
@@ -303,7 +301,7 @@ func (l *layer) words(value any) ([]string, error) {
 	return nil, usagef("%s: command = %v: give a string or a list of strings", l.where, value)
 }
 
-// splitCommand splits a command line as a shell does words and quotes.
+// splitCommand splits a command line into words like a shell, with its quotes.
 func splitCommand(where, line string) ([]string, error) {
 	words, err := shellquote.Split(line)
 	if err != nil {

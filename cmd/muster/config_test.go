@@ -11,7 +11,7 @@ import (
 	"muster/regress"
 )
 
-// configured returns the options that flags, environment and a file make.
+// configured returns the options from flags, environment and a file.
 func configured(t *testing.T, file, profile string, environment map[string]string, args ...string) (regress.Options, error) {
 	t.Helper()
 	for name, value := range environment {
@@ -32,7 +32,7 @@ func configured(t *testing.T, file, profile string, environment map[string]strin
 	return o, use(f, append([]layer{environmentLayer(settings())}, layers...), &o)
 }
 
-// What goes first: flag, environment, profile, file, default.
+// The order of precedence: flag, environment, profile, file, default.
 func TestLayers(t *testing.T) {
 	const file = "jobs = 11\ntimeout = '11s'\nretries = 11\nfail-fast = 11\nheaders = ['file']\n[profile.p]\njobs = 7\ntimeout = '7s'\nretries = 7\n"
 	o, err := configured(t, file, "p", map[string]string{"MUSTER_JOBS": "5", "MUSTER_TIMEOUT": "5s"}, "--jobs", "3")
@@ -46,7 +46,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// A list in the file takes the place of the default, and a flag that of the list.
+// A list in the file replaces the default, and a flag replaces that list.
 func TestLists(t *testing.T) {
 	o, err := configured(t, "headers = ['a', 'b']\nallow = ['new', 'flaky']\nfilter = ['x']", "", nil, "--filter", "y", "--filter", "z")
 	if err != nil {
@@ -58,8 +58,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// What says the command closest to the command line hides all that the others
-// say of it.
+// The layer nearest to the command line that sets the command hides all others.
 func TestCommandOfLayers(t *testing.T) {
 	const file = "command = 'file {in}'\n[[commands]]\nglob = '*.s'\ncommand = 'as'\n[profile.one]\ncommand = ['one', 'two words']\n[profile.none]\njobs = 1\n"
 	for _, c := range []struct {
@@ -102,8 +101,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Any file is either taken or refused as a mistake of the user; what is taken
-// can be applied or refused in the same way.
+// Any file is either accepted or refused as a mistake of the user. An accepted file is applied,
+// or refused in the same way.
 func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
 		"", "jobs = 1", "jobs = [1]", "headers = ['a', 2, true, 1.5]", "command = ['a', 'b']", "command = \"a 'b\"",

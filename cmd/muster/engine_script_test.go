@@ -18,14 +18,14 @@ import (
 )
 
 // engine starts the engine of the Remote Execution API that scripts/remote-engine installs,
-// with more options of its own; the variable NAME is its address then. It ends with the
-// script, or by "engine NAME end", after which it can be started again at the same address.
+// with further options. The variable NAME is then its address. It ends with the script, or by
+// "engine NAME end", after which it can be started again at the same address.
 func engine(ts *testscript.TestScript, neg bool, args []string) {
 	engines, ok := ts.Value(enginesKey{}).(map[string]*engineProcess)
 	if neg || !ok || len(args) < 1 {
 		ts.Fatalf("usage: engine NAME [end | option...]")
 	}
-	if testing.Short() && !race { // CI has it in full, and under the race detector
+	if testing.Short() && !race { // CI runs these scripts in full, and under the race detector
 		testOf(ts).Skip("a real engine takes long")
 	}
 	name := args[0]
@@ -81,12 +81,12 @@ func (e *engineProcess) choosePort() error {
 	return err
 }
 
-// start returns when the engine answers.
+// start returns once the engine answers.
 func (e *engineProcess) start() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ctx, kill := context.WithCancel(e.ctx)
-	// A mount by FUSE would outlive the engine's kill.
+	// a FUSE mount would outlive the engine's kill
 	options := append([]string{"run", e.port, e.folder, "--runner-arg=--staging-mode=copy-or-link"}, e.options...)
 	cmd := exec.CommandContext(ctx, "../../scripts/remote-engine", options...)
 	said, err := e.log()
@@ -103,7 +103,7 @@ func (e *engineProcess) start() error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // that it was killed
+		_ = cmd.Wait() // it was killed
 	}()
 	e.ended, e.kill = ended, kill
 	for {
@@ -118,7 +118,7 @@ func (e *engineProcess) start() error {
 	}
 }
 
-// log is a file, for a pipe would end with the last of its actions.
+// log returns a file, because a pipe would end only with the last of the engine's actions.
 func (e *engineProcess) log() (*os.File, error) {
 	if err := os.MkdirAll(e.folder, 0o755); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (e *engineProcess) log() (*os.File, error) {
 	return os.Create(filepath.Join(e.folder, "log"))
 }
 
-// why is what it said when it ended.
+// why returns the last output of an engine that ended.
 func (e *engineProcess) why() error {
 	said, err := os.ReadFile(filepath.Join(e.folder, "log"))
 	if strings.Contains(string(said), "not installed") {
@@ -135,7 +135,7 @@ func (e *engineProcess) why() error {
 	return errors.Join(err, errors.New(string(said)))
 }
 
-// end kills it, if it runs.
+// end kills the engine if it runs.
 func (e *engineProcess) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,12 +145,12 @@ func (e *engineProcess) end() {
 	}
 }
 
-// endSandboxes kills those of actions that the engine's kill left: one whose parent ends
-// before it has asked to die with it waits for ever.
+// endSandboxes kills sandboxes of actions that the engine's kill left. A sandbox asks to die
+// with its parent. If the parent ends before that, the sandbox waits for ever.
 func (e *engineProcess) endSandboxes() {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
-		line, _ := os.ReadFile(file) // it may have ended
+		line, _ := os.ReadFile(file) // it may have ended already
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if strings.Contains(string(line), e.folder+"/") && pid > 0 {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -158,7 +158,7 @@ func (e *engineProcess) endSandboxes() {
 	}
 }
 
-// restart kills it and starts it again, with what it kept or without.
+// restart kills the engine and starts it again, with its files or without.
 func (e *engineProcess) restart(empty bool) error {
 	e.end()
 	if empty {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// told is an error in one line for each thing that went wrong. A full disk, say,
-// shows in several places, often in the same words.
-func told(err error) string {
+// errorText returns an error as one line for each failure. A full disk, for example, shows in
+// several places, often with the same words.
+func errorText(err error) string {
 	var lines []string
 	for _, line := range joined(err) {
 		if !slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) }) {
@@ -19,9 +19,9 @@ func told(err error) string {
 	return strings.Join(lines, "; and ")
 }
 
-// joined takes apart what errors.Join put together, and nothing else.
+// joined splits what errors.Join joined, and nothing else.
 func joined(err error) []string {
-	if err == context.Canceled { // nothing else ends the program's
+	if err == context.Canceled { // only an interrupt cancels the program's context
 		return []string{"interrupted"}
 	}
 	many, ok := err.(interface{ Unwrap() []error })
@@ -29,7 +29,7 @@ func joined(err error) []string {
 		return []string{worded(err)}
 	}
 	if j := errors.Join(many.Unwrap()...); j == nil || j.Error() != err.Error() {
-		return []string{worded(err)} // a sentence around several
+		return []string{worded(err)} // an error that wraps several in one sentence
 	}
 	var all []string
 	for _, e := range many.Unwrap() {

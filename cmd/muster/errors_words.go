@@ -8,11 +8,11 @@ import (
 	"muster/internal/wording"
 )
 
-// worded returns the text of err in our words.
+// worded returns the text of err in muster's own words.
 func worded(err error) string { return wording.Of(err, valueWords) }
 
-// valueWords words a value that a flag of Go's own types refuses. Our types have their own
-// words.
+// valueWords returns the error for a value that a flag of Go's own types refuses. Muster's
+// types have texts of their own.
 func valueWords(err error) string {
 	e, is := err.(*pflag.InvalidValueError)
 	if !is {

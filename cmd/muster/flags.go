@@ -10,7 +10,7 @@ import (
 	"muster/regress/check"
 )
 
-// flagGroup adds one group of flags, bound to the options.
+// flagGroup adds one group of flags that set the options.
 type flagGroup func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -26,7 +26,7 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "run cases without a network; each lane has a loopback of its own")
 }
 
-// toolFlags say which files belong to the tool. No case sees them.
+// toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "count files that match `GLOB` as the tool's, too; repeatable")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not count files that match `GLOB` as the tool's; repeatable")
@@ -65,20 +65,20 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case that leaves `SIZE` in streams and files (default 64M)")
 }
 
-// jobsFlag is the one of the flags on limits that reduce and bisect have, for the others are
-// as in the run that they are about. Run has one case, and rerun the jobs of the last run.
+// jobsFlag is the only limit that reduce and bisect have, because the others are those of the
+// run that they examine. Run has one case, and rerun has the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 runs them one after another, without a pool")
 }
 
-// remoteFlags say that an engine runs the cases, and how.
+// remoteFlags select an engine that runs the cases, and configure it.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	r := &o.Remote
 	f.Var((*remoteURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
 	f.StringVar(&r.Instance, "instance", "", "ask for the instance `NAME` of the engine")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")
-	f.VarPF((*bundled)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
+	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
 	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, whatever --jobs says (default 64)")
 	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy (default 30s, and 1s at the start)")
@@ -91,8 +91,9 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&r.Key, "tls-key", "", "read the key of that certificate from `FILE` (PEM)")
 }
 
-// remoteGiven are the flags of an engine, but its address, that the command line has and
-// that say something: of what a configuration file says of an engine no run need make use.
+// remoteGiven returns the flags on the command line that configure an engine, except its
+// address. An engine in a configuration file need not be used by every run, so its settings do
+// not count.
 func remoteGiven(f *pflag.FlagSet) (list []string) {
 	ofEngine := pflag.NewFlagSet("engine", pflag.ContinueOnError)
 	remoteFlags(ofEngine, &regress.Options{})
@@ -153,12 +154,12 @@ func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
 }
 
-// quietFlag is for a command that shows how far it is, and has nothing else to leave out.
+// quietFlag is for a command that shows progress and has no other optional output.
 func quietFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "show no progress")
 }
 
-// shownFlags are those that say how a run is shown, while it runs or again.
+// shownFlags control how a run is shown, live or again.
 func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and how it ended")
@@ -176,24 +177,24 @@ func colourFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(newColour(&o.Report.Colour), "color", "colour text auto, always or never; auto colours terminals, everything if CLICOLOR_FORCE is set, and nothing if NO_COLOR is")
 }
 
-// acceptedFlags select how much accept prints.
+// acceptedFlags control how much accept prints.
 func acceptedFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and how many cases were accepted")
 	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "print the name of every accepted case")
 }
 
-// onlyGivenMark annotates a flag that has a value only from the command line.
+// onlyGivenMark annotates a flag that takes values only from the command line.
 const onlyGivenMark = "only-given"
 
-// onlyGiven keeps the configuration away from flags of a command on a past run: the run had
-// its settings, and other values of today must not replace them.
+// onlyGiven marks flags of commands on past runs. The configuration must not set them: the run
+// had its own settings, and today's values must not replace those.
 func onlyGiven(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		f.Lookup(name).Annotations = map[string][]string{onlyGivenMark: nil}
 	}
 }
 
-// runFlag names the past run that a command is about.
+// runFlag selects the past run of a command.
 func runFlag(id *string) flagGroup {
 	return func(f *pflag.FlagSet, _ *regress.Options) {
 		f.StringVar(id, "run", "", "use the run whose ID begins with `ID` (default the last)")
@@ -212,9 +213,8 @@ func settings() *pflag.FlagSet {
 	return f
 }
 
-// command builds a command whose flags come from groups, and which runs with
-// the options complete: flags, environment, configuration file. A command that
-// takes names of cases says how a shell finds them.
+// command builds a command from groups of flags. It runs with complete options: flags,
+// environment, configuration file. A command that takes case names defines their completion.
 func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
 	o, broken := p.options()
 	if broken == nil {
@@ -236,10 +236,10 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 		if broken != nil {
 			return broken
 		}
-		if err := check.SystemLimits(); err != nil { // help and version go with less
+		if err := check.SystemLimits(); err != nil { // help and version work with lower limits
 			return err
 		}
-		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the others are set from here
+		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the configuration sets further flags below
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}

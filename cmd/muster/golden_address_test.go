@@ -20,13 +20,13 @@ import (
 	"muster/files"
 )
 
-// team is a file server and the folder of those who use it.
+// team is a file server, and the folder of its users.
 type team struct {
 	*testing.T
 	bin, dir, golden string
 }
 
-// newTeam serves a new store, through between.
+// newTeam serves a new store through the handler between.
 func newTeam(t *testing.T, between func(http.Handler) http.Handler) team {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -63,7 +63,7 @@ func (m team) write(name, text string, mode os.FileMode) {
 	}
 }
 
-// muster runs the program and returns its exit status and all that it said.
+// muster runs the program and returns its exit status and its whole output.
 func (m team) muster(args ...string) (status int, said string) {
 	var out bytes.Buffer
 	c := exec.CommandContext(m.Context(), m.bin+"/muster", args...)
@@ -74,7 +74,7 @@ func (m team) muster(args ...string) (status int, said string) {
 	return c.ProcessState.ExitCode(), out.String()
 }
 
-// wants runs the program, which must exit so.
+// wants runs the program and requires an exit status.
 func (m team) wants(status int, args ...string) string {
 	m.Helper()
 	got, said := m.muster(args...)
@@ -84,9 +84,9 @@ func (m team) wants(status int, args ...string) string {
 	return said
 }
 
-// Two people accept at the very same time: each has seen the golden as it is, and sends
-// what is to be in its place before the other has. One is told to check again, and nothing
-// of the other's is lost.
+// Two people accept at the same moment: each has seen the golden as it is, and sends a new one
+// before the other has done so. One of them has to check again, and nothing of the other's
+// decisions is lost.
 func TestAcceptAtOnce(t *testing.T) {
 	var together atomic.Bool
 	var both sync.WaitGroup
@@ -132,8 +132,8 @@ func TestAcceptAtOnce(t *testing.T) {
 	m.wants(0, check(lost)...)
 }
 
-// A server on which one could overwrite what another has written is refused before anything
-// runs.
+// muster refuses a server on which one user could overwrite what another has written, before
+// anything runs.
 func TestRecordWithoutTags(t *testing.T) {
 	var plain atomic.Bool
 	m := newTeam(t, func(next http.Handler) http.Handler {
@@ -156,7 +156,7 @@ func TestRecordWithoutTags(t *testing.T) {
 	}
 }
 
-// tagless leaves out ETags.
+// tagless removes ETags.
 type tagless struct{ http.ResponseWriter }
 
 func (w tagless) WriteHeader(status int) {
@@ -169,7 +169,7 @@ func (w tagless) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// What was recorded and could not be sent is kept, and --resume sends it without running
+// A recorded golden that could not be sent is kept, and --resume sends it without running
 // anything again.
 func TestRecordedButNotSent(t *testing.T) {
 	var full atomic.Bool

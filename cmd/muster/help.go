@@ -4,8 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageTemplate is cobra's without what is not used here, and with the topics as
-// they are asked for.
+// usageTemplate is cobra's template without its unused parts, and with the topics.
 const usageTemplate = `Usage:{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{else}}
   {{.UseLine}}{{end}}{{if .HasExample}}
@@ -25,7 +24,7 @@ Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
 "muster help{{if .HasParent}} {{.Name}}{{end}} COMMAND" has more about each.{{end}}
 `
 
-// help is cobra's, but does not take an unknown command for none.
+// help is cobra's command, but refuses an unknown command.
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND]",

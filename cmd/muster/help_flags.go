@@ -40,7 +40,7 @@ func flagUsages(all *pflag.FlagSet) string {
 		all.VisitAll(func(f *pflag.Flag) {
 			if has(f.Name) {
 				shown := *f
-				shown.NoOptDefVal = "" // else pflag adds [="VALUE"]; the usage says it in words
+				shown.NoOptDefVal = "" // else pflag adds [="VALUE"]; the usage has that in words
 				some.AddFlag(&shown)
 			}
 		})
@@ -49,7 +49,7 @@ func flagUsages(all *pflag.FlagSet) string {
 		}
 	}
 	inSection := func(string) bool { return false }
-	if all.Lookup("headers") != nil { // it runs cases
+	if all.Lookup("headers") != nil { // the command runs cases
 		for _, s := range sections() {
 			write(s.title, func(name string) bool { return slices.Contains(s.flags, name) })
 		}

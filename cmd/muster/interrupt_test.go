@@ -16,18 +16,16 @@ type background struct {
 	ended chan error
 }
 
-// begin starts a command and returns once one of its cases has written to the
-// named pipe $READY. A case can tell by the pipe, which is gone afterwards,
-// whether anybody waits for it.
+// begin starts a command, and returns once one of its cases has written to the named pipe
+// $READY. Later cases find no pipe, so they know that nobody waits.
 func begin(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) *background {
 	pipe := ts.Getenv("READY")
 	ts.Check(syscall.Mkfifo(pipe, 0o666))
-	// For both ways and not blocking, so that neither end waits for the other
-	// to be opened.
+	// opened for both directions and without blocking, so that neither end waits for the other
 	ready, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	ts.Check(err)
 	ts.Check(ts.Exec("env", "-0"))
-	// By env, which looks for the command in the script's PATH and not in ours.
+	// through env, which searches the script's PATH and not the test's
 	b := &background{exec.CommandContext(testOf(ts).Context(), "env", args...), make(chan error, 1)}
 	b.Env = strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
 	b.Dir = ts.MkAbs(".")
@@ -35,7 +33,7 @@ func begin(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) *
 	ts.Check(b.Start())
 	go func() {
 		b.ended <- b.Wait()
-		ready.Close() // who waits for the pipe has waited in vain
+		ready.Close() // the reader of the pipe has waited in vain
 	}()
 	if _, err := ready.Read(make([]byte, 1)); err != nil {
 		ts.Fatalf("%s ended before any of its cases wrote to $READY: %v", args[0], <-b.ended)
@@ -66,7 +64,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	b := begin(ts, args, nil, nil)
 	ts.Defer(func() {
-		_ = b.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = b.Process.Signal(syscall.SIGTERM) // it may have ended already
 		<-b.ended
 	})
 }

@@ -23,7 +23,7 @@ func takeJob(c *cobra.Command, o *regress.Options, args []string) error {
 	return takeCorpus(c, o, before)
 }
 
-// takeCommand reads what follows -- and returns what stands before it.
+// takeCommand reads the command after -- and returns the arguments before it.
 func takeCommand(c *cobra.Command, o *regress.Options, args []string) (before []string, err error) {
 	at := c.ArgsLenAtDash()
 	if at < 0 {
@@ -55,8 +55,8 @@ func jobGroups(more ...flagGroup) []flagGroup {
 // A runner is a command whose report ends with a summary.
 type runner func(context.Context, regress.Options, host.Host) (regress.Summary, error)
 
-// work does a run, which outlives a reader of its output that goes away: what
-// it finds out is kept beside.
+// work executes a run. The run goes on if the reader of its output goes away, because it also
+// keeps its results in files.
 func work(c *cobra.Command, o *regress.Options, h host.Host, do runner) error {
 	signal.Ignore(syscall.SIGPIPE)
 	return finish(do(c.Context(), *o, h))

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// measured is what no two runs have in common in JSON lines, the numbers of causes,
-// of which those with as many cases are in an order of their own, and paths.
+// measured matches the parts of JSON lines that differ from run to run: measured values, paths,
+// and numbers of causes, because causes with equally many cases have no fixed order.
 var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"causes":\[".*?\]|"tool_changed":\[".*?\]|"cost":{[^}]*}`)
 
 func masked(lines string) string {
@@ -36,8 +36,8 @@ func withoutCauses(lines string) []string {
 	})
 }
 
-// beginsWith reports whether a line begins with the members of another. Scripts rely on the
-// keys of the other line and on their order, and further keys may follow.
+// beginsWith reports whether a line begins with the members of another. Scripts rely on these
+// keys and their order. Further keys may follow.
 func beginsWith(line, other string) bool {
 	rest, ok := strings.CutPrefix(line, strings.TrimSuffix(other, "}"))
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], ",}"))

@@ -37,7 +37,7 @@ confidence intervals and warnings about figures that may mislead.`,
 	return c
 }
 
-// labFlags are common to all measurements.
+// labFlags are the flags of all measurements.
 type labFlags struct {
 	count        int
 	full, resume bool
@@ -46,7 +46,7 @@ type labFlags struct {
 	quiet        bool
 }
 
-// countDefault is the least number of runs for an interval at 95 %.
+// countDefault is the smallest number of runs with a 95 % interval.
 const countDefault = 6
 
 func (l *labFlags) add(f *pflag.FlagSet) {
@@ -59,7 +59,7 @@ func (l *labFlags) add(f *pflag.FlagSet) {
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
-// addFull adds --full, for sizes that take long.
+// addFull adds --full, for sizes that take a long time.
 func (l *labFlags) addFull(f *pflag.FlagSet, usage string) {
 	f.BoolVar(&l.full, "full", false, usage)
 }
@@ -70,8 +70,8 @@ type labRun struct {
 	report  func(*lab.Results) lab.Report
 }
 
-// measure copies the flags to o, runs the measurement and prints the results, also those of a
-// run that ended early.
+// measure copies the flags to o, runs the measurement and prints the results. It prints them
+// too if the run ended early.
 func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run labRun) (err error) {
 	if err := l.check(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run 
 	}
 	o.Count, o.Version = l.count, versionText()
 	o.Probe = []string{self, "lab", probeWord}
-	if cache, err := os.UserCacheDir(); err == nil { // without a cache, contestants are missing
+	if cache, err := os.UserCacheDir(); err == nil { // without a cache folder, some contestants are missing
 		o.Cache = filepath.Join(cache, "muster", "contestants")
 	}
 	if l.out != "" {

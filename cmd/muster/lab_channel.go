@@ -10,7 +10,7 @@ import (
 	"muster/lab"
 )
 
-// Numbers of items and rows: enough for a figure, and the article's.
+// Default numbers of items and rows, and the article's.
 const (
 	itemsQuick, rowsQuick = 200_000, 2_000
 	itemsFull, rowsFull   = 1_000_000, 20_000

@@ -8,7 +8,7 @@ import (
 	"muster/lab"
 )
 
-// Numbers of files; the article renamed two million.
+// Numbers of files. The article renamed two million.
 const (
 	filesQuick, storedQuick, renamesQuick = 500, 500, 10_000
 	filesFull, storedFull, renamesFull    = 20_000, 20_000, 2_000_000

@@ -47,10 +47,10 @@ type stranger struct {
 
 func newStranger(t *testing.T, bin string) *stranger {
 	t.Helper()
-	const first = 1 << 23 // beyond the users of other tests
+	const first = 1 << 23 // above the users of other tests
 	s := &stranger{T: t, id: first + os.Getpid()}
 	var err error
-	s.dir, err = os.MkdirTemp("", "stranger-") // one of t.TempDir is for its owner alone
+	s.dir, err = os.MkdirTemp("", "stranger-") // a folder of t.TempDir belongs to its owner alone
 	s.must(err)
 	t.Cleanup(func() { s.must(os.RemoveAll(s.dir)) })
 	t.Cleanup(s.removeLanes)
@@ -72,8 +72,8 @@ func (s *stranger) must(err error) {
 	}
 }
 
-// endsBy runs two cases that each start a process without an environment, and ends muster
-// by a signal. For 0 it lets muster end.
+// endsBy runs two cases that each start a process without an environment, and ends muster by a
+// signal. With signal 0 it lets muster finish.
 func (s *stranger) endsBy(end syscall.Signal) {
 	stay := "exit 0"
 	if end != 0 {
@@ -88,7 +88,7 @@ func (s *stranger) endsBy(end syscall.Signal) {
 			up, _ := os.ReadFile(s.dir + "/up")
 			return string(up) == "up\nup\n"
 		})
-		s.must(cmd.Process.Signal(syscall.SIGSTOP)) // or it would continue its helpers
+		s.must(cmd.Process.Signal(syscall.SIGSTOP)) // else it would continue its helpers
 		s.stopHelpers(cmd.Process.Pid)
 		s.must(cmd.Process.Signal(end))
 		s.must(cmd.Process.Signal(syscall.SIGCONT))
@@ -104,7 +104,8 @@ func (s *stranger) endsBy(end syscall.Signal) {
 	s.await("the end of all", func() bool { return len(s.processes()) == 0 })
 }
 
-// record is a command that runs muster as this user, with a shell's script for the cases.
+// record returns a command that runs muster as this user. script is a shell script that runs
+// for each case.
 func (s *stranger) record(script string) *exec.Cmd {
 	const begin = `echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --reuid "$0" --regid "$0" --clear-groups "$@"`
 	cmd := exec.CommandContext(s.Context(), "/bin/sh", "-c", begin, strconv.Itoa(s.id),
@@ -142,7 +143,7 @@ func (s *stranger) stopHelpers(muster int) {
 	}
 }
 
-// processes lists the living processes of this user, by their line of /proc/PID/stat.
+// processes lists the living processes of this user, by their lines in /proc/PID/stat.
 func (s *stranger) processes() (found []string) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	s.must(err)
@@ -157,8 +158,8 @@ func (s *stranger) processes() (found []string) {
 	return found
 }
 
-// removeLanes removes the folders of lanes that muster had no time to remove: this user
-// starts no other muster, which would.
+// removeLanes removes the folders of lanes that a killed muster left. Usually the next muster
+// does that, but this user starts no other.
 func (s *stranger) removeLanes() {
 	for _, parent := range []string{"/dev/shm", os.TempDir()} {
 		dirs, err := filepath.Glob(parent + "/muster-*")
@@ -172,7 +173,8 @@ func (s *stranger) removeLanes() {
 	}
 }
 
-// await returns when a condition holds. After a minute it fails, and kills what is left.
+// await returns when a condition holds. After a minute it fails, and kills the processes that
+// are left.
 func (s *stranger) await(what string, so func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); runtime.Gosched() {

@@ -9,12 +9,12 @@ import (
 )
 
 // lendGrace is how long after the end of a borrower an interrupt still counts as the
-// borrower's: both processes get it, and the borrower may end before it is delivered here.
+// borrower's. Both processes get it, and the borrower may end before this one does.
 const lendGrace = time.Second
 
-// A lender ends a context by signals, as main does, but spares Ctrl-C while another program
+// A lender ends a context by signals, as main does, but ignores Ctrl-C while another program
 // has the terminal: then the interrupt is for that program. A command that lends its terminal
-// uses this context in place of main's, which any Ctrl-C ends.
+// uses this context instead of main's, which any Ctrl-C ends.
 type lender struct {
 	signals chan os.Signal
 	closing sync.Once
@@ -23,12 +23,11 @@ type lender struct {
 
 	mu    sync.Mutex
 	lent  bool
-	until time.Time // interrupts before that are the borrower's too
+	until time.Time // interrupts before that time are the borrower's too
 	taken bool      // an interrupt was the borrower's
 }
 
-// lending returns a lender, and its context. The context has ended if ctx has. Callers must
-// close the lender.
+// lending returns a lender and its context, a child of ctx. Callers must close the lender.
 func lending(ctx context.Context) (context.Context, *lender) {
 	own, end := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lender{signals: make(chan os.Signal, 1), done: make(chan struct{}), end: end}
@@ -42,8 +41,8 @@ func lending(ctx context.Context) (context.Context, *lender) {
 	return own, l
 }
 
-// close ends the context. Every signal that arrived before counts: Stop waits until the
-// runtime has delivered it.
+// close ends the context. Every signal that arrived before counts: Stop waits until the runtime
+// has delivered it.
 func (l *lender) close() {
 	l.closing.Do(func() {
 		signal.Stop(l.signals)
@@ -53,7 +52,7 @@ func (l *lender) close() {
 	})
 }
 
-// watch ends the context with the first signal that is not a borrower's. A further signal then
+// watch ends the context at the first signal that is not a borrower's. A further signal then
 // ends the program at once.
 func (l *lender) watch() {
 	defer close(l.done)
@@ -75,15 +74,15 @@ func (l *lender) spares(now time.Time) bool {
 	return false
 }
 
-// interrupted reports whether an interrupt was a borrower's. Call it after close, for all that
-// arrived.
+// interrupted reports whether an interrupt was a borrower's. Call it after close, so that all
+// signals have arrived.
 func (l *lender) interrupted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.taken
 }
 
-// lend leaves Ctrl-C to another program, until back is called.
+// lend leaves Ctrl-C to another program until back is called.
 func (l *lender) lend() (back func()) {
 	l.set(true)
 	return func() { l.set(false) }

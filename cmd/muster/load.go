@@ -150,8 +150,8 @@ func count(name, text string) (int, error) {
 	return n, nil
 }
 
-// serverURL returns the server's URL. An address may lack http://, and may lack a host, as in
-// the addresses of serve.
+// serverURL returns the server's URL. An address may omit http:// and the host, as in the
+// addresses of serve.
 func serverURL(addr string) string {
 	switch {
 	case strings.Contains(addr, "://"):
@@ -189,7 +189,7 @@ func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
 }
 
-// protocol is a flag's value.
+// protocol is a flag value.
 type protocol load.Protocol
 
 func (p *protocol) Set(text string) error {
@@ -260,7 +260,7 @@ func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
 	return line.end
 }
 
-// loadError makes an input error of a load a usage error.
+// loadError makes a usage error of a load's input error.
 func loadError(err error) error {
 	var mistake *load.InputError
 	if errors.As(err, &mistake) {
@@ -269,7 +269,7 @@ func loadError(err error) error {
 	return err
 }
 
-// loadReport is the report on one or several loads.
+// loadReport is the report on one or more loads.
 type loadReport interface {
 	Text(io.Writer) error
 	JSON(io.Writer) error
@@ -288,7 +288,7 @@ func (p *program) showLoad(l *loadFlags, r loadReport) error {
 	return errors.Join(page, r.Text(p.stdout))
 }
 
-// loadQuiet is how long a load runs before its progress is shown.
+// loadQuiet is the time before a load shows its progress.
 const loadQuiet = 2 * time.Second
 
 // loadLine returns the progress of a load as text.

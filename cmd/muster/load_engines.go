@@ -21,8 +21,8 @@ type engineFlags struct {
 	sync      string
 }
 
-// enginesArgs are the defaults: the article's load with fewer requests. Its 200,000 requests
-// suit disks that are measured for minutes.
+// enginesArgs are the defaults: the article's load with fewer requests. The article's 200,000
+// requests suit disks that take minutes.
 var enginesArgs = []string{"500", "20000", "50K"}
 
 func (p *program) loadEngines() *cobra.Command {

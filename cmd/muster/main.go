@@ -1,10 +1,8 @@
-// Command muster runs a command over thousands of files on a few workers, keeps
-// everything that comes out, and after each change to the command proves that
-// the same comes out.
+// Command muster runs a command over thousands of files, records every output, and shows
+// exactly what changes when the command changes.
 //
-// This package turns flags into one call of a product's public package, and
-// errors into exit statuses. It must hold nothing that another program would
-// want.
+// This package turns flags into one call of a product's public package, and errors into exit
+// statuses. It must hold nothing that another program would need.
 package main
 
 import (
@@ -27,18 +25,17 @@ func main() {
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// interruptible returns a context that ends with a signal that asks for an end.
+// interruptible returns a context that ends at a signal that asks the program to end.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	wanted := endingSignals()
-	if len(wanted) == 0 { // NotifyContext would take it for all signals
+	if len(wanted) == 0 { // without signals NotifyContext would catch all of them
 		return context.WithCancel(ctx)
 	}
 	return signal.NotifyContext(ctx, wanted...)
 }
 
-// endingSignals lists the signals that ask for an end: from the keyboard, from a supervisor,
-// or from a terminal that is closed. It omits those that the caller has the program ignore, as
-// nohup does.
+// endingSignals lists the signals that ask the program to end: from the keyboard, a supervisor,
+// or a closed terminal. It omits those that the caller has set to be ignored, as nohup does.
 func endingSignals() (wanted []os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
@@ -48,12 +45,12 @@ func endingSignals() (wanted []os.Signal) {
 	return wanted
 }
 
-// statusError is an exit status that has been explained already.
+// statusError is an exit status whose reason was printed already.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// exitStatus says what went wrong, once, and returns the status for it.
+// exitStatus prints the error once, and returns its exit status.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -62,7 +59,7 @@ func exitStatus(err error, stderr io.Writer) int {
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	fmt.Fprintf(stderr, "muster: %s\n", told(err))
+	fmt.Fprintf(stderr, "muster: %s\n", errorText(err))
 	var usage *usageError
 	var mistake *lab.InputError
 	if errors.As(err, &usage) || errors.As(err, &mistake) {

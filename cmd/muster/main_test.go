@@ -29,7 +29,7 @@ func TestExitStatus(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", usagef("x")), 2, "muster: wrapped: x\n"},
 		{fmt.Errorf("stopped: %w", context.Canceled), 130, "muster: stopped: context canceled\n"},
 		{errors.New("what nobody foresaw"), 3, "muster: what nobody foresaw\n"},
-		// What went wrong is told once, in one line.
+		// An error is printed once, in one line.
 		{errors.Join(errors.New("20 cases failed: disk full"), nil, errors.Join(errors.New("disk full"), errors.New("disk full"))), 3, "muster: 20 cases failed: disk full\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), 3, "muster: one; and two\n"},
 		{fmt.Errorf("%w: %w", errors.New("a"), errors.New("a")), 3, "muster: a: a\n"},
@@ -44,7 +44,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// The program can be run within another one, and twice.
+// The program can run within another one, and twice.
 func TestRun(t *testing.T) {
 	for range 2 {
 		var stdout, stderr bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// checkFiles refuses files that could not be written; flags name them.
+// checkFiles refuses files that could not be written. flags name them in errors.
 func checkFiles(byFlag map[string]string) error {
 	for flag, name := range byFlag {
 		if name == "" {
@@ -23,7 +23,7 @@ func checkFiles(byFlag map[string]string) error {
 	return nil
 }
 
-// writePage writes a file whole, or not at all where the page cannot be made.
+// writePage writes a file whole. If the page cannot be made, it writes nothing.
 func writePage(name string, html func(io.Writer) error) error {
 	var page bytes.Buffer
 	if err := html(&page); err != nil {

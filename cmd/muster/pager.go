@@ -22,7 +22,7 @@ import (
 	"muster/regress/host"
 )
 
-// lessOptions are what less gets by default: leave the text on the screen, quit at once if it
+// lessOptions are the default options of less: leave the text on the screen, quit at once if it
 // fits, and pass colours on.
 const lessOptions = "FRX"
 
@@ -33,8 +33,8 @@ func noPagerFlag(off *bool) flagGroup {
 	}
 }
 
-// paged calls show, whose results are text. On a terminal, text that is longer than the screen
-// goes through the user's pager.
+// paged calls show, which writes text. On a terminal, text that is longer than the screen goes
+// through the user's pager.
 func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func(host.Host) error) error {
 	h := newHost(p)
 	out, isFile := h.Stdout.(*os.File)
@@ -61,7 +61,7 @@ func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show 
 	return p.page(ctx, words, text.Bytes(), out)
 }
 
-// settled returns whether text has colours that was to have them on the terminal out.
+// settled decides whether text that goes to the terminal out through a pager has colours.
 func settled(c regress.Colour, out *os.File) regress.Colour {
 	switch {
 	case c == regress.ColourAlways || c == regress.ColourNever:
@@ -72,8 +72,8 @@ func settled(c regress.Colour, out *os.File) regress.Colour {
 	return regress.ColourNever
 }
 
-// pagerIn returns the pager of an environment with its arguments: PAGER, else less if it is
-// installed; none for a PAGER that is empty or cat.
+// pagerIn returns the pager in an environment, with its arguments: PAGER, else less if it is
+// installed. It returns none if PAGER is empty or cat.
 func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
 	command, given := lookup("PAGER")
 	if !given {
@@ -92,12 +92,12 @@ func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
 	return words, nil
 }
 
-// pagerGrace is how long a pager may take to end when muster is asked to end.
+// pagerGrace is how long a pager may take to exit when muster is asked to end.
 const pagerGrace = 2 * time.Second
 
-// page shows a text in a pager and waits until the user leaves it. Ctrl-C belongs to the
-// pager, other signals end it. The user may leave before the end of the text. A text that no
-// pager shows is printed.
+// page shows a text in a pager and waits until the user leaves it. Ctrl-C belongs to the pager;
+// other signals end it. The user may leave before the end of the text. If no pager can show the
+// text, page prints it.
 func (p *program) page(ctx context.Context, words []string, text []byte, out *os.File) error {
 	ctx, l := lending(ctx)
 	defer l.close()
@@ -127,7 +127,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 		restore()
 		return ended
 	case isStatus && !l.interrupted():
-		restore() // a pager that was killed did not
+		restore() // a killed pager did not restore the terminal
 		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
 	case err != nil && !isStatus && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("the pager %s: %w", words[0], err)
@@ -137,7 +137,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 
 var colourCode = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// rowsOf returns how many rows a text takes on a terminal.
+// rowsOf returns the number of rows that a text takes on a terminal.
 func rowsOf(text string, columns int) (rows int) {
 	condition := &runewidth.Condition{StrictEmojiNeutral: true}
 	for line := range strings.Lines(colourCode.ReplaceAllString(text, "")) {

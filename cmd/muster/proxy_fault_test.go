@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// proxyFault is what is done to some requests.
+// proxyFault is an action on some requests.
 type proxyFault struct {
 	method      string
-	first, last int // last 0 is no end
+	first, last int // last = 0 means no end
 	do          string
 	words       []string
 }
@@ -45,7 +45,7 @@ func (f proxyFault) concerns(method string, n int) bool {
 	return (f.method == "*" || f.method == method) && n >= f.first && (f.last == 0 || n <= f.last)
 }
 
-// number is a word of a fault as a number, or what it is otherwise.
+// number parses a word of a fault as a number, or returns otherwise.
 func (f proxyFault) number(word, otherwise int) int {
 	if n, err := strconv.Atoi(strings.Join(f.words[min(word, len(f.words)):min(word+1, len(f.words))], "")); err == nil {
 		return n
@@ -53,7 +53,7 @@ func (f proxyFault) number(word, otherwise int) int {
 	return otherwise
 }
 
-// fail does to a request what a fault says.
+// fail applies a fault to a request.
 func (p *proxyServer) fail(f proxyFault, w http.ResponseWriter, r *http.Request) {
 	end, kill := f.number(0, -1), p.cut
 	switch f.do {
@@ -91,7 +91,7 @@ func (p *proxyServer) fail(f proxyFault, w http.ResponseWriter, r *http.Request)
 	p.to.ServeHTTP(&countedWriter{w, count}, r)
 }
 
-// must is for what no test can go on without: the engine would not start again.
+// must is for errors after which no test can go on: the engine would not start again.
 func (p *proxyServer) must(err error) {
 	if err != nil {
 		p.listener.Close()
@@ -106,10 +106,10 @@ func (p *proxyServer) tell() {
 		return
 	}
 	defer pipe.Close()
-	_, _ = io.WriteString(pipe, "\n") // who waits may have gone
+	_, _ = io.WriteString(pipe, "\n") // the waiting process may be gone
 }
 
-// answer is a status without a message, as gRPC has it.
+// answer is a gRPC status without a message.
 func answer(w http.ResponseWriter, code, text string) {
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Grpc-Status", code)

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// proxyServer hands requests on, with faults.
+// proxyServer forwards requests, with faults.
 type proxyServer struct {
 	engine   *engineProcess
 	faults   []proxyFault
@@ -24,7 +24,7 @@ type proxyServer struct {
 
 	mu      sync.Mutex
 	seen    map[string]int // requests by method
-	met     map[int]bool   // faults that struck
+	met     map[int]bool   // faults that met a request
 	changed chan struct{}  // closed when seen changes
 	conns   []net.Conn
 }
@@ -34,7 +34,7 @@ func (p *proxyServer) listen() (err error) {
 	return err
 }
 
-// serve returns what ends it.
+// serve starts the server, and returns the function that ends it.
 func (p *proxyServer) serve(config *tls.Config) (end func()) {
 	var both http.Protocols
 	both.SetUnencryptedHTTP2(true)
@@ -59,7 +59,7 @@ func (p *proxyServer) serve(config *tls.Config) (end func()) {
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if config != nil {
-			_ = p.server.ServeTLS(p.listener, "", "") // its error is that it was closed
+			_ = p.server.ServeTLS(p.listener, "", "") // its error only means that it was closed
 		} else {
 			_ = p.server.Serve(p.listener)
 		}
@@ -72,7 +72,7 @@ func (p *proxyServer) serve(config *tls.Config) (end func()) {
 	}
 }
 
-// cut ends all connections, in the midst of whatever is said on them.
+// cut ends all connections at once, even during a message.
 func (p *proxyServer) cut() {
 	p.mu.Lock()
 	conns := p.conns
@@ -80,7 +80,7 @@ func (p *proxyServer) cut() {
 	p.mu.Unlock()
 	for _, c := range conns {
 		if secure, ok := c.(*tls.Conn); ok {
-			c = secure.NetConn() // Close of the other says goodbye first, and may wait
+			c = secure.NetConn() // Close of the other side sends a goodbye first, and may wait
 		}
 		c.Close()
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// byteCount does something after so many bytes.
+// byteCount calls a function after a number of bytes.
 type byteCount struct {
 	mu   sync.Mutex
 	left int
@@ -53,7 +53,7 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// lateWriter waits before the first that it hands on.
+// lateWriter waits before the first write that it forwards.
 type lateWriter struct {
 	http.ResponseWriter
 	wait func()

@@ -2,5 +2,5 @@
 
 package main_test
 
-// race is set where the tests themselves are watched: the program then is too.
+// race is set if the race detector watches the tests. Then it watches the program too.
 const race = true

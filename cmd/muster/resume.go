@@ -8,12 +8,12 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// resumeBytesMax bounds the line, for a report prints no longer command.
+// resumeBytesMax bounds the line, because a report prints no longer command.
 const resumeBytesMax = 1000
 
-// resumeLine returns the shell line that goes on with an interrupted run: the arguments again,
-// with --resume. It returns "" for a command without --resume, for arguments that may hold
-// secrets, and for those that cannot be printed or are too long.
+// resumeLine returns the shell line that continues an interrupted run: the same arguments, with
+// --resume. It returns "" for a command without --resume, for arguments that may hold secrets,
+// and for those that cannot be printed or are too long.
 func resumeLine(args []string) string {
 	if len(args) == 0 || !slices.Contains([]string{"record", "check", "compare"}, args[0]) {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"muster/regress/decide"
 )
 
-// anyAddress is --web without a value.
+// anyAddress is the value of --web without an address.
 const anyAddress = "127.0.0.1:0"
 
 func (p *program) review() *cobra.Command {
@@ -32,7 +32,7 @@ the last page is closed.`,
   muster review --web 127.0.0.1:8080
   muster review --web 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem`,
 		Args: func(c *cobra.Command, args []string) error {
-			// A flag that may stand alone takes no value that is not behind a '='.
+			// a flag that may stand alone takes a value only after a '='
 			if len(args) == 1 && c.Flag("web").Value.String() == anyAddress {
 				return nil
 			}
@@ -57,6 +57,6 @@ the last page is closed.`,
 	f.StringVar(&r.Certificate, "tls-cert", "", "with --web: read the certificate from `FILE`, in PEM")
 	f.StringVar(&r.Key, "tls-key", "", "with --web: read its key from `FILE`, in PEM")
 	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: listen without TLS where others can connect; they could read along and decide")
-	onlyGiven(f, "tls-cert", "tls-key") // in a file they are those of an engine's client
+	onlyGiven(f, "tls-cert", "tls-key") // in a file these keys belong to the client of an engine
 	return c
 }

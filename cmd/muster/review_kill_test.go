@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// A gate stops the requests that change a golden, once it is shut.
+// A gate holds the requests that change a golden once it is shut.
 type gate struct {
-	before, after atomic.Bool // stop them before the server has them, or before it answers
+	before, after atomic.Bool // hold them before the server has them, or before it answers
 	reached       chan struct{}
 	pass          chan struct{}
 }
@@ -33,7 +33,7 @@ func (g *gate) between(next http.Handler) http.Handler {
 	})
 }
 
-// A browsing is a review in a browser, by hand.
+// A browsing is a review in a browser, driven by requests.
 type browsing struct {
 	team
 	cmd         *exec.Cmd
@@ -67,11 +67,11 @@ func (m team) browse() *browsing {
 }
 
 func (v *browsing) kill() {
-	_ = v.cmd.Process.Kill() // it may have been already
+	_ = v.cmd.Process.Kill() // it may have been killed already
 	_ = v.cmd.Wait()
 }
 
-// ask sends a request as the page does. Nobody answers once the review was killed.
+// ask sends a request like the page does. A killed review does not answer.
 func (v *browsing) ask(method, path string, body any) (answer map[string]any) {
 	v.Helper()
 	text, err := json.Marshal(body)
@@ -103,9 +103,9 @@ func (v *browsing) ask(method, path string, body any) (answer map[string]any) {
 	return answer
 }
 
-// Killed between keeping the decisions and the golden, by a review and by accept, and between
-// the golden and the marks of what is in it: nothing is lost, nothing is done twice, and whoever comes next is told
-// how things stand. The golden is at an address, where both can be held up.
+// A review and an accept are killed between writing the decisions and the golden, and between
+// the golden and the marks of its cases. Nothing is lost, nothing is done twice, and the next
+// review shows the true state. The golden is at an address, where both writes can be held up.
 func TestKilledWhileAccepting(t *testing.T) {
 	g := &gate{reached: make(chan struct{}), pass: make(chan struct{})}
 	m := newTeam(t, g.between)
@@ -116,7 +116,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 	m.wants(1, check...)
 	accept := map[string]any{"do": "accept", "item": "G1", "place": 0, "filter": ""}
 
-	// After the decisions: they are kept, and the golden has nothing.
+	// After the decisions: they are written, and the golden is unchanged.
 	v := m.browse()
 	state := v.ask(http.MethodPost, "/act", accept)["state"].(map[string]any)
 	g.before.Store(true)
@@ -142,7 +142,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 		t.Error(said)
 	}
 
-	// The same by accept.
+	// The same with accept.
 	acceptKilled := func() {
 		c := exec.CommandContext(t.Context(), m.bin+"/muster", "accept", "G2")
 		c.Dir = m.dir
@@ -159,7 +159,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 		t.Error(said)
 	}
 
-	// After the golden: it has the other case, and no mark says so.
+	// After the golden: it has the other case, but no mark says so.
 	g.after.Store(true)
 	acceptKilled()
 	v = m.browse()

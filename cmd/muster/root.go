@@ -16,14 +16,14 @@ import (
 	"muster/regress/host"
 )
 
-// program is what every command needs of its surroundings.
+// program is the surroundings of every command.
 type program struct {
-	args           []string // without the name of the program
+	args           []string // arguments without the program's name
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
-// run is the whole program: everything but the process around it.
+// run is the whole program, without the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	p := &program{args, stdin, stdout, stderr}
 	root := p.root()
@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return root.ExecuteContext(ctx)
 }
 
-// The groups of commands in the help. What measures stands below lab and load too.
+// The groups of commands in the help. Lab and load have subcommands, in groups too.
 const (
 	mainGroup    = "main"
 	serviceGroup = "service"
@@ -42,7 +42,7 @@ const (
 )
 
 func (p *program) root() *cobra.Command {
-	cobra.EnableCommandSorting = false // they stand in the order in which people meet them
+	cobra.EnableCommandSorting = false // in the order in which people need them
 	root := &cobra.Command{
 		Use:   "muster",
 		Short: "Run a command over thousands of files and show what a change to it changes",
@@ -83,11 +83,11 @@ The loop: record → check → groups → review → accept`,
 	root.AddCommand(measuring, p.version(), exitCodes())
 	root.SetHelpCommand(help())
 	tameCompletion(root)
-	root.Flags().Bool("version", false, "print the version") // or cobra takes -v for it
+	root.Flags().Bool("version", false, "print the version") // else cobra uses -v for it
 	return root
 }
 
-// unknownCommand refuses arguments of the program itself, and suggests.
+// unknownCommand refuses arguments of the program itself, and suggests a command.
 func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -99,8 +99,8 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return usagef("unknown command %q%s: muster help lists the commands", args[0], suggest(args[0], names))
 }
 
-// flagError says what may have been meant by a flag that a command does not have: another
-// one, or one of the command that it is to run.
+// flagError suggests a flag for one that a command does not have: another flag, or one of the
+// command that it runs.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	meant, hint := "", ""
@@ -134,7 +134,7 @@ func choicesOf(err error) string {
 	return ": one of " + strings.Join(values, ", ")
 }
 
-// options returns what is common to all commands, before flags.
+// options returns the options that all commands share, before flags.
 func (p *program) options() (*regress.Options, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -146,32 +146,32 @@ func (p *program) options() (*regress.Options, error) {
 	return o, nil
 }
 
-// newHost returns what commands use of this process.
+// newHost returns the surroundings of commands in this process.
 func newHost(p *program) host.Host {
 	return host.Host{Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Files: access()}
 }
 
-// tokenVariable is where a token may be, on both sides.
+// tokenVariable is the environment variable for the token, of client and server.
 const tokenVariable = "MUSTER_TOKEN"
 
-// remoteTokenVariable holds the engine's token. An engine has mostly another operator than the
-// team's server, so neither is shown the other's.
+// remoteTokenVariable holds the engine's token. An engine usually has another operator than the
+// team's server, so neither gets the other's token.
 const remoteTokenVariable = "MUSTER_REMOTE_TOKEN"
 
-// access is what servers want to see. It is no setting: a token must not stand in a file
-// that is shared.
+// access returns the credentials for servers. They are not settings: a token must not stand in
+// a file that is shared.
 func access() files.ClientOptions {
 	token, plain := tokenOf(tokenVariable)
 	return files.ClientOptions{Token: token, PlainToken: plain}
 }
 
-// tokenOf returns the token that a variable holds, and whether it may go over a network
-// without TLS, which 1 in that variable's name with _PLAIN says.
+// tokenOf returns the token in a variable. It also reports whether the token may cross a
+// network without TLS: the variable with the suffix _PLAIN is then 1.
 func tokenOf(variable string) (token string, plain bool) {
 	return os.Getenv(variable), os.Getenv(variable+"_PLAIN") == "1"
 }
 
-// finish turns a run's end into the program's.
+// finish returns the program's end for a run's end.
 func finish(sum regress.Summary, err error) error {
 	if err != nil {
 		return err

@@ -9,19 +9,19 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// A screen is a terminal as far as programs that draw need one: it understands what
-// xterm does with text, with the cursor and with erasing. What it does not understand
-// is in err. It has no colours.
+// A screen emulates a terminal for programs that draw: it understands what xterm does with
+// text, the cursor and erasing. What it does not understand is an error in err. It has no
+// colours.
 type screen struct {
 	cells       [][]string // by row and column; "" right of a wide character
 	row, column int
-	wrap        bool // the last column was written: the next character begins a row
+	wrap        bool // the last column was written, so the next character begins a row
 	other       bool // on the alternate screen
 	hidden      bool // the cursor
 	top, bottom int  // rows [top, bottom) scroll
 	main        [][]string
 	last        string
-	pending     []byte // an escape sequence, or a character, that is not complete
+	pending     []byte // an incomplete escape sequence or character
 	err         error
 }
 
@@ -56,7 +56,7 @@ func blank(columns, rows int) [][]string {
 	return cells
 }
 
-// String returns what is to be seen.
+// String returns the visible text.
 func (s *screen) String() string {
 	var b strings.Builder
 	for _, row := range s.cells {
@@ -65,7 +65,7 @@ func (s *screen) String() string {
 	return b.String()
 }
 
-// Write takes what a program sends.
+// Write takes the program's output.
 func (s *screen) Write(b []byte) (int, error) {
 	text := append(s.pending, b...)
 	for len(text) > 0 {
@@ -79,8 +79,8 @@ func (s *screen) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// take acts on what a text begins with, and returns how long that is: 0 when more of it
-// must come.
+// take processes the beginning of a text, and returns its length, or 0 if the rest must come
+// first.
 func (s *screen) take(text []byte) int {
 	if text[0] == 0x1b {
 		return s.escape(text)
@@ -120,7 +120,7 @@ func (s *screen) down() {
 	s.to(s.row+1, s.column)
 }
 
-// scroll moves rows up, or down by a negative count.
+// scroll moves rows up, or down by a negative number.
 func (s *screen) scroll(from, to, by int) {
 	if from >= to {
 		return
@@ -160,7 +160,7 @@ func (s *screen) put(text string, width int) {
 	}
 }
 
-// escape acts on an escape sequence.
+// escape processes an escape sequence.
 func (s *screen) escape(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -198,7 +198,7 @@ func (s *screen) escape(text []byte) int {
 	return 2
 }
 
-// control acts on a control sequence.
+// control processes a control sequence.
 func (s *screen) control(parameters string, final byte) {
 	if strings.ContainsAny(parameters, "?>=<$ ") {
 		s.mode(parameters, final)
@@ -269,7 +269,7 @@ func (s *screen) control(parameters string, final byte) {
 	}
 }
 
-// erase fills from the cursor to the end (0), from the beginning (1), or all (2).
+// erase clears from the cursor to the end (0), from the beginning (1), or all (2).
 func (s *screen) erase(what, cursor, from, to int) {
 	switch what {
 	case 0:

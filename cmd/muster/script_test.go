@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
-			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // one who runs nothing else
+			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // a user who runs nothing else
 			env.Setenv("GORACE", "atexit_sleep_ms=0")               // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
@@ -76,7 +76,7 @@ type testKey struct{}
 
 func testOf(ts *testscript.TestScript) testing.TB { return ts.Value(testKey{}).(testing.TB) }
 
-// build builds the program and returns the folder that it is in.
+// build builds the program and returns its folder.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,8 +90,7 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// executable makes the scripts among the files of a test executable, for a
-// txtar archive has no modes.
+// executable makes a test's scripts executable, because a txtar archive has no file modes.
 func executable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -127,8 +126,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// needs ends a test whose tool is missing: by a skip, or by a failure where
-// MUSTER_REQUIRE=all says that nothing may be missing.
+// needs skips a test whose tool is missing, or fails it if MUSTER_REQUIRE=all requires
+// everything.
 func needs(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: needs name")
@@ -142,7 +141,7 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		if os.Getenv("CGO_ENABLED") != "0" {
 			return
 		}
-		testOf(ts).Skipf("no %s", name) // a test without it is asked for
+		testOf(ts).Skipf("no %s", name) // MUSTER_REQUIRE allows that
 	} else if name == "norace" {
 		if !race {
 			return
@@ -152,7 +151,7 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		if limitsProcesses() {
 			return
 		}
-		testOf(ts).Skipf("no %s", name) // nothing can be installed that brings it
+		testOf(ts).Skipf("no %s", name) // no package provides it
 	} else if _, err := exec.LookPath(name); err == nil {
 		return
 	}
@@ -162,7 +161,7 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 	testOf(ts).Skipf("no %s", name)
 }
 
-// limitsProcesses reports whether a control group can be made that does.
+// limitsProcesses reports whether a control group can limit processes here.
 func limitsProcesses() bool {
 	group := "/sys/fs/cgroup/pids"
 	if _, err := os.Stat(group); err != nil {

@@ -73,10 +73,10 @@ Under load, tokens share memory and threads, and so do the client addresses of e
 	return c
 }
 
-// addrDefault is the default address of servers and of loads.
+// addrDefault is the default address of servers and loads.
 const addrDefault = "127.0.0.1:9999"
 
-// newServeFlags returns the defaults of size flags, which show their present values.
+// newServeFlags returns flags with the default sizes, which they show as their values.
 func newServeFlags() *serveFlags {
 	return &serveFlags{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
 }
@@ -189,7 +189,7 @@ func parseSync(name string) (fileio.Sync, error) {
 // limitOpenFiles limits the connections so that descriptors remain for their files.
 func (s *serveFlags) limitOpenFiles(log *slog.Logger) error {
 	most, err := service.LimitOpenFiles(s.openMax)
-	// The articles' config file was written for another machine and must work here too.
+	// the articles' config file was written for another machine, and must work here too
 	if tooMany := (*service.TooManyOpenFiles)(nil); errors.As(err, &tooMany) && s.openKey == "MaxOpenFiles" {
 		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Max)
 		s.openMax = tooMany.Max
@@ -205,7 +205,7 @@ func (s *serveFlags) limitOpenFiles(log *slog.Logger) error {
 	return nil
 }
 
-// ownFiles is how many files are open without clients: the store's folders, the runtime's
+// ownFiles is the number of open files without clients: the store's folders, the runtime's
 // files, and a reserve.
 const ownFiles = 128
 
@@ -235,7 +235,7 @@ func (s *serveFlags) checkNumbers() error {
 func (s *serveFlags) openLog(p *program) (*logfile.Log, error) {
 	s.log.Writer = p.stderr
 	if s.verbose {
-		s.log.Level = slog.LevelDebug // requests have this level
+		s.log.Level = slog.LevelDebug // requests are logged at this level
 	}
 	log, err := logfile.Open(s.log)
 	if err != nil {

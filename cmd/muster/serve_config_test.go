@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Whatever a file says, it is taken, or refused as a mistake of who wrote it; and what was
-// taken is shown as a file that says the same.
+// Any file is accepted, or refused as a mistake of its author. An accepted file is shown as a
+// file that means the same.
 func FuzzConfigJSON(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "[]", "{", `{"Port": 1}`, `{"Port": "x", "UserProtoMsg": 3}`, `{"io-threads": 1e3}`, `{"io-threads": 7, "IoThreads": 8}`,

@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// lacks ends a test that needs what there is not.
+// lacks skips a test for lack of something, or fails it.
 func lacks(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("MUSTER_REQUIRE") == "all" {
@@ -29,10 +29,11 @@ func lacks(t *testing.T, what string) {
 	t.Skipf("no %s", what)
 }
 
-// connections is how many are open and idle at the same time, where the system allows it.
+// connections is the number of connections that are open and idle at once, if the system allows
+// it.
 const connections = 10_000
 
-// Ten thousand connections that do nothing take no threads, and nobody's turn.
+// Ten thousand idle connections take no threads, and do not delay others.
 func TestIdleConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten thousand connections")
@@ -59,7 +60,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// An upload that was accepted before the end was asked for is not lost.
+// An upload that was accepted before the server was asked to end is not lost.
 func TestEndDuringUpload(t *testing.T) {
 	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
 	s := newServer(t, bin, "--data", data)
@@ -77,7 +78,7 @@ func TestEndDuringUpload(t *testing.T) {
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for { // until nobody listens any longer
+	for { // until nobody listens any more
 		other, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", c.RemoteAddr().String())
 		if err != nil {
 			break
@@ -106,16 +107,16 @@ func TestEndDuringUpload(t *testing.T) {
 	}
 }
 
-// killsOfServer is how often the server is killed; fileio's own test kills 50 more.
+// killsOfServer is the number of kills. fileio's own test kills 50 more.
 const killsOfServer = 10
 
-// A server that is killed has all that it acknowledged, each file whole, and nothing of
-// what was on its way.
+// A killed server has everything that it acknowledged, each file whole, and nothing of
+// unfinished uploads.
 func TestKillServer(t *testing.T) {
 	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
 	for kill := range killsOfServer {
 		s := newServer(t, bin, "--data", data, "--io-threads", "4")
-		var acknowledged sync.Map // name → the last content
+		var acknowledged sync.Map // name → latest content
 		var uploads sync.WaitGroup
 		enough := make(chan struct{}, 100_000)
 		for worker := range 8 {
@@ -154,7 +155,7 @@ func TestKillServer(t *testing.T) {
 	}
 }
 
-// isLater reports whether got is whole, and what was put after body but not acknowledged.
+// isLater reports whether got is whole, and was put after body without an acknowledgement.
 func isLater(got, body []byte) bool {
 	unit, _, ok := bytes.Cut(got, []byte(";"))
 	number := func(text []byte) int {
@@ -170,7 +171,7 @@ func isLater(got, body []byte) bool {
 	return ok && i == number(body)+5 && len(got) == (len(unit)+1)*(1+i*977%40_000)
 }
 
-// On a disk that is full an upload is refused, and what it was to replace is there.
+// A full disk refuses an upload, and keeps the file that it would have replaced.
 func TestFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		lacks(t, "root, for a small disk")
@@ -181,7 +182,7 @@ func TestFullDisk(t *testing.T) {
 	put(t, s.url+"/files/one", old, http.StatusNoContent)
 	put(t, s.url+"/files/one", random(64<<20), http.StatusInsufficientStorage)
 	full := 0
-	for i := range 200 { // small ones, until there is no place for them either
+	for i := range 200 { // small files, until there is no room for them either
 		if tryPut(fmt.Sprintf("%s/files/fill/%d", s.url, i), random(200_000)) != nil {
 			full++
 		}
@@ -211,7 +212,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// mountSmallDisk makes an ext4 of 24 MB in a file, for the time of the test.
+// mountSmallDisk mounts an ext4 of 24 MB in a file, for the duration of the test.
 func mountSmallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -235,7 +236,7 @@ func mountSmallDisk(t *testing.T) string {
 func random(size int) []byte {
 	data := make([]byte, size)
 	r := rand.NewChaCha8([32]byte{byte(size)})
-	_, _ = r.Read(data) // it has no errors
+	_, _ = r.Read(data) // it never fails
 	return data
 }
 

@@ -14,16 +14,16 @@ import (
 // served is a server that runs beside the script.
 type served struct {
 	*exec.Cmd
-	log   string        // a file with its standard error
+	log   string        // file with its standard error
 	ended chan struct{} // closed when its output has ended
 }
 
 // serversKey is where a script's values hold its servers by name.
 type serversKey struct{}
 
-// serve starts "muster serve" with a free port, and more arguments, and returns when it
-// listens. The variable NAME is its address then, NAME_ADMIN that of the operator; NAME.out
-// and NAME.err are files with what it prints. It ends with the script, or by end.
+// serve starts "muster serve" at a free port, with further arguments, and returns when it
+// listens. The variable NAME is its address, and NAME_ADMIN the operator's. NAME.out and
+// NAME.err are files with its output. It ends with the script, or by end.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: serve NAME [args...]")
@@ -44,7 +44,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(s.Start())
 
-	found := make(chan [2]string, 1) // what listens, and where
+	found := make(chan [2]string, 1) // which part listens, and where
 	go func() {
 		defer close(s.ended)
 		defer log.Close()
@@ -64,7 +64,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		servers[name] = s
 	}
 	ts.Defer(func() {
-		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended already
 		<-s.ended
 		_ = s.Wait()
 	})
@@ -82,7 +82,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// end ends a server by a signal, and wants an exit status of it.
+// end ends a server by a signal, and requires an exit status.
 func end(ts *testscript.TestScript, neg bool, args []string) {
 	servers, _ := ts.Value(serversKey{}).(map[string]*served)
 	if neg || len(args) != 2 || servers[args[0]] == nil {
@@ -95,7 +95,7 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(s.Process.Signal(signal))
 	<-s.ended
-	_ = s.Wait() // its status is looked at
+	_ = s.Wait() // ProcessState has its status
 	if got := s.ProcessState.ExitCode(); got != want {
 		ts.Fatalf("exit status %d after SIG%s, not %d:\n%s", got, args[1], want, ts.ReadFile(args[0]+".err"))
 	}

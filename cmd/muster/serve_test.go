@@ -14,16 +14,16 @@ import (
 type server struct {
 	*exec.Cmd
 	url   string
-	lines *bufio.Reader // what it says after it listens
+	lines *bufio.Reader // its output after it listens
 }
 
-// startServer starts the program that is in a folder, and returns its address.
+// startServer starts the program in a folder, and returns its address.
 func startServer(t *testing.T, bin string, args ...string) string {
 	t.Helper()
 	return newServer(t, bin, args...).url
 }
 
-// newServer starts one with a free port, which ends with the test.
+// newServer starts a server at a free port. It ends with the test.
 func newServer(t *testing.T, bin string, args ...string) *server {
 	t.Helper()
 	words := append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)
@@ -37,7 +37,7 @@ func newServer(t *testing.T, bin string, args ...string) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended already
 		_, _ = io.Copy(io.Discard, s.lines)
 		_ = s.Wait()
 	})

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// On a disk that blocks, five hundred uploads at a time have the threads that the server was
-// told, with each engine; without one they have hundreds.
+// On a disk that blocks, five hundred uploads at once take the configured number of threads
+// with each engine. Without an engine they take hundreds.
 func TestThreadsOnSlowDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a slow disk is slow")
 	}
 	bin := build(t)
 	disk := slowDisk(t)
-	// Go has some of its own, and more where others keep its processors busy.
+	// Go has threads of its own, and more if other processes keep its processors busy
 	const ioThreads, prior, own = 8, 2, 16
 	for _, engine := range []string{"pool", "cthreads", "direct"} {
 		s := newServer(t, bin, "--data", filepath.Join(disk, engine), "--sync", "none", "--io", engine,
@@ -35,7 +35,7 @@ func TestThreadsOnSlowDisk(t *testing.T) {
 	}
 }
 
-// threadsUnderLoad is how many the server had at most.
+// threadsUnderLoad returns the largest number of the server's threads.
 func threadsUnderLoad(t *testing.T, bin string, s *server) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "muster"), "load", "upload", "500", "1500", "50K",
@@ -51,7 +51,7 @@ func threadsUnderLoad(t *testing.T, bin string, s *server) int {
 	return result.Threads
 }
 
-// slowDisk makes a disk that blocks, for the time of the test.
+// slowDisk makes a disk that blocks, for the duration of the test.
 func slowDisk(t *testing.T) string {
 	t.Helper()
 	script, err := filepath.Abs("../../bench/files/slow-disk")

@@ -11,17 +11,17 @@ import (
 	"muster/internal/terminal"
 )
 
-// statusLine shows how far something is: a line that is drawn again on a terminal, else a
-// line now and then.
+// statusLine shows progress: as a line that is redrawn on a terminal, else as a line from time
+// to time.
 type statusLine struct {
 	to       io.Writer
-	terminal *os.File // nil: to is none
+	terminal *os.File // nil if to is not a terminal
 	quiet    bool
 	last     time.Time
 	drawn    bool
 }
 
-// seldom is how often a line is printed where none can be drawn again.
+// seldom is the time between two lines if they cannot be redrawn.
 const seldom = 10 * time.Second
 
 func newStatusLine(to io.Writer, quiet bool) *statusLine {
@@ -45,13 +45,13 @@ func (l *statusLine) show(line string) {
 	}
 }
 
-// fitting is as much of a line as has so many columns. Only what is wide everywhere counts
-// as wide: the locale decides nothing.
+// fitting returns the beginning of a line that fits a number of columns. It counts only
+// characters that are wide in every locale as wide.
 func fitting(line string, columns int) string {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).Truncate(line, columns, "")
 }
 
-// end takes the line away.
+// end removes the line.
 func (l *statusLine) end() {
 	if l.drawn {
 		fmt.Fprint(l.to, "\r\x1b[K")
@@ -59,7 +59,7 @@ func (l *statusLine) end() {
 	}
 }
 
-// showOrEnd is show, and end for an empty line.
+// showOrEnd shows a line, or ends it if the line is empty.
 func (l *statusLine) showOrEnd(line string) {
 	if line == "" {
 		l.end()

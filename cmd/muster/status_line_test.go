@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A line is cut between characters, by the columns that they take.
+// A line is cut between characters, by their columns.
 func TestStatusLineFits(t *testing.T) {
 	for _, c := range []struct {
 		line    string

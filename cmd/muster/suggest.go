@@ -6,7 +6,7 @@ import (
 	"muster/internal/nearest"
 )
 
-// suggest suggests the known name that is fewest edits away, if that is few.
+// suggest returns a hint with the known name that is the fewest edits away, if they are few.
 func suggest(name string, known []string) string {
 	near := nearest.Names(name, known, 1)
 	if len(near) == 0 {
@@ -15,7 +15,8 @@ func suggest(name string, known []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", near[0])
 }
 
-// secretHint is for a name that would put the engine's token where others can read it.
+// secretHint explains why a setting for the engine's token does not exist: others could read it
+// there.
 func secretHint(name string) string {
 	if name != "remote-token" {
 		return ""

@@ -37,7 +37,7 @@ type sitting struct {
 	before   *unix.Termios
 	cmd      *exec.Cmd
 	ended    chan struct{}
-	drained  chan struct{} // all that was sent is drawn
+	drained  chan struct{} // all output has been drawn
 
 	mu     sync.Mutex
 	screen *screen
@@ -96,10 +96,10 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	go s.read()
 	go func() {
 		defer close(s.ended)
-		_ = s.cmd.Wait() // its status is asked of ProcessState
+		_ = s.cmd.Wait() // ProcessState has its status
 	}()
 	ts.Defer(func() {
-		_ = s.cmd.Process.Kill() // it may have ended long ago
+		_ = s.cmd.Process.Kill() // it may have ended already
 		<-s.ended
 		keyboard.Close()
 	})
@@ -138,7 +138,7 @@ func (s *sitting) read() {
 	}
 }
 
-// patience is how long a screen is waited for: far longer than any machine needs.
+// patience is how long a test waits for a screen: far longer than any machine needs.
 const patience = 20 * time.Second
 
 func shows(ts *testscript.TestScript, neg bool, args []string) {

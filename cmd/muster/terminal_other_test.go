@@ -8,7 +8,7 @@ import (
 
 type sittingsKey struct{}
 
-// A sitting is for Linux only, as scripts are.
+// Sittings exist on Linux only, as scripts do.
 type sitting struct{}
 
 func terminalCommands() map[string]func(*testscript.TestScript, bool, []string) { return nil }

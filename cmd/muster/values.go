@@ -12,7 +12,7 @@ import (
 	"muster/regress"
 )
 
-// timeout is a flag's positive duration; 0 while it is not given.
+// timeout is a flag's positive duration; 0 means that it is not given.
 type timeout time.Duration
 
 func (t *timeout) Set(text string) error {
@@ -33,11 +33,10 @@ func (t *timeout) String() string {
 	return time.Duration(*t).String()
 }
 
-// size is a flag's number of bytes: 4096, 64K, 50M, 1G, 2T; 0 while it is not
-// given.
+// size is a flag's number of bytes: 4096, 64K, 50M, 1G, 2T; 0 means that it is not given.
 type size struct {
 	bytes *int64
-	zero  int64 // stands for a given 0; 0 where that is refused
+	zero  int64 // the value for a given 0; 0 if that is refused
 }
 
 const sizeUnits = "KMGT"
@@ -92,8 +91,8 @@ func (w *commandWords) Set(text string) (err error) {
 func (w *commandWords) Type() string   { return "COMMAND" }
 func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
-// remoteURL is a flag's address of an engine. An empty one is said, too: that the cases of
-// a past run, which an engine had, run on this machine.
+// remoteURL is a flag's address of an engine. An empty address counts as given: it makes the
+// cases of a past run on an engine run on this machine.
 type remoteURL regress.Remote
 
 func (u *remoteURL) Set(text string) error {
@@ -104,18 +103,18 @@ func (u *remoteURL) Set(text string) error {
 func (u *remoteURL) Type() string   { return "URL" }
 func (u *remoteURL) String() string { return u.URL }
 
-// bundled is whether the command travels in a bundle. That it does not is said, too, of one
-// that did so in a past run.
-type bundled regress.Remote
+// bundleSwitch is whether the command travels in a bundle. A given false counts, because the past
+// run may have bundled it.
+type bundleSwitch regress.Remote
 
-func (b *bundled) Set(text string) (err error) {
+func (b *bundleSwitch) Set(text string) (err error) {
 	b.Bundle, err = strconv.ParseBool(text)
 	b.NoBundle = err == nil && !b.Bundle
 	return err
 }
 
-func (b *bundled) Type() string   { return "bool" }
-func (b *bundled) String() string { return strconv.FormatBool(b.Bundle) }
+func (b *bundleSwitch) Type() string   { return "bool" }
+func (b *bundleSwitch) String() string { return strconv.FormatBool(b.Bundle) }
 
 // format is a flag's output format.
 type format regress.Format
@@ -137,7 +136,7 @@ func (f *format) Set(text string) error {
 func (f *format) Type() string   { return "FORMAT" }
 func (f *format) String() string { return string(*f) }
 
-// colour is a flag's choice of what is coloured.
+// colour is a flag's choice of the coloured outputs.
 type colour regress.Colour
 
 func newColour(p *regress.Colour) *colour {

@@ -25,7 +25,7 @@ func versionLine() string {
 	return fmt.Sprintf("muster %s %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionText is what the build knows of itself.
+// versionText describes the build.
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -286,10 +286,10 @@ const (
 // name, so that equal refusals have equal texts.
 func (l *httpLink) refusal(a *answer, j *job) error {
 	reason := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
-	said, err := a.next()
+	answer, err := a.next()
 	if err == nil {
-		said, _, _ = bytes.Cut(said, []byte("\n"))
-		text := string(said[:min(len(said), refusalMax)])
+		answer, _, _ = bytes.Cut(answer, []byte("\n"))
+		text := string(answer[:min(len(answer), refusalMax)])
 		if j.name != "" {
 			text = strings.ReplaceAll(text, j.name, "NAME")
 		}

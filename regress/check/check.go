@@ -53,7 +53,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	}
 	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
-	op.recorded = recorded{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
+	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
 	if op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair); err != nil {
 		return sum, err
 	}

@@ -31,7 +31,7 @@ type operation struct {
 	settler   crew.Settler
 	base      verdict.Baseline
 	reference *verdict.Reference // nil in a check
-	recorded  recorded           // zero in a compare
+	recorded  recordedGolden     // zero in a compare
 	costs     *turns.Measurement
 	journal   verdict.Journal
 
@@ -40,8 +40,8 @@ type operation struct {
 	loop  *verdict.Loop
 }
 
-// recorded is what a check knows of its golden beside the outcomes.
-type recorded struct {
+// recordedGolden is what a check knows of its golden beside the outcomes.
+type recordedGolden struct {
 	meta   golden.Meta
 	digest outcome.Digest
 	took   pass.Durations             // of the selected cases

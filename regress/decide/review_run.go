@@ -54,13 +54,13 @@ func (w *reviewedRun) close() error {
 
 // openDesk begins a review of the run, with the decisions that are written by now.
 func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
-	now, err := w.look(ctx)
+	now, err := w.readNow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d := &review.Desk{
 		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.Run.ID, Command: w.past.Run.Command,
-		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
+		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.readNow,
 	}
 	if w.past.Run.Command == regress.CheckCommand {
 		d.Golden = w.past.Options.Store.Golden
@@ -69,8 +69,8 @@ func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
 	return d, nil
 }
 
-// look implements review.Desk.Look.
-func (w *reviewedRun) look(ctx context.Context) (now review.Now, err error) {
+// readNow implements review.Desk.Look.
+func (w *reviewedRun) readNow(ctx context.Context) (now review.Now, err error) {
 	run, decided, err := w.reread()
 	if err != nil {
 		return now, err

@@ -149,11 +149,11 @@ func (p *Plan) remaining(t *Trial) int {
 	if p.Results.Why(t.Name) != "" {
 		return 0
 	}
-	return max(0, p.wanted(t)-p.counts[t.Name])
+	return max(0, p.runsWanted(t)-p.counts[t.Name])
 }
 
-// wanted returns how many measurements of a trial are to be made in all.
-func (p *Plan) wanted(t *Trial) int {
+// runsWanted returns how many measurements of a trial are to be made in all.
+func (p *Plan) runsWanted(t *Trial) int {
 	if t.Times > 0 {
 		return min(t.Times, p.options.Count)
 	}
@@ -216,8 +216,8 @@ func (p *Plan) reportProgress(next string) {
 	}
 	for i := range p.trials {
 		t := &p.trials[i]
-		pr.Total += p.wanted(t)
-		pr.Done += p.wanted(t) - p.remaining(t)
+		pr.Total += p.runsWanted(t)
+		pr.Done += p.runsWanted(t) - p.remaining(t)
 		each, ok := p.durations[t.Name]
 		if !ok && estimated > 0 {
 			each = time.Duration(float64(t.Estimate) * float64(known) / float64(estimated))

@@ -63,13 +63,13 @@ func (p *xzProgram) end() {
 	if err == nil {
 		return
 	}
-	said := strings.TrimSpace(p.errors.String())
-	said = strings.TrimPrefix(said, p.cmd.Path+": (stdin): ")
-	p.err = fmt.Errorf("xz: %s (%w)", said, err)
+	message := strings.TrimSpace(p.errors.String())
+	message = strings.TrimPrefix(message, p.cmd.Path+": (stdin): ")
+	p.err = fmt.Errorf("xz: %s (%w)", message, err)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() < 0 {
-		if said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
+		if message != "" {
+			err = fmt.Errorf("%w: %s", err, message)
 		}
 		p.err = &finalError{fault.Environmentf("%s cannot be unpacked: the xz program failed: %w; free memory and run again, or name the archive unpacked", p.label, err)}
 	}

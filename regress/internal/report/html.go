@@ -97,7 +97,7 @@ func (p *page) Handle(ev Event) error {
 		}
 		p.notes = append(p.notes, ev)
 	case Case:
-		return p.take(ev)
+		return p.addCase(ev)
 	case NotRun:
 		if len(p.notRun) < pageNamesMax {
 			p.notRun = append(p.notRun, ev.Name)
@@ -114,8 +114,8 @@ func (p *page) Handle(ev Event) error {
 
 func (p *page) Close() error { return p.to.close() }
 
-// take keeps a case and renders its differences.
-func (p *page) take(c Case) (err error) {
+// addCase keeps a case and renders its differences.
+func (p *page) addCase(c Case) (err error) {
 	if c.Verdict == regress.Identical {
 		return nil
 	}

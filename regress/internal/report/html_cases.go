@@ -62,14 +62,14 @@ func (c *pageCases) Number() string { return readable.Number(len(c.p.rows)) }
 
 // Left describes the cases that the page leaves out.
 func (c *pageCases) Left() []string {
-	var told []string
+	var lines []string
 	if left := len(c.p.rows) - c.shown; left > 0 {
-		told = append(told, readable.Count(left, "more case")+": the same command with --format json lists all.")
+		lines = append(lines, readable.Count(left, "more case")+": the same command with --format json lists all.")
 	}
 	if c.without > 0 {
-		told = append(told, "The differences of "+readable.Count(c.without, "case")+" are left out to keep the page small: muster show NAME has each whole.")
+		lines = append(lines, "The differences of "+readable.Count(c.without, "case")+" are left out to keep the page small: muster show NAME has each whole.")
 	}
-	return told
+	return lines
 }
 
 // pageVerdict is a verdict with its cases.

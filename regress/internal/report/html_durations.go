@@ -14,11 +14,11 @@ import (
 type durationCounts struct {
 	counts  [durationSteps]int
 	runs    int
-	slowest []timed // the longest runs first
+	slowest []timedRun // the longest runs first
 	engine  bool
 }
 
-type timed struct {
+type timedRun struct {
 	name  string
 	took  time.Duration
 	where string
@@ -41,8 +41,8 @@ func (d *durationCounts) add(caseName string, took time.Duration, r *outcome.Eng
 	if len(d.slowest) == slowestMax && took <= d.slowest[slowestMax-1].took {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(d.slowest, took, func(t timed, took time.Duration) int { return cmp.Compare(took, t.took) })
-	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took, EngineWords(r)})
+	at, _ := slices.BinarySearchFunc(d.slowest, took, func(t timedRun, took time.Duration) int { return cmp.Compare(took, t.took) })
+	d.slowest = slices.Insert(d.slowest, at, timedRun{caseName, took, EngineWords(r)})
 	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
 }
 

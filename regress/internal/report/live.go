@@ -20,7 +20,7 @@ type liveProgress struct {
 	console Console
 	lines   *mpb.Progress // nil while no line is drawn
 	bar     *mpb.Bar
-	out     *watched
+	out     *errorKeeper
 
 	mu      sync.Mutex // guards the fields below: a goroutine of mpb draws the line
 	tally   tally
@@ -71,7 +71,7 @@ func (l *liveProgress) start() error {
 	if err := l.stop(); err != nil {
 		return err
 	}
-	l.out = &watched{w: l.console.Err}
+	l.out = &errorKeeper{w: l.console.Err}
 	// For mpb the writer is no *os.File, so mpb does not ask whether it is a terminal nor how
 	// wide: both are known here.
 	l.lines = mpb.New(mpb.WithOutput(l.out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(redrawSpacing))
@@ -124,14 +124,14 @@ func (l *liveProgress) failure() error {
 	return l.out.failure()
 }
 
-// watched keeps the first error of a writer, because mpb drops it.
-type watched struct {
+// errorKeeper keeps the first error of a writer, because mpb drops it.
+type errorKeeper struct {
 	w   io.Writer
 	mu  sync.Mutex
 	err error
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+func (w *errorKeeper) Write(b []byte) (int, error) {
 	n, err := w.w.Write(b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,7 +141,7 @@ func (w *watched) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (w *watched) failure() error {
+func (w *errorKeeper) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err

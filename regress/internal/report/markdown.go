@@ -58,7 +58,7 @@ func (m *markdown) Handle(ev Event) error {
 			m.warnings = append(m.warnings, ev.Text)
 		}
 	case Case:
-		m.take(ev)
+		m.addCase(ev)
 	case Group:
 		m.all++
 		if len(m.groups) < markdownCausesMax {
@@ -78,7 +78,7 @@ func (m *markdown) Handle(ev Event) error {
 
 func (m *markdown) Close() error { return m.to.close() }
 
-func (m *markdown) take(c Case) {
+func (m *markdown) addCase(c Case) {
 	if c.Verdict == regress.Identical {
 		return
 	}
@@ -115,7 +115,7 @@ func (m *markdown) text(s regress.Summary) string {
 	m.engine(b, s.Engine)
 	m.causes(b, s)
 	m.differences(b, s)
-	m.named(b, s)
+	m.writeNamed(b, s)
 	return b.String() + m.tail(s, b.left)
 }
 
@@ -206,8 +206,8 @@ func (m *markdown) differences(b *boundedMarkdown, s regress.Summary) {
 	}
 }
 
-// named lists the cases of all verdicts but changed.
-func (m *markdown) named(b *boundedMarkdown, s regress.Summary) {
+// writeNamed lists the cases of all verdicts but changed.
+func (m *markdown) writeNamed(b *boundedMarkdown, s regress.Summary) {
 	for v, names := range m.others {
 		if len(names) == 0 {
 			continue

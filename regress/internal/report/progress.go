@@ -98,7 +98,7 @@ func (t *tally) handle(ev Event) {
 		t.running[run{ev.Name, ev.Pass}] = ev.At
 		t.last = ev.At
 	case CaseRan:
-		t.ran(ev)
+		t.addRun(ev)
 	case Engine:
 		t.last = ev.At
 		if t.engine.handle(ev); t.command == "" {
@@ -135,7 +135,7 @@ func (t *tally) measureFrom(at time.Time) {
 	}
 }
 
-func (t *tally) ran(ev CaseRan) {
+func (t *tally) addRun(ev CaseRan) {
 	delete(t.running, run{ev.Name, ev.Pass})
 	t.last = ev.At
 	if ev.Old && !t.costs {
@@ -155,7 +155,7 @@ func (t *tally) ran(ev CaseRan) {
 	s := sample{ev.At, t.done, t.cpu, t.ofThat}
 	t.samples.add(s)
 	t.course.add(s)
-	t.engine.ran(ev)
+	t.engine.addRun(ev)
 }
 
 // rate returns recent runs per second and busy cores; 0 = unknown.

@@ -34,7 +34,7 @@ func (e *engineTally) begin() {
 	*e = engineTally{latest: e.latest, known: e.known, since: e.since}
 }
 
-func (e *engineTally) ran(ev CaseRan) {
+func (e *engineTally) addRun(ev CaseRan) {
 	r := ev.Engine
 	if r == nil {
 		return

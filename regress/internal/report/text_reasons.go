@@ -12,7 +12,7 @@ import (
 // reasons collects failures of the machine, and prints each reason in full once: one fault of a
 // machine or engine often fails many cases with the same long text.
 type reasons struct {
-	told  map[string]*reason // by their words, without numbers and the case's name
+	known map[string]*reason // by their words, without numbers and the case's name
 	order []*reason
 }
 
@@ -37,17 +37,17 @@ func (r *reasons) once(c Case) Case {
 	}
 	own := name.Print(c.Name)
 	key := figuresInWords.ReplaceAllString(strings.TrimPrefix(c.Why, own+": "), "0")
-	if known := r.told[key]; known != nil {
+	if known := r.known[key]; known != nil {
 		known.cases++
 		c.Why = "as " + known.first
 		return c
 	}
-	if len(r.told) < reasonsMax {
-		if r.told == nil {
-			r.told = map[string]*reason{}
+	if len(r.known) < reasonsMax {
+		if r.known == nil {
+			r.known = map[string]*reason{}
 		}
-		r.told[key] = &reason{shorten(own, reasonColumns), 1}
-		r.order = append(r.order, r.told[key])
+		r.known[key] = &reason{shorten(own, reasonColumns), 1}
+		r.order = append(r.order, r.known[key])
 	}
 	return c
 }

@@ -89,8 +89,8 @@ func (r *results) summary(s regress.Summary) string {
 			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.Paint(c.colour, c.what))
 		}
 	}
-	if told := r.reasons.counts(); told != "" {
-		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", told)
+	if counts := r.reasons.counts(); counts != "" {
+		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", counts)
 	}
 	most := namedShort
 	if r.verbosity == Verbose {
@@ -102,7 +102,7 @@ func (r *results) summary(s regress.Summary) string {
 	if !r.crowded() {
 		b.WriteString(r.causeTable(s))
 	}
-	b.WriteString(took(s))
+	b.WriteString(resourcesText(s))
 	b.WriteString(r.cost())
 	if s.Run != "" {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
@@ -114,8 +114,8 @@ func (r *results) summary(s regress.Summary) string {
 	return b.String()
 }
 
-// took returns the time and resources of the run, here and on an engine.
-func took(s regress.Summary) string {
+// resourcesText returns the time and resources of the run, here and on an engine.
+func resourcesText(s regress.Summary) string {
 	if r := s.Engine; r != nil {
 		cpu := ""
 		if s.IsMeasured() {

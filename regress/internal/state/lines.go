@@ -100,11 +100,11 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 		b = strconv.AppendInt(b, f.value, 10)
 	}
 	if l.Engine != nil {
-		said, err := json.Marshal(printEngine(l.Engine))
+		text, err := json.Marshal(printEngine(l.Engine))
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"engine":`...), said...)
+		b = append(append(b, `,"engine":`...), text...)
 	}
 	if len(l.Ignored) > 0 {
 		names, err := json.Marshal(l.Ignored)

@@ -87,13 +87,13 @@ func (s *splitter) next() (word string, quoted, written, ok bool) {
 			b.WriteString(s.quotedBy(c))
 		case '\\':
 			s.rest = s.rest[1:]
-			s.take(&b)
+			s.takeByte(&b)
 		case '$':
 			if s.rest = s.rest[1:]; !strings.HasPrefix(s.rest, "(") { // else a command follows
 				b.WriteByte(c)
 			}
 		default:
-			s.take(&b)
+			s.takeByte(&b)
 		}
 	}
 	written, s.written = s.written, false
@@ -113,8 +113,8 @@ func (s *splitter) skip() {
 	}
 }
 
-// take moves one byte into the word.
-func (s *splitter) take(b *strings.Builder) {
+// takeByte moves one byte into the word.
+func (s *splitter) takeByte(b *strings.Builder) {
 	if s.rest != "" {
 		b.WriteByte(s.rest[0])
 		s.rest = s.rest[1:]
@@ -132,7 +132,7 @@ func (s *splitter) quotedBy(quote byte) string {
 		case quote == '"' && s.rest[0] == '\\' && len(s.rest) > 1:
 			s.rest = s.rest[1:]
 		}
-		s.take(&b)
+		s.takeByte(&b)
 	}
 	return b.String()
 }

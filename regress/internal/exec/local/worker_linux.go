@@ -142,7 +142,7 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	defer corpus.Close()
-	said, err := os.Create(w.outbox.dir + "/errors")
+	errors, err := os.Create(w.outbox.dir + "/errors")
 	if err != nil {
 		return w.crew.withRoomMend(err)
 	}
@@ -151,15 +151,15 @@ func (w *worker) spawn(m *mode) (err error) {
 	// processes of its case.
 	cmd := exec.CommandContext(context.Background(), command[0], append(command[1:len(command):len(command)], lane.Argument)...)
 	cmd.ExtraFiles = []*os.File{jobs, corpus, answers} // lane.JobsFD, CorpusFD and AnswersFD
-	cmd.Stderr = said
+	cmd.Stderr = errors
 	cmd.Dir = "/"
 	cmd.Env = append(helperEnv[:len(helperEnv):len(helperEnv)], helperKey+w.crew.base.dir+"/")
 	cmd.SysProcAttr = m.attributes()
 	if err := cmd.Start(); err != nil { // ENOSPC here means too many namespaces
-		said.Close()
+		errors.Close()
 		return err
 	}
-	w.helper, w.link, w.stderr, w.helperCPU = cmd, l, said, 0
+	w.helper, w.link, w.stderr, w.helperCPU = cmd, l, errors, 0
 	w.limitUserProcesses()
 	return nil
 }
@@ -282,9 +282,9 @@ func (w *worker) reap() (why string) {
 
 // lastWords returns the first line of the helper's standard error, or its exit status.
 func (w *worker) lastWords() string {
-	said := make([]byte, 400)
-	n, _ := w.stderr.ReadAt(said, 0)
-	first, _, _ := strings.Cut(strings.TrimSpace(string(said[:n])), "\n")
+	errors := make([]byte, 400)
+	n, _ := w.stderr.ReadAt(errors, 0)
+	first, _, _ := strings.Cut(strings.TrimSpace(string(errors[:n])), "\n")
 	if first != "" {
 		return withThreadsMend(name.Print(first))
 	}

@@ -134,7 +134,7 @@ func (b *actionBuilder) source(job exec.Job) (blob.Blob, error) {
 	case job.Source.Size > heldMax:
 		return stored(b.shared.corpus, job.Source)
 	}
-	return held(b.shared.corpus, job.Source)
+	return heldBlob(b.shared.corpus, job.Source)
 }
 
 func (b *actionBuilder) command(job exec.Job) (c tree.Command, counts func(path string) bool) {

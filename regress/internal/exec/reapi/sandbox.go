@@ -36,8 +36,8 @@ func checkStarted(program string, r *repb.ActionResult) error {
 	}
 	for _, lack := range lacks() {
 		text := []byte("bwrap: execvp " + program + ": " + lack + "\n")
-		said := blob.Of(text).Digest.Proto()
-		if bytes.Equal(r.GetStderrRaw(), text) || r.GetStderrDigest().GetHash() == said.Hash && r.GetStderrDigest().GetSizeBytes() == said.SizeBytes {
+		digest := blob.Of(text).Digest.Proto()
+		if bytes.Equal(r.GetStderrRaw(), text) || r.GetStderrDigest().GetHash() == digest.Hash && r.GetStderrDigest().GetSizeBytes() == digest.SizeBytes {
 			return fault.Environmentf("%w: execvp %s: %s", errNotStarted, program, lack)
 		}
 	}

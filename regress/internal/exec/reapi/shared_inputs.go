@@ -81,8 +81,8 @@ func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 	}}, nil
 }
 
-// held returns the content of an entry as a blob in memory.
-func held(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
+// heldBlob returns the content of an entry as a blob in memory.
+func heldBlob(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 	w := bytes.NewBuffer(make([]byte, 0, e.Size+bytes.MinRead)) // one more byte, so that it need not grow to see the end
 	if _, err := copyEntry(w, c, e); err != nil {
 		return blob.Blob{}, err

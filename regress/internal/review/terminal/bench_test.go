@@ -92,7 +92,7 @@ func BenchmarkKeys(b *testing.B) {
 		m := newModel(b.Context(), bigDesk(), true)
 		press(m, "A")
 		for range b.N {
-			m.Update(looked{now: review.Now{Promoted: func(string) bool { return false }}})
+			m.Update(presentState{now: review.Now{Promoted: func(string) bool { return false }}})
 			_ = m.rows()
 		}
 	})

@@ -33,8 +33,8 @@ func editorIn(environ []string) string {
 	return cmp.Or(values["VISUAL"], values["EDITOR"])
 }
 
-// edited is the message that the editor has exited.
-type edited struct{ err error }
+// editorExit is the message that the editor has exited.
+type editorExit struct{ err error }
 
 // edit opens the reviewer's editor on both sides of the part that is shown.
 func (m *model) edit() tea.Cmd {
@@ -47,7 +47,7 @@ func (m *model) edit() tea.Cmd {
 		m.message = "e wants an editor: leave, set EDITOR to one, and start muster review again"
 		return nil
 	}
-	k, some := m.wanted()
+	k, some := m.wantedPage()
 	if _, loaded := m.pages.find(k); some && !loaded {
 		m.message = "the difference is not loaded yet: press e again"
 		return nil
@@ -68,13 +68,13 @@ func (m *model) edit() tea.Cmd {
 		}
 		return d.Parts[part], nil
 	}
-	return tea.Exec(&editing{ctx: m.ctx, words: words, load: load, lend: m.lend}, func(err error) tea.Msg { return edited{err} })
+	return tea.Exec(&editing{ctx: m.ctx, words: words, load: load, lend: m.lend}, func(err error) tea.Msg { return editorExit{err} })
 }
 
 // shownPart returns the index of the part that the pane shows: that of the first change, or
 // that of the first row once a key has moved the difference.
 func (m *model) shownPart() (part int, some bool) {
-	k, _ := m.wanted()
+	k, _ := m.wantedPage()
 	p, _ := m.pages.find(k)
 	if len(p.parts) == 0 {
 		return 0, false

@@ -54,8 +54,8 @@ func (p *pages) get(k pageKey) ([]review.Line, bool) {
 	return found.lines, some
 }
 
-// wanted returns the key of the page that the screen should show.
-func (m *model) wanted() (k pageKey, some bool) {
+// wantedPage returns the key of the page that the screen should show.
+func (m *model) wantedPage() (k pageKey, some bool) {
 	item, _, some := m.desk.Cursor()
 	c, _, someCase := m.desk.Member()
 	return pageKey{item, c, m.mode, m.others}, some && someCase
@@ -63,7 +63,7 @@ func (m *model) wanted() (k pageKey, some bool) {
 
 // difference returns the lines that the screen should show, or none while they are loaded.
 func (m *model) difference() []review.Line {
-	k, some := m.wanted()
+	k, some := m.wantedPage()
 	if !some {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (m *model) difference() []review.Line {
 
 // load loads the wanted page unless it is there.
 func (m *model) load() tea.Cmd {
-	k, some := m.wanted()
+	k, some := m.wantedPage()
 	if _, known := m.pages.get(k); !some || known {
 		return nil
 	}

@@ -54,8 +54,8 @@ func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
 	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, width: 80, height: 24}
 }
 
-// looked is the message with the present state of the files.
-type looked struct {
+// presentState is the message with the present state of the files.
+type presentState struct {
 	now review.Now
 	err error
 }
@@ -71,12 +71,12 @@ type commit struct {
 // lookSpacing is the time between two looks at the decisions of others.
 const lookSpacing = time.Second
 
-func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
+func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.lookAgain()) }
 
-func (m *model) look() tea.Cmd {
+func (m *model) lookAgain() tea.Cmd {
 	return tea.Tick(lookSpacing, func(time.Time) tea.Msg {
 		now, err := m.desk.Look(m.ctx)
-		return looked{now, err}
+		return presentState{now, err}
 	})
 }
 
@@ -109,10 +109,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case page:
 		m.pages.put(msg)
-	case looked:
+	case presentState:
 		m.catchUp(msg)
-		return m, m.look()
-	case edited:
+		return m, m.lookAgain()
+	case editorExit:
 		if msg.err != nil {
 			m.message = wording.Of(msg.err)
 		}
@@ -125,7 +125,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // catchUp updates the review with the decisions of others. It does nothing during a
 // confirmation: the reviewer confirms what the screen shows, and the write detects
 // contradictions.
-func (m *model) catchUp(l looked) {
+func (m *model) catchUp(l presentState) {
 	if m.stage == confirming || m.stage == writing {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // pane shows an item, and the difference of one of its cases.
 func (m *model) pane(b box) []string {
 	rows := m.about(b)
-	k, some := m.wanted()
+	k, some := m.wantedPage()
 	lines, loaded := m.pages.get(k)
 	if some {
 		rows = append(rows, m.shown(lines, box{b.width, b.height - len(rows)})...)

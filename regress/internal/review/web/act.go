@@ -15,8 +15,8 @@ type action struct {
 	Filter string `json:"filter"`
 }
 
-// acted is the result of an action.
-type acted struct {
+// actionResult is the result of an action.
+type actionResult struct {
 	State state  `json:"state"`
 	Count int    `json:"count"` // number of decisions made or undone
 	Item  string `json:"item"`  // the item to show next
@@ -30,7 +30,7 @@ func (h *house) act(w http.ResponseWriter, r *http.Request, s *seat) {
 	if !decode(w, r, &ask) {
 		return
 	}
-	out, known := acted{Item: ask.Item, Place: ask.Place}, false
+	out, known := actionResult{Item: ask.Item, Place: ask.Place}, false
 	out.State = s.change(func(d *review.Desk) {
 		aim(d, ask)
 		out.Count, known = decide(d, ask.Do)
@@ -130,14 +130,14 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 	for _, other := range h.others(s) {
 		other.look(ctx)
 	}
-	answer(w, committed{
+	answer(w, commitResult{
 		State: st, Decided: result.Decided, Accepted: result.Accepted,
 		Refused: result.Refused, Notes: append([]string{}, result.Notes...), Written: len(result.Conflicts) == 0,
 	})
 }
 
-// committed is the result of a commit.
-type committed struct {
+// commitResult is the result of a commit.
+type commitResult struct {
 	State    state    `json:"state"`
 	Decided  int      `json:"decided"`
 	Accepted int      `json:"accepted"`

@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// checked is a content that is verified while it is sent.
-type checked struct {
+// verifier is a content that is verified while it is sent.
+type verifier struct {
 	io.Closer
 	from    io.Reader
 	digest  Digest
@@ -22,11 +22,11 @@ type checked struct {
 // reader fails with changed: the engine could only report a content that does not match. It
 // does not read what follows in r.
 func Checked(r io.ReadCloser, d Digest, changed error) io.ReadCloser {
-	return &checked{Closer: r, from: r, digest: d, changed: changed, sum: sha256.New(), left: d.Size}
+	return &verifier{Closer: r, from: r, digest: d, changed: changed, sum: sha256.New(), left: d.Size}
 }
 
 // Read fails together with the last bytes, before anybody takes them for the whole content.
-func (c *checked) Read(p []byte) (int, error) {
+func (c *verifier) Read(p []byte) (int, error) {
 	if c.left == 0 {
 		return 0, io.EOF
 	}

@@ -41,17 +41,17 @@ func (m *making) executable(file string) error {
 	return m.placeLibraries()
 }
 
-// started is how a laid-out program is started from the work folder.
-type started struct {
+// startLine is how a laid-out program is started from the work folder.
+type startLine struct {
 	before []string // the loader with its options; empty for a static program
 	argv0  bool     // the loader knows --argv0
 	path   string
 	after  []string // a script's own argument, and its path
 }
 
-func (s started) plain() []string { return append(append(s.before, s.path), s.after...) }
+func (s startLine) plain() []string { return append(append(s.before, s.path), s.after...) }
 
-func (m *making) use(s started) {
+func (m *making) use(s startLine) {
 	if s.argv0 && len(s.after) == 0 {
 		m.start, m.follows = append(s.before, "--argv0"), s.path
 		return
@@ -60,27 +60,27 @@ func (m *making) use(s started) {
 }
 
 // program lays out one executable file.
-func (m *making) program(file string) (started, error) {
+func (m *making) program(file string) (startLine, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return started{}, unreadable(file, err)
+		return startLine{}, unreadable(file, err)
 	}
 	f, err := elf.Open(real)
 	switch {
 	case errors.As(err, new(*elf.FormatError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return m.script(file, real)
 	case err != nil:
-		return started{}, unreadable(file, err)
+		return startLine{}, unreadable(file, err)
 	}
 	defer f.Close()
 	if what := partsOf(real, f); what != "" {
-		return started{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
+		return startLine{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
 	}
 	at, err := m.place(file, real)
 	if err != nil {
-		return started{}, err
+		return startLine{}, err
 	}
-	s := started{path: above + at}
+	s := startLine{path: above + at}
 	loader, err := program.Interpreter(f)
 	if err != nil {
 		return s, fault.Inputf("%s cannot be bundled: it is damaged: %w", name.Print(file), err)
@@ -92,7 +92,7 @@ func (m *making) program(file string) (started, error) {
 }
 
 // loaded lays out a program with its libraries. The loader that the program names starts it.
-func (m *making) loaded(s started, file, real, loader string) (started, error) {
+func (m *making) loaded(s startLine, file, real, loader string) (startLine, error) {
 	if m.loader != "" && m.loader != loader {
 		return s, fault.Inputf("--stdin needs %s there, which is started by %s, and the command is by %s: they cannot be bundled together; name the case by {in}, without --stdin", name.Print(file), name.Print(loader), name.Print(m.loader))
 	}

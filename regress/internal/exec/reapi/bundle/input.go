@@ -50,7 +50,7 @@ func (m *making) input(ctx context.Context, given string) error {
 	if err := w.folder(""); err != nil {
 		return err
 	}
-	w.tell(given)
+	w.noteOmissions(given)
 	return nil
 }
 

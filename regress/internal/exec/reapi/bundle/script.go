@@ -13,16 +13,16 @@ import (
 )
 
 // script lays out a file that begins with #!, and the program that interprets it.
-func (m *making) script(file, real string) (started, error) {
+func (m *making) script(file, real string) (startLine, error) {
 	words, err := program.Script(real)
 	switch {
 	case err != nil:
-		return started{}, unreadable(file, err)
+		return startLine{}, unreadable(file, err)
 	case len(words) == 0:
-		return started{}, fault.Inputf("%s cannot be bundled: it is neither a whole ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
+		return startLine{}, fault.Inputf("%s cannot be bundled: it is neither a whole ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
 	}
 	if words, err = interpreterOf(words); err != nil {
-		return started{}, fault.Inputf("%s cannot be bundled: %w", name.Print(file), err)
+		return startLine{}, fault.Inputf("%s cannot be bundled: %w", name.Print(file), err)
 	}
 	s, err := m.program(words[0])
 	if err != nil {

@@ -99,7 +99,7 @@ func (w *walking) leaveOut(below string) {
 	}
 }
 
-func (w *walking) tell(given string) {
+func (w *walking) noteOmissions(given string) {
 	if w.copied > 0 {
 		w.note(fmt.Sprintf("--remote-input %s: in the place of %d links that lead outside go the files that they lead to", name.Print(given), w.copied))
 	}

@@ -79,7 +79,7 @@ func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	case cache == nil:
 		return "has no content store at this address, which muster wants beside executions"
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
-		return "does not take SHA-256 digests, and muster has no others (it stores by " + named(cache.GetDigestFunctions()) + " and executes by " + named(functions) + ")"
+		return "does not take SHA-256 digests, and muster has no others (it stores by " + functionNames(cache.GetDigestFunctions()) + " and executes by " + functionNames(functions) + ")"
 	case !takesPriority(execution.GetExecutionPriorityCapabilities(), o.Priority):
 		return fmt.Sprintf("does not take this priority: --remote-priority %d", o.Priority)
 	}
@@ -93,7 +93,7 @@ func (o Options) perhapsElsewhere() string {
 	return " under the instance name " + o.Instance + " (--instance)"
 }
 
-func named(functions []repb.DigestFunction_Value) string {
+func functionNames(functions []repb.DigestFunction_Value) string {
 	var names []string
 	for _, f := range functions {
 		names = append(names, f.String())

@@ -17,13 +17,13 @@ const (
 	logMax   = 256 << 10
 )
 
-// detailed is an error with what the engine reported beside its status.
-type detailed struct {
+// detailedError is an error with what the engine reported beside its status.
+type detailedError struct {
 	error
 	details string
 }
 
-func (d *detailed) Unwrap() error { return d.error }
+func (d *detailedError) Unwrap() error { return d.error }
 
 // withDetails adds the engine's text to an error: its message and the ends of its logs.
 func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResponse) error {
@@ -39,7 +39,7 @@ func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResp
 	if len(details) == 0 {
 		return err
 	}
-	return &detailed{err, strings.Join(details, "; ")}
+	return &detailedError{err, strings.Join(details, "; ")}
 }
 
 // logTail returns "" if the log cannot be read or has nothing for people.

@@ -48,9 +48,9 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 	if n > 1 {
 		tries = fmt.Sprintf(" (%s in %s)", readable.Count(n, "attempt"), readable.Duration(took))
 	}
-	hint, shown := "", &reworded{err.Error(), err}
+	hint, shown := "", &rewordedError{err.Error(), err}
 	details := ""
-	if w := (*detailed)(nil); errors.As(err, &w) {
+	if w := (*detailedError)(nil); errors.As(err, &w) {
 		err, details = w.error, "; "+w.details
 	}
 	if m := (*MissingError)(nil); errors.As(err, &m) {
@@ -75,14 +75,14 @@ func oneLine(text string) string {
 	return readable.Line(text)
 }
 
-// reworded is an error with another text.
-type reworded struct {
+// rewordedError is an error with another text.
+type rewordedError struct {
 	message string
 	err     error
 }
 
-func (e *reworded) Error() string { return e.message }
-func (e *reworded) Unwrap() error { return e.err }
+func (e *rewordedError) Error() string { return e.message }
+func (e *rewordedError) Unwrap() error { return e.err }
 
 // statusText returns the text of a status without gRPC's own words.
 func statusText(err error) string {

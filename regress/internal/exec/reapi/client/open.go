@@ -113,7 +113,7 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 	if !c.limit.zstdStream {
 		return in
 	}
-	return &decompressed{newDecoder(in).IOReadCloser(), in}
+	return &zstdReader{newDecoder(in).IOReadCloser(), in}
 }
 
 // compressedMax is the largest compressed size of a content: compression hardly makes it
@@ -154,13 +154,13 @@ func (s *chunkReader) Close() error {
 	return nil
 }
 
-type decompressed struct {
+type zstdReader struct {
 	io.ReadCloser
 	in *chunkReader
 }
 
 // Read returns the stream's own error. Invalid zstd counts as a temporary failure.
-func (u *decompressed) Read(p []byte) (int, error) {
+func (u *zstdReader) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
 		err = transient{errDigest}
@@ -171,7 +171,7 @@ func (u *decompressed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (u *decompressed) Close() error {
+func (u *zstdReader) Close() error {
 	u.ReadCloser.Close()
 	return u.in.Close()
 }

@@ -66,23 +66,23 @@ func (e *Engine) stream(srv any, s grpc.ServerStream, info *grpc.StreamServerInf
 	if err := cmp.Or(checkMetadata(s.Context()), e.fault(s.Context(), c)); err != nil {
 		return err
 	}
-	err := handle(srv, &watched{ServerStream: s, e: e, c: c})
+	err := handle(srv, &faultyStream{ServerStream: s, e: e, c: c})
 	if c.Moment = End; err == nil {
 		err = e.fault(s.Context(), c)
 	}
 	return err
 }
 
-// A watched stream reports its messages to Options.Fault. One goroutine uses it, and receives
+// A faultyStream stream reports its messages to Options.Fault. One goroutine uses it, and receives
 // and sends in turns.
-type watched struct {
+type faultyStream struct {
 	grpc.ServerStream
 	e              *Engine
 	c              Call
 	received, sent int
 }
 
-func (w *watched) RecvMsg(m any) error {
+func (w *faultyStream) RecvMsg(m any) error {
 	if err := w.ServerStream.RecvMsg(m); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (w *watched) RecvMsg(m any) error {
 	return cmp.Or(w.e.validate(m), w.e.fault(w.Context(), w.c))
 }
 
-func (w *watched) SendMsg(m any) error {
+func (w *faultyStream) SendMsg(m any) error {
 	w.sent++
 	w.c.Moment, w.c.Message = Sending, w.sent
 	if err := w.e.fault(w.Context(), w.c); err != nil {

@@ -10,8 +10,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// named compares the outputs that the result names one by one.
-func (c *comparison) named(r *repb.ActionResult) {
+// compareNamed compares the outputs that the result names one by one.
+func (c *comparison) compareNamed(r *repb.ActionResult) {
 	for _, f := range r.GetOutputFiles() {
 		had := c.had(f.GetPath())
 		c.file(f.GetPath(), had, f.GetDigest(), f.GetIsExecutable(), f.GetContents())
@@ -21,8 +21,8 @@ func (c *comparison) named(r *repb.ActionResult) {
 	}
 }
 
-// unnamed records requested outputs that were given and no longer exist.
-func (c *comparison) unnamed(r *repb.ActionResult) {
+// noteUnnamed records requested outputs that were given and no longer exist.
+func (c *comparison) noteUnnamed(r *repb.ActionResult) {
 	var files, folders []string
 	for _, f := range r.GetOutputFiles() {
 		files = append(files, f.GetPath())

@@ -42,7 +42,7 @@ type Outputs struct {
 // of Read, or describes what is wrong with the result.
 func (o *Outputs) Of(ctx context.Context, r *repb.ActionResult) ([]Output, error) {
 	c := comparison{Outputs: o, ctx: ctx, room: foldersMax}
-	c.named(r)
+	c.compareNamed(r)
 	whole := false
 	for _, d := range r.GetOutputDirectories() {
 		at := strings.TrimSuffix(d.GetPath(), "/")
@@ -59,7 +59,7 @@ func (o *Outputs) Of(ctx context.Context, r *repb.ActionResult) ([]Output, error
 		return nil, ErrNoFolder
 	}
 	if !c.Whole {
-		c.unnamed(r)
+		c.noteUnnamed(r)
 	}
 	slices.SortStableFunc(c.found, func(a, b Output) int { return strings.Compare(a.Path, b.Path) })
 	// A file may be named by itself and also be in a named folder.
