@@ -53,8 +53,8 @@ func (t tools) in(words ...string) string {
 	return filepath.Join(append([]string{t.cache, "causes"}, words...)...)
 }
 
-// pairs returns all pairs. Untuned pairs are the proof: people who work on the analysis look only
-// at the others.
+// pairs returns all pairs. Untuned pairs are the proof, because the analysis was tuned only on
+// the others.
 func pairs(t tools) []pair {
 	esbuild := func(version string) string { return filepath.Join(t.cache, "esbuild-"+version) }
 	prettier8, prettier3 := t.in("prettier-2.8.8", "bin-prettier.js"), t.in("prettier-3.3.3", "bin", "prettier.cjs")
@@ -156,7 +156,7 @@ func (t tools) typed() (all []source, err error) {
 	return all, nil
 }
 
-// c are folders with sources in C and C++, of people who write them unlike each other.
+// c are folders with sources in C and C++, in different styles.
 func (t tools) c() []string {
 	return []string{t.in("leveldown-6.1.1"), t.in("libxmljs2-0.35.0"), t.in("node-sass-9.0.0")}
 }

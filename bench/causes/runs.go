@@ -99,7 +99,7 @@ func (c *compared) again(ctx context.Context, p *place) error {
 // A usage is what a process took.
 type usage struct {
 	wall, cpu time.Duration
-	peak      int64 // bytes of resident memory; 0 where it cannot be told
+	peak      int64 // bytes of resident memory; 0 = unknown
 }
 
 // run runs muster; that something is not identical is no error.

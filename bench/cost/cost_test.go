@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Pairs are of one case, an old run and a new one; a first run that has no other beside it
-// is none, nor is a half.
+// Pairs are an old run and a new run of one case. A first run without the other beside it is
+// not a pair.
 func TestPairsInEvents(t *testing.T) {
 	const events = `{"type":"started","cases":3}
 {"type":"case_ran","name":"alone","pass":1,"old":false,"cpu_ms":9}

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if f.NArg() > 0 || !slices.Contains([]string{pageDisk, slowDisk, folderDisk}, b.disk.kind) || !strings.HasPrefix(*operations, "upload") {
 		return errors.New("-disk is page, slow or folder, -operations begins with upload, and there are no arguments")
 	}
-	b.disk.folder = filepath.Join(b.disk.folder, "bench-files") // a name of its own, for all of it is removed
+	b.disk.folder = filepath.Join(b.disk.folder, "bench-files") // a folder of its own, because all of it is removed
 	b.engines, b.operations = strings.Split(*engines, ","), strings.Split(*operations, ",")
 	if b.muster, err = filepath.Abs(b.muster); err != nil {
 		return err

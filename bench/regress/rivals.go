@@ -125,9 +125,8 @@ func writeNinja(p place, t tool, cases []string) error {
 	return os.WriteFile(filepath.Join(p.dir, "build.ninja"), []byte(b.String()), 0o644)
 }
 
-// writeLit writes the test format that runs one command for each file, which lit
-// had until version 22. A module of its own, for lit's workers receive its objects
-// by name.
+// writeLit writes the test format that runs one command for each file, which lit had until
+// version 22. It is a module of its own, because lit's workers receive its objects by name.
 func writeLit(p place, t tool, _ []string) error {
 	command := "'" + strings.Join(t.with("%s", "%s.o"), "', '") + "'"
 	format := fmt.Sprintf(`import lit.formats, lit.util, lit.Test

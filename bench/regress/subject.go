@@ -76,8 +76,7 @@ func (b *bench) set(ctx context.Context, spec corpora.Spec, t tool) (*measured, 
 	return m, nil
 }
 
-// called is what a row or line about this muster is called: the name tells only
-// several apart.
+// called names this muster in rows and lines. With one muster the name is left out.
 func (s *subject) called(what string) string {
 	if len(s.musters) == 1 {
 		return what

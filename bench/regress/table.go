@@ -146,7 +146,7 @@ func (r *row) beside(base []timing.Sample) string {
 	return ratio(timing.Median(ratios), 1)
 }
 
-// ratio is a dash where there is nothing to compare with.
+// ratio returns a dash if there is nothing to compare with.
 func ratio(a, b float64) string {
 	if a == 0 || b == 0 {
 		return "–"
@@ -175,8 +175,8 @@ func (r row) extremes() (least, most float64) {
 // manyJobs is more than any machine of today has cores.
 const manyJobs = "128"
 
-// indexAndManyLanes tells what stands in no row: how long the archive's index takes, and what
-// very many lanes do.
+// indexAndManyLanes prints what no row has: the time of the archive's index, and the effect of
+// very many lanes.
 func (s *subject) indexAndManyLanes(ctx context.Context) error {
 	var index []time.Duration
 	for range s.rounds {

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// engine is the server under load: a process of ours, or one at an address, of which nothing
-// but that is known.
+// engine is the server under load: a process of the benchmark, or an address.
 type engine struct {
 	addr    string
 	cmd     *exec.Cmd // nil of one at an address

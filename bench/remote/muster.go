@@ -109,7 +109,7 @@ func (s *set) run(ctx context.Context, command, addr string, args ...string) (r 
 	return r, nil
 }
 
-// known is a check of which the engine knows all results.
+// known is a check whose results the engine has in its cache.
 func (s *set) known(ctx context.Context, addr string, args ...string) (ran, error) {
 	r, err := s.check(ctx, addr, args...)
 	if err == nil && r.cached != s.cases {

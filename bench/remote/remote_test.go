@@ -21,8 +21,8 @@ import (
 	"muster/bench/timing"
 )
 
-// Everything is measured once over a few cases, with the program as it is and an engine that
-// takes no time. What the figures are is no matter here, but that all are there is.
+// Everything is measured once over a few cases, with the present program and an engine that
+// takes no time. The figures do not matter here, only that all of them exist.
 func TestTiny(t *testing.T) {
 	m, _ := serve(t)
 	dir := t.TempDir()

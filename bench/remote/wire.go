@@ -16,9 +16,8 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// wire stands between muster and the engine and counts what passes: requests by method, and
-// bytes as they are on the connection. Messages are not looked into, but those that the
-// worker, if there is one, answers.
+// wire is a proxy between muster and the engine. It counts requests by method, and bytes on the
+// connection. It does not decode messages, except those that its worker answers.
 type wire struct {
 	engine *grpc.ClientConn
 	server *grpc.Server

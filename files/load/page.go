@@ -75,8 +75,8 @@ func perSecondAt(i Interval) float64 {
 	return float64(i.Succeeded) / max(i.Length, time.Millisecond).Seconds()
 }
 
-// course is what a value did, at the middle of each interval. The rest that is left at the
-// end is left out where there is anything else, for it is short.
+// course returns a value at the middle of each interval. It omits a short rest at the end if
+// there are other intervals.
 func (r *Result) timeSeries(name string, value func(Interval) float64) series {
 	s := series{Name: name}
 	for n, i := range r.Timeline {

@@ -80,7 +80,7 @@ func (m *Meter) count(r *http.Request, a *answer, ended bool, took time.Duration
 	}
 }
 
-// answer is a response of which the status is known.
+// answer is a response whose status is known.
 type answer struct {
 	http.ResponseWriter
 	status int

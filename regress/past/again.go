@@ -23,7 +23,7 @@ func Again(o regress.Options, failed bool) (again regress.Options, command strin
 		return again, "", err
 	}
 	job.OverrideKept(&again, &o)
-	again.Select.Only = nil // that was the last run's, not what its options say
+	again.Select.Only = nil // it belongs to the last run, not to its options
 	if failed {
 		if err := selectFailed(&again, last); err != nil {
 			return again, "", err

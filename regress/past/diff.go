@@ -151,7 +151,7 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 		Verdict: outcome.Judge(was.Outcome, is.Outcome, c), Ending: &b.Outcome.Ending, GoldenEnding: &a.Outcome.Ending,
 		Cost: b.Cost, Flaky: content.FlakyParts(is.Outcome),
 	}
-	// As in a check: what is known to be flaky is, and what is so only now is told.
+	// as in a check: known flaky parts are left out, and newly flaky ones are named
 	known, ignored := content.FlakyParts(was.Outcome), content.Union(content.IgnoredParts(was.Outcome), content.IgnoredParts(is.Outcome))
 	newly := slices.DeleteFunc(slices.Clone(word.Flaky), func(part string) bool {
 		return slices.Contains(known, part) || slices.Contains(ignored, part)

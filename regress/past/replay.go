@@ -88,7 +88,7 @@ func (r *replay) run(ctx context.Context, file io.Reader) (regress.Summary, erro
 	return r.sum, damage
 }
 
-// emit passes an event on. Who no longer reads one report keeps none from the others.
+// emit passes an event on. If the reader of one report goes away, the other reports go on.
 func (r *replay) emit(ev report.Event) {
 	if err := r.out.Handle(ev); r.broken == nil {
 		r.broken = err
@@ -129,7 +129,7 @@ func (r *replay) seeEngineRun(ev report.CaseRan) {
 	r.runs.Add(ev.Name, ev.Engine, ev.At)
 }
 
-// end sums up what there is of a run whose end is not.
+// end sums up an interrupted run, whose events have no end.
 func (r *replay) end() {
 	s := &r.sum
 	s.Command, s.Run, s.Interrupted, s.BrokeOff, s.ExitStatus = r.started.Command, r.started.Run, true, true, regress.StatusInterrupted

@@ -48,7 +48,7 @@ func completeRun(ctx context.Context, o *regress.Options, h host.Host, words []s
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},
 	} {
 		if err != nil || len(lists[0]) > 0 && len(lists[1]) == 0 {
-			t = regress.Options{} // --golden '' is none
+			t = regress.Options{} // --golden '' means no golden
 			break
 		}
 	}

@@ -61,7 +61,7 @@ func (c *cases) readRuns(w *golden.Writer, all []pass.Task) ([]pass.Task, error)
 	return rest, nil
 }
 
-// kept counts the cases of which --resume has a run.
+// kept counts the cases whose runs --resume keeps.
 func (c *cases) kept() (n int) {
 	for _, h := range c.had {
 		if h.runs > 0 {

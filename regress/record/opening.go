@@ -94,8 +94,8 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	return p, nil
 }
 
-// openWriter begins the new golden, or goes on with what the run that is
-// resumed has of it. The part of any other run is given up.
+// openWriter begins the new golden, or continues the unfinished one of the resumed run. It
+// discards the unfinished golden of any other run.
 func openWriter(ctx context.Context, s *run.Run, into place.Target) (*golden.Writer, error) {
 	m, err := s.Meta(ctx)
 	if err != nil {

@@ -27,7 +27,8 @@ type variation struct {
 	found   atomic.Bool // an example is known, or will be
 }
 
-// find returns an example from a run of a case that differs from those before, if there is none yet.
+// find looks for a case whose run differs from an earlier one, unless it has an example
+// already.
 func (v *variation) find(w *golden.Writer, rules normalize.Rules, rec *golden.Record, now *exec.Result) (string, error) {
 	if !v.found.CompareAndSwap(false, true) {
 		return "", nil

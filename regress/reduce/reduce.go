@@ -22,9 +22,9 @@ import (
 	"muster/regress/internal/shrink"
 )
 
-// Run finds a small source that still shows a cause, and no other than before, writes
-// it into the state folder, and prints what it is and how to run it. When ctx ends it does
-// so with the smallest that it has found by then, and returns an error of class Interrupted.
+// Run finds a small source that still shows a cause, and no other cause than before. It writes
+// the source into the state folder, and prints what it is and how to run it. When ctx ends it
+// does so with the smallest source so far, and returns an error of class Interrupted.
 func Run(ctx context.Context, o regress.Options, h host.Host, r Reduction) (err error) {
 	if r.Status == nil {
 		r.Status = func(string) {}

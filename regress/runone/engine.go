@@ -69,7 +69,7 @@ func layPart(root *os.Root, r *exec.Result, p outcome.Part) error {
 	return lay(root, p.Path, p.Exec, target, func() (io.ReadCloser, error) { return r.Open(p) })
 }
 
-// lay puts a file, or a link where there is a target, in the place of what is there.
+// lay puts a file, or a link if there is a target, at a path, and replaces what is there.
 func lay(root *os.Root, at string, executable bool, target string, open func() (io.ReadCloser, error)) error {
 	if err := errors.Join(root.RemoveAll(at), root.MkdirAll(path.Dir(at), 0o755)); err != nil {
 		return keeping(at, err)

@@ -107,8 +107,8 @@ func runUndecorated(ctx context.Context, s *run.Run, t pass.Task, keep string) (
 	return s.Execution.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.Execution.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
 }
 
-// keepStreams writes the streams beside the case's folders. The case could write
-// there too: what it left under their names is neither followed nor opened.
+// keepStreams writes the streams beside the case's folders. The case could write there too, so
+// keepStreams neither follows nor opens what it left under their names.
 func keepStreams(keep string, r *exec.Result) error {
 	root, err := os.OpenRoot(keep)
 	if err != nil {
@@ -139,8 +139,9 @@ func byHand(c *exec.Command, caseName string) string {
 	return line
 }
 
-// printKept prints how a run ended, what it cost, and where its files are. line runs it again by
-// hand. It is empty for a run on an engine: the command is a path of the workers.
+// printKept prints how a run ended, what it cost, and where its files are. line is the shell
+// line that runs the case by hand. It is empty for a run on an engine, where the command is a
+// path on the workers.
 func printKept(w io.Writer, keep, line, cost string, ended regress.Ending) error {
 	work := filepath.Join(keep, "work")
 	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", ended, cost,

@@ -11,7 +11,7 @@ import (
 // A Change is one thing that the emitter does differently.
 type Change string
 
-// The changes: what somebody who works on an emitter does in a day.
+// The changes: typical changes of an emitter.
 const (
 	Suffix      Change = "suffix"      // a token: 4ll becomes 4LL, nearly everywhere
 	Operator    Change = "operator"    // loops run to < and not to <=

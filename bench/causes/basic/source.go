@@ -1,6 +1,6 @@
-// Package basic is a small compiler from BASIC to C whose emitter can be changed on
-// purpose, and the programs that it is fed: differences of which the truth is known. It
-// knows nothing of muster.
+// Package basic is a small compiler from BASIC to C whose emitter can be changed on purpose,
+// and a generator of programs for it. The true causes of all differences are known. It knows
+// nothing of muster.
 package basic
 
 import (
@@ -18,7 +18,7 @@ func Lines(r *rand.Rand, median float64) int {
 	return max(5, int(median*math.Exp(0.8*r.NormFloat64())))
 }
 
-// Source writes a program of so many lines, which is the same for the same seed.
+// Source writes a program with a number of lines. The same seed gives the same program.
 func Source(seed uint64, lines int) []byte {
 	p := program{r: rand.New(rand.NewPCG(seed, 0)), lines: lines}
 	p.line("REM %s", p.words())
@@ -89,7 +89,7 @@ func (p *program) variable() string {
 
 func (p *program) one(words ...string) string { return words[p.r.IntN(len(words))] }
 
-// expression has at most so many operators, nested.
+// expression has at most a number of nested operators.
 func (p *program) expression(depth int) string {
 	if depth == 0 || p.r.IntN(3) == 0 {
 		switch p.r.IntN(5) {

@@ -115,7 +115,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// residentBytes is this client's memory without the server's; 0 = cannot be told.
+// residentBytes is this client's memory without the server's; 0 = unknown.
 func residentBytes() uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

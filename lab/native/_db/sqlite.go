@@ -11,8 +11,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// patience is how long a connection waits for the one that writes, in milliseconds. Where
-// a thousand wait for each other there is no queue, and some wait long.
+// patience is how long a connection waits for the one that writes, in milliseconds. SQLite has
+// no queue, so among a thousand waiting connections some wait long.
 const patience = 120_000
 
 type sqlite struct {

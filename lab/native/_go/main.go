@@ -178,7 +178,7 @@ func mixed(n int) {
 	}
 }
 
-// meeting has every caller wait until so many have come.
+// meeting makes every caller wait until a number of them have come.
 type meeting struct {
 	mu    sync.Mutex
 	all   sync.Cond

@@ -63,7 +63,7 @@ func (o *options) compete() {
 	}
 }
 
-// wire tells how long a message is.
+// wire encodes the length of a message.
 func (o *options) wire(codec codec) string {
 	data, err := codec.encode(newMessage(1, o.size))
 	must(err)

@@ -1,10 +1,10 @@
-// Package crew starts what runs the cases: lanes on this machine, or an engine elsewhere. In
-// go plain values: where cases run, the corpus, the commands and the limits. Out comes an
-// exec.Executor. Decorators of an executor count runs, mark parts to ignore, settle endings
-// and classify errors.
+// Package crew starts what runs the cases: lanes on this machine, or an engine elsewhere. Its
+// input is plain values: the place of the runs, the corpus, the commands and the limits. Its
+// output is an exec.Executor. Decorators of an executor count runs, mark parts to ignore,
+// settle endings and classify errors.
 //
-// It decides no order and gives no verdict. It does not know the options of a run. It looks
-// up outcomes of a golden only through the functions it is given.
+// It decides no order and gives no verdict. It does not know the options of a run. It looks up
+// outcomes of a golden only through the functions it is given.
 package crew
 
 import (

@@ -1,9 +1,9 @@
-// Package pastrun reads a run of a check, a compare or a record again. In go the run in the state
-// folder and the name of its golden; out come its results, causes and decisions, the stores that
-// it kept, and what a user means by a word such as G1 or a case name.
+// Package pastrun reads a past check, compare or record. Its input is the run in the state
+// folder and the name of its golden. Its output is the results, causes and decisions, the
+// stores of outcomes, and the meaning of a user's word such as G1 or a case name.
 //
-// A Run does not change. WithMarks returns another one, for results that are accepted. A Past has
-// also the options of the run.
+// A Run does not change. WithMarks returns another one, for results that are accepted. A Past
+// also has the options of the run.
 //
 // The package decides nothing, and writes nothing.
 package pastrun

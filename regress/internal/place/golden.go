@@ -73,8 +73,8 @@ func (o Options) ExplainUnfinished(name string, err error) error {
 	return fault.Inputf("no golden %s yet: record %s was interrupted: go on with the same muster record and --resume", name, last.ID)
 }
 
-// Recorded returns what the golden of a name tells about its record; nil if there is no golden, or
-// the name is "".
+// Recorded returns what the golden of a name knows about its record. It returns nil if there is
+// no golden, or the name is "".
 func Recorded(ctx context.Context, called string, o Options) (*golden.Meta, error) {
 	base, err := OpenIfAny(ctx, called, o)
 	if err != nil || base == nil {

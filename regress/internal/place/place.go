@@ -1,6 +1,6 @@
-// Package place finds a golden by its name: the path of a file, or an address. In go the name,
-// the state folder and the options of the client; out comes a Place, which opens the golden,
-// changes it in one transaction, or replaces it by a new one.
+// Package place finds a golden by its name: the path of a file, or an address. Its input is the
+// name, the state folder and the options of the client. Its output is a Place, which opens the
+// golden, changes it in one transaction, or replaces it by a new one.
 //
 // A golden at an address is read from a copy in the state folder. It is replaced there only if
 // nobody else has replaced it since. No caller has to know which kind a place is.

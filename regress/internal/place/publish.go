@@ -41,7 +41,7 @@ func (a *address) Identify(id map[string]string) {
 func (a *address) Reopen(run string) error {
 	s, err := golden.Open(a.Path())
 	if err != nil {
-		return nil // it is not there, or not whole: the run goes on as any other
+		return nil // the golden is missing or incomplete, so the run continues as usual
 	}
 	own := s.Meta().Run == run
 	if err := s.Close(); err != nil || !own {

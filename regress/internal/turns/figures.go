@@ -91,8 +91,9 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 	return c, nil
 }
 
-// explainSpoilt says why the pairs are of no use: the rival changed, or it could not run. A change
-// comes first, as it may be why the rival could not run. explainSpoilt returns "" for good pairs.
+// explainSpoilt explains why the pairs are of no use: the rival changed, or it could not run.
+// It reports a change first, because that may be why the rival could not run. It returns "" for
+// good pairs.
 func explainSpoilt(r *Rival, broken error) string {
 	why := r.explainChange()
 	if why == "" && broken != nil {

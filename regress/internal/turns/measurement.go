@@ -1,6 +1,6 @@
-// Package turns measures what a change costs. In go the cases of a check, and a rival: the command
-// with which the candidate's cost is compared. Both run on a case, one right after the other, in
-// turns which goes first. Out come estimates of the costs.
+// Package turns measures what a change costs. Its input is the cases of a check, and a rival:
+// the command with which the candidate's cost is compared. Both run on a case, one right after
+// the other, and take turns in going first. Its output is estimates of the costs.
 //
 // It gives no verdict on a case, and knows no options of users and no state folder: its caller
 // keeps the pairs of runs, and emits what it reports.

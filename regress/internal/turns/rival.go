@@ -116,8 +116,8 @@ func CostRival(m golden.Meta, now Candidate) Rival {
 	return r
 }
 
-// explainRewritten names a file that the rival reads and that is newer than what it made. It
-// returns "" if there is none.
+// explainRewritten names a file that the rival reads and that is newer than the rival's
+// recorded run. It returns "" if there is none.
 func (r *Rival) explainRewritten() string {
 	for _, file := range filesIn(r.Command.Words) {
 		if info, err := os.Stat(file); err != nil || info.ModTime().After(r.made) {
