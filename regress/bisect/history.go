@@ -13,21 +13,21 @@ type history struct {
 	states   []bisection.State // by the index of the version
 }
 
-// sentence says which versions brought and removed the cause.
+// sentence reports which versions brought and removed the cause.
 func (h history) sentence() string {
 	changes, oldest := bisection.Changes(h.states)
-	silent, why := h.silent()
+	open, why := h.open()
 	switch {
 	case oldest < 0:
-		return "no version tells"
+		return "every version is inconclusive"
 	case len(changes) == 0 && h.states[oldest] == bisection.Shown:
 		return h.oldest(oldest) + " has it already"
-	case len(changes) == 0 && silent == 0:
+	case len(changes) == 0 && open == 0:
 		return "no version has it"
-	case len(changes) == 0 && 2*silent > len(h.states):
-		return "it cannot be told: " + why + ", and the others are without"
+	case len(changes) == 0 && 2*open > len(h.states):
+		return "unknown: " + why + ", and the others are without it"
 	case len(changes) == 0:
-		return "no version that tells has it: " + why
+		return "no conclusive version has it: " + why
 	case len(changes) == 1 && changes[0].Came:
 		return h.by(changes[0]) + " brought it"
 	}
@@ -53,30 +53,30 @@ func (h history) sentence() string {
 // oldest names the oldest version with a result.
 func (h history) oldest(i int) string {
 	if i > 0 {
-		return h.version(i) + ", the oldest that tells,"
+		return h.version(i) + ", the oldest conclusive version,"
 	}
 	return h.version(i) + ", the oldest,"
 }
 
-// silent counts the versions without a result, and says why they have none.
-func (h history) silent() (n int, why string) {
-	untold, notRun := 0, 0
+// open counts the versions without a result, and says why they have none.
+func (h history) open() (n int, why string) {
+	inconclusive, notRun := 0, 0
 	for _, s := range h.states {
 		switch s {
 		case bisection.Inconclusive:
-			untold++
+			inconclusive++
 		case bisection.NotAsked:
 			notRun++
 		}
 	}
 	var words []string
-	if untold > 0 {
-		words = append(words, readable.Number(untold)+" cannot tell")
+	if inconclusive > 0 {
+		words = append(words, readable.Number(inconclusive)+" inconclusive")
 	}
 	if notRun > 0 {
 		words = append(words, readable.Number(notRun)+" not run")
 	}
-	return untold + notRun, "of " + readable.Count(len(h.states), "version") + " " + strings.Join(words, ", ")
+	return inconclusive + notRun, "of " + readable.Count(len(h.states), "version") + " " + strings.Join(words, ", ")
 }
 
 func (h history) version(i int) string { return name.Print(h.versions[i].Name) }
@@ -98,9 +98,9 @@ func stateWords(s bisection.State) string {
 	case bisection.Shown:
 		return "with it"
 	case bisection.Absent:
-		return "without"
+		return "without it"
 	case bisection.Inconclusive:
-		return "cannot tell"
+		return "inconclusive"
 	}
 	return "not run"
 }

@@ -150,7 +150,7 @@ func jsonState(s bisection.State) string {
 	case bisection.Absent:
 		return "absent"
 	case bisection.Inconclusive:
-		return "untold"
+		return "inconclusive"
 	}
 	return "not_run"
 }

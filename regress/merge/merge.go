@@ -338,7 +338,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	}
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(m.found[c.part].Content))
+	was, is := content.Side{Outcome: &old.Outcome, Open: content.Cache(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Cache(m.found[c.part].Content))
 	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.run.Job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err

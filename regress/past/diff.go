@@ -142,7 +142,7 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 	a.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
-	was, is := content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}
+	was, is := content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}
 	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.Job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err

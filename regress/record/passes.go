@@ -90,8 +90,8 @@ func (p *passes) runPass(ctx context.Context, tasks []pass.Task, number int) err
 	before := slices.Clone(p.cases.lanes)
 	return pass.Batched[ranCase]{
 		Goroutines: p.run.Width().Goroutines, Alone: p.run.Width().Alone, Due: p.cases.due, RunTasks: p.run.Execution.Runner(p.run.Events.Emit).RunTasks(number),
-		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: p.count,
-		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) ranCase {
+		Avoid: func(t pass.Task) int { return before[t.Index] }, Receive: p.count,
+		Examine: func(ctx context.Context, t pass.Task, res *exec.Result, err error) ranCase {
 			return p.keep(ctx, t, number, res, err)
 		},
 	}.Run(ctx, tasks)

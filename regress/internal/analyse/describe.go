@@ -26,10 +26,10 @@ func describe(rules normalize.Rules, caseName string, size int64, v regress.Verd
 		d.Now = d.Old // several known endings may differ
 		return d, nil
 	}
-	if d.OldSaid, err = endingText(rules, was); err != nil {
+	if d.OldMessages, err = endingText(rules, was); err != nil {
 		return d, err
 	}
-	d.NowSaid, err = endingText(rules, is)
+	d.NowMessages, err = endingText(rules, is)
 	return d, err
 }
 

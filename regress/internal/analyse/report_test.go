@@ -44,7 +44,7 @@ func TestContentsAreReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		was.opened, is.opened = 0, 0
-		a, b := content.Side{Outcome: &old, Open: content.Remembering(was.open)}, content.Side{Outcome: &now, Open: content.Remembering(is.open)}
+		a, b := content.Side{Outcome: &old, Open: content.Cache(was.open)}, content.Side{Outcome: &now, Open: content.Cache(is.open)}
 		c, err := outcome.Compare(&old, &now, content.SameUnder(rules, a.Open, b.Open))
 		if err != nil {
 			t.Fatal(err)

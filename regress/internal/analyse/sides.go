@@ -23,5 +23,5 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	}
 	b, _, err := now.Get(caseName)
 	b.Outcome.Settle(&a.Outcome)
-	return content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}, err
+	return content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}, err
 }

@@ -126,7 +126,7 @@ var (
 )
 
 func endedCase(name string, old, now regress.Ending, oldSaid, nowSaid string) cause.Case {
-	return cause.Case{Name: name, Old: old, Now: now, OldSaid: []byte(oldSaid), NowSaid: []byte(nowSaid)}
+	return cause.Case{Name: name, Old: old, Now: now, OldMessages: []byte(oldSaid), NowMessages: []byte(nowSaid)}
 }
 
 func TestEndings(t *testing.T) {

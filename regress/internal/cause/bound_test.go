@@ -56,10 +56,10 @@ func manyWays(cases, ways, each int, seed int) (all []cause.Case) {
 // endings returns cases that each end in a way of their own.
 func endings(n int) (all []cause.Case) {
 	for i := range n {
-		c := cause.Case{Name: fmt.Sprintf("e%05d", i), Now: regress.Ending{Kind: regress.Exited, Code: 1 + i%40}, NowSaid: []byte("error: no " + letters(i))}
+		c := cause.Case{Name: fmt.Sprintf("e%05d", i), Now: regress.Ending{Kind: regress.Exited, Code: 1 + i%40}, NowMessages: []byte("error: no " + letters(i))}
 		switch i % 4 {
 		case 1:
-			c.Old, c.Now, c.OldSaid = c.Now, c.Old, c.NowSaid
+			c.Old, c.Now, c.OldMessages = c.Now, c.Old, c.NowMessages
 		case 2:
 			c.Old.Code, c.Now.Code = 1+i%200, 2+i/3
 		case 3:

@@ -14,7 +14,7 @@ type Case struct {
 	Parts    []Part // those that differ, by key
 	// The last messages of the tool: its standard error, or its standard output if that is empty.
 	// Needed only if the endings differ.
-	OldSaid, NowSaid []byte
+	OldMessages, NowMessages []byte
 }
 
 // A Part is one part that differs.

@@ -16,11 +16,11 @@ func endingPattern(c Case) (pattern string, broken bool) {
 	case c.Now.Partial():
 		return sortEnds.key(c.Now.String()), true
 	case c.Now.Kind == regress.Signalled:
-		return sortEnds.key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowSaid)), true
+		return sortEnds.key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowMessages)), true
 	case c.Old.Success():
-		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowSaid)), true
+		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowMessages)), true
 	case c.Now.Success():
-		return sortPasses.key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldSaid)), true
+		return sortPasses.key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldMessages)), true
 	case c.Old.Partial():
 		return sortEnds.key(c.Old.String() + " → " + c.Now.String()), true
 	}

@@ -56,7 +56,7 @@ func TestAsManyCausesAsCases(t *testing.T) {
 	for i := range many {
 		a.Add(cause.Case{
 			Name: fmt.Sprintf("c%05d", i), Verdict: regress.NewlyFailing, Now: regress.Ending{Kind: regress.Exited, Code: 1},
-			NowSaid: []byte("error: no " + letters(i)),
+			NowMessages: []byte("error: no " + letters(i)),
 		})
 	}
 	f := a.Causes()

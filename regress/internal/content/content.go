@@ -45,10 +45,10 @@ func (memoryReader) Close() error { return nil }
 // smaller, and many lanes may hold outcomes at once.
 const rememberedMax = 16 << 20
 
-// Remembering returns an opener that keeps up to 16 MiB of what it opened. Use it for a case that
+// Cache returns an opener that keeps up to 16 MiB of what it opened. Use it for a case that
 // is read several times: for its comparison, its causes and its excerpt. Contents must not change
 // meanwhile. Only one goroutine may use the opener.
-func Remembering(open Opener) Opener {
+func Cache(open Opener) Opener {
 	kept, room := map[outcome.Key][]byte{}, int64(rememberedMax)
 	return func(p outcome.Part) (io.ReadCloser, error) {
 		if b, known := kept[p.Key]; known {

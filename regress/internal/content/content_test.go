@@ -31,7 +31,7 @@ func file(path string, size int64) outcome.Part {
 // What is remembered has a limit, and an error is none of it.
 func TestRememberedIsBounded(t *testing.T) {
 	c := countedOpens{content: map[string][]byte{"small": []byte("x"), "large": []byte("y"), "half": make([]byte, rememberedMax/2+1), "other half": make([]byte, rememberedMax/2+1)}}
-	open := Remembering(c.open)
+	open := Cache(c.open)
 	for _, one := range []struct {
 		path    string
 		size    int64

@@ -8,14 +8,14 @@ import (
 	"muster/regress/internal/partglob"
 )
 
-// Ignoring matches the parts that --ignore names. They are never compared, and no store keeps their
+// IgnoreList matches the parts that --ignore names. They are never compared, and no store keeps their
 // contents: an outcome has them as parts of the form outcome.Ignored. It never changes after
 // ParseIgnore, so any number of goroutines may use it.
-type Ignoring []*partglob.Pattern
+type IgnoreList []*partglob.Pattern
 
 // ParseIgnore compiles the patterns of --ignore. Its error is of class fault.Input.
-func ParseIgnore(globs []string) (Ignoring, error) {
-	list := make(Ignoring, 0, len(globs))
+func ParseIgnore(globs []string) (IgnoreList, error) {
+	list := make(IgnoreList, 0, len(globs))
 	for _, text := range globs {
 		p, err := partglob.Compile(text)
 		if err != nil {
@@ -27,7 +27,7 @@ func ParseIgnore(globs []string) (Ignoring, error) {
 }
 
 // Match reports whether a part is ignored.
-func (list Ignoring) Match(k outcome.Key) bool {
+func (list IgnoreList) Match(k outcome.Key) bool {
 	return slices.ContainsFunc(list, func(p *partglob.Pattern) bool { return p.Match(k) })
 }
 

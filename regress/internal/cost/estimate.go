@@ -31,9 +31,9 @@ type Estimate struct {
 	Warnings []Warning `line:"warnings"`    // reasons why a figure may mislead
 }
 
-// Of estimates the cost of a change. floor, in KiB, is the smallest peak that can be measured:
+// NewEstimate estimates the cost of a change. floor, in KiB, is the smallest peak that can be measured:
 // pairs below it are ignored for memory. Pairs without CPU time on one side are ignored.
-func Of(pairs []Pair, floor int64) Estimate {
+func NewEstimate(pairs []Pair, floor int64) Estimate {
 	cases := byCase(pairs)
 	var e Estimate
 	for _, c := range cases {

@@ -46,7 +46,7 @@ func TestSidesAreTreatedAlike(t *testing.T) {
 		for i, p := range pairs {
 			swapped[i] = cost.Pair{Case: p.Case, Old: p.New, New: p.Old}
 		}
-		there, back := cost.Of(pairs, 0), cost.Of(swapped, 0)
+		there, back := cost.NewEstimate(pairs, 0), cost.NewEstimate(swapped, 0)
 		for _, r := range [][2]cost.Ratio{{there.CPU, back.CPU}, {there.Memory, back.Memory}} {
 			if r[0].IsKnown() != r[1].IsKnown() || r[0].Bounded() != r[1].Bounded() {
 				t.Fatalf("%+v, and swapped %+v", r[0], r[1])
@@ -80,13 +80,13 @@ func drawPairs(t *rapid.T) []cost.Pair {
 func TestEstimatesAreSane(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawPairs(t)
-		e := cost.Of(pairs, 100)
+		e := cost.NewEstimate(pairs, 100)
 		for _, r := range []cost.Ratio{e.CPU, e.Memory} {
 			if !(r.Value >= 0) || r.Bounded() && !(r.Low <= r.Value*(1+1e-12) && r.Value <= r.High*(1+1e-12) && r.Low >= 0) {
 				t.Fatalf("%+v", r)
 			}
 		}
-		again := cost.Of(rapid.Permutation(pairs).Draw(t, "permuted"), 100)
+		again := cost.NewEstimate(rapid.Permutation(pairs).Draw(t, "permuted"), 100)
 		if e.CPU.IsKnown() && !near(again.CPU.Value, e.CPU.Value) {
 			t.Fatalf("in another order %v, not %v", again.CPU, e.CPU)
 		}
@@ -94,7 +94,7 @@ func TestEstimatesAreSane(t *testing.T) {
 }
 
 func TestNoPairs(t *testing.T) {
-	e := cost.Of([]cost.Pair{{Case: "a", New: outcome.Cost{CPU: 1}}}, 0)
+	e := cost.NewEstimate([]cost.Pair{{Case: "a", New: outcome.Cost{CPU: 1}}}, 0)
 	if e.CPU.IsKnown() || e.Memory.IsKnown() || e.Pairs != 0 || len(e.Cases)+len(e.Worst)+len(e.Warnings) != 0 {
 		t.Errorf("%+v", e)
 	}
@@ -111,7 +111,7 @@ func TestRatioIsOfTheSums(t *testing.T) {
 		old, now = old+p.Old.CPU, now+p.New.CPU
 		pairs = append(pairs, p)
 	}
-	e := cost.Of(pairs, 0)
+	e := cost.NewEstimate(pairs, 0)
 	if want := float64(now) / float64(old); !near(e.CPU.Value, want) || !near(e.Memory.Value, 1.5) {
 		t.Errorf("%v and %v, not %v and 1.5", e.CPU, e.Memory, want)
 	}
@@ -127,7 +127,7 @@ func TestWorstAreConfirmed(t *testing.T) {
 		}
 		return pairs
 	}
-	e := cost.Of(slow(noise(1, 200, 1, 1)), 0)
+	e := cost.NewEstimate(slow(noise(1, 200, 1, 1)), 0)
 	suspects := e.Suspects()
 	if len(suspects) < 2 || !slices.Contains(suspects, "case 7") {
 		t.Errorf("suspects %q: case 7 is to be among them, and not alone", suspects)
@@ -141,7 +141,7 @@ func TestWorstAreConfirmed(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	kinds := func(pairs []cost.Pair) (list []cost.Kind) {
-		for _, w := range cost.Of(pairs, 20000).Warnings {
+		for _, w := range cost.NewEstimate(pairs, 20000).Warnings {
 			list = append(list, w.Kind)
 		}
 		return list

@@ -70,14 +70,14 @@ const (
 func TestRecordedNoise(t *testing.T) {
 	rounds := recorded(t)
 	for i, round := range rounds {
-		if e := cost.Of(round, 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
+		if e := cost.NewEstimate(round, 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
 			t.Errorf("round %d as it was: %+v", i, e.CPU)
 		}
 	}
 	count := func(checks int, factor float64) (above, below int) {
 		r := rand.New(rand.NewPCG(1, 1))
 		for i := range checks {
-			switch e := cost.Of(swapped(r, rounds[i%len(rounds)], factor), 0); {
+			switch e := cost.NewEstimate(swapped(r, rounds[i%len(rounds)], factor), 0); {
 			case e.CPU.Low > 1:
 				above++
 			case e.CPU.Bounded() && e.CPU.High < 1:
@@ -102,17 +102,17 @@ func TestFewCases(t *testing.T) {
 	for _, cases := range []int{1, 3} {
 		alarms, found := 0, 0
 		for seed := range uint64(200) {
-			if e := cost.Of(noise(seed, cases, 30, 1), 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
+			if e := cost.NewEstimate(noise(seed, cases, 30, 1), 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
 				alarms++
 			}
-			if e := cost.Of(noise(seed, cases, 30, 1.1), 0); e.CPU.Low > 1 {
+			if e := cost.NewEstimate(noise(seed, cases, 30, 1.1), 0); e.CPU.Low > 1 {
 				found++
 			}
 		}
 		if alarms > 2 || found < 190 {
 			t.Errorf("%d cases: %d alarms of 200, 10 %% found %d times", cases, alarms, found)
 		}
-		if e := cost.Of(noise(1, cases, 2, 1), 0); e.CPU.Bounded() {
+		if e := cost.NewEstimate(noise(1, cases, 2, 1), 0); e.CPU.Bounded() {
 			t.Errorf("two pairs of %d cases have an interval: %+v", cases, e.CPU)
 		}
 	}
@@ -175,7 +175,7 @@ func TestTooLittleToTell(t *testing.T) {
 			}
 		}
 	}
-	few := cost.Of(noise(1, 2, 1, 1), 0)
+	few := cost.NewEstimate(noise(1, 2, 1, 1), 0)
 	if len(few.Warnings) == 0 || few.Warnings[0] != (cost.Warning{Kind: cost.TooFew, Text: "no interval from 2 pairs of 2 cases; run more cases"}) {
 		t.Errorf("%+v", few.Warnings)
 	}
@@ -183,7 +183,7 @@ func TestTooLittleToTell(t *testing.T) {
 	for i := range scattered {
 		scattered[i].New.CPU *= time.Duration(1 + 5*(i/2%2))
 	}
-	if e := cost.Of(scattered, 0); !e.CPU.Vague() || len(e.Warnings) == 0 || e.Warnings[0].Kind != cost.TooFew || slices.ContainsFunc(e.Warnings, func(w cost.Warning) bool { return w.Kind == cost.Noisy }) {
+	if e := cost.NewEstimate(scattered, 0); !e.CPU.Vague() || len(e.Warnings) == 0 || e.Warnings[0].Kind != cost.TooFew || slices.ContainsFunc(e.Warnings, func(w cost.Warning) bool { return w.Kind == cost.Noisy }) {
 		t.Errorf("%+v", e)
 	}
 }

@@ -54,7 +54,7 @@ const digestsFile = "remote-digests.json"
 // Start implements Crew. The commands show that they run on the engine.
 func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if s.MemoryMax > 0 {
-		e.o.Warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
+		e.o.Warn("--memory is not for engines: an engine limits its workers itself, perhaps by --platform")
 	}
 	if s.NoNetwork {
 		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")

@@ -11,11 +11,11 @@ import (
 // afterwards: an ignored log that differs each time makes no difference.
 type ignoring struct {
 	exec.Executor
-	list content.Ignoring
+	list content.IgnoreList
 }
 
 // IgnoreParts returns an executor that marks the parts to ignore.
-func IgnoreParts(e exec.Executor, list content.Ignoring) exec.Executor {
+func IgnoreParts(e exec.Executor, list content.IgnoreList) exec.Executor {
 	if len(list) == 0 {
 		return e
 	}

@@ -86,7 +86,7 @@ func Resume(path string) (*Writer, error) {
 // newWriter takes the lock. The writer has no connection yet, and its file ends in suffix.
 func newWriter(path, suffix string) (*Writer, error) {
 	path = resolve(path)
-	if err := Replaceable(path); err != nil {
+	if err := CheckReplaceable(path); err != nil {
 		return nil, err
 	}
 	k, err := newPacker()
@@ -206,7 +206,7 @@ func (w *Writer) Finish() error {
 
 // publish syncs the part and renames it, unless somebody put another file there since.
 func (w *Writer) publish() error {
-	if err := replaceable(w.path); err != nil {
+	if err := checkReplaceable(w.path); err != nil {
 		return err
 	}
 	if err := syncPath(w.part); err != nil {

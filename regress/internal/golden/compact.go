@@ -31,7 +31,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 		return 0, 0, err
 	}
 	copied := path + copySuffix
-	if err := errors.Join(replaceable(copied), checkJournal(journal(copied))); err != nil {
+	if err := errors.Join(checkReplaceable(copied), checkJournal(journal(copied))); err != nil {
 		return 0, 0, err
 	}
 	if err := removeDatabase(copied); err != nil { // left by a Compact that was killed

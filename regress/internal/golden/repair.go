@@ -62,7 +62,7 @@ func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 		return done, classify(path, err)
 	}
 	defer s.close()
-	if err := errors.Join(replaceable(w.part), checkJournal(journal(w.part))); err != nil {
+	if err := errors.Join(checkReplaceable(w.part), checkJournal(journal(w.part))); err != nil {
 		return done, err
 	}
 	if err := w.create(s.meta, s.encoded); err != nil {

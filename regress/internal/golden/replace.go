@@ -19,14 +19,14 @@ const magic = "SQLite format 3\x00"
 // journalMagic is the beginning of SQLite's journals.
 const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
-// Replaceable returns nil if a new golden may replace the file at path: nothing, an empty file, or
+// CheckReplaceable returns nil if a new golden may replace the file at path: nothing, an empty file, or
 // a golden of a format that this muster reads, damaged or not. Anything else belongs to somebody,
 // and the error is of class Input. Create calls it. Callers with costly work ahead call it before
 // that work.
-func Replaceable(path string) error {
+func CheckReplaceable(path string) error {
 	path = resolve(path)
 	for _, p := range []string{path, path + partSuffix} {
-		if err := replaceable(p); err != nil {
+		if err := checkReplaceable(p); err != nil {
 			return err
 		}
 		if err := checkJournal(journal(p)); err != nil {
@@ -58,7 +58,7 @@ func checkJournal(path string) error {
 	return nil
 }
 
-func replaceable(path string) error {
+func checkReplaceable(path string) error {
 	f, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

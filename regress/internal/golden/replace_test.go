@@ -121,7 +121,7 @@ func TestForeignIsNotReplaced(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "g")
 	calls := map[string]func() error{
-		"Replaceable": func() error { return Replaceable(path) },
+		"Replaceable": func() error { return CheckReplaceable(path) },
 		"Create":      func() error { return discard(Create(path, Meta{})) },
 		"Resume":      func() error { return discard(Resume(path)) },
 	}

@@ -14,7 +14,7 @@ type Job struct {
 	regress.Options
 	Name    string // of the command, such as "check"
 	Rules   normalize.Rules
-	Ignored content.Ignoring
+	Ignored content.IgnoreList
 	Chooser *plan.Chooser // chooses cases by Options.Select
 }
 

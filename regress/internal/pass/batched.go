@@ -17,9 +17,9 @@ type Batched[R any] struct {
 	// RunTasks runs tasks in order on one lane, and calls ended for each. It returns the number
 	// of tasks that ran.
 	RunTasks func(ctx context.Context, tasks []Task, avoid int, ended func(Task, *exec.Result, error)) int
-	// Look makes the result of a run, or of its failure. Take receives the results, one at a time.
-	Look func(context.Context, Task, *exec.Result, error) R
-	Take func(Task, R) error
+	// Examine makes the result of a run, or of its failure. Receive gets the results, one at a time.
+	Examine func(context.Context, Task, *exec.Result, error) R
+	Receive func(Task, R) error
 	// Between may be nil. It does other work before the next tasks. It returns a function that
 	// records the result, or nil if it did nothing. Its argument is the expected duration of the
 	// next task.
@@ -57,10 +57,10 @@ func (p Batched[R]) Run(ctx context.Context, tasks []Task) error {
 				if r != nil {
 					pace.add(r.Cost.Wall)
 				}
-				got := p.Look(ctx, t, r, err) // an error of take does not end it
+				got := p.Examine(ctx, t, r, err) // an error of take does not end it
 				taking.Lock()
 				defer taking.Unlock()
-				if err := p.Take(t, got); failed == nil {
+				if err := p.Receive(t, got); failed == nil {
 					failed = err
 				}
 			})

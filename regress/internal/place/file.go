@@ -31,5 +31,5 @@ func (f file) prepare() error {
 	if f.path == "" {
 		return nil
 	}
-	return golden.Replaceable(f.path)
+	return golden.CheckReplaceable(f.path)
 }

@@ -28,7 +28,7 @@ func (a *address) prepare() error {
 	if a.copy == nil {
 		return nil
 	}
-	return a.addName(golden.Replaceable(a.copy.Path))
+	return a.addName(golden.CheckReplaceable(a.copy.Path))
 }
 
 func (a *address) Identify(id map[string]string) {

@@ -25,7 +25,7 @@ func engineRun(n int) []Event {
 	var cases []Case
 	for i := range n {
 		at := epoch.Add(5*time.Second + time.Duration(i)*200*time.Millisecond)
-		r := &outcome.EngineRun{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Took: time.Duration(1+i%2) * 100 * time.Millisecond}
+		r := &outcome.EngineRun{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueKnown: true, Took: time.Duration(1+i%2) * 100 * time.Millisecond}
 		if r.Cached = i%3 == 2; !r.Cached {
 			r.Asked = r.Queued + r.Took + 20*time.Millisecond
 		}
@@ -103,12 +103,12 @@ func TestEngineThatMeasures(t *testing.T) {
 func TestEngineAdvice(t *testing.T) {
 	second := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	for want, r := range map[string]regress.EngineRuns{
-		"more workers":    {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 100, Took: second(90), Span: second(10)},
-		"a larger":        {Executed: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
-		"of few runs":     {Executed: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 10, Took: second(90), Span: second(10)},
-		"not told of all": {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 99, Took: second(90), Span: second(10)},
-		"a long way":      {Executed: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesTold: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
-		"few at once":     {Executed: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
+		"more workers":    {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 100, Took: second(90), Span: second(10)},
+		"a larger":        {Executed: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesKnown: 100, Took: second(35), Span: second(10)},
+		"of few runs":     {Executed: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 10, Took: second(90), Span: second(10)},
+		"not told of all": {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 99, Took: second(90), Span: second(10)},
+		"a long way":      {Executed: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesKnown: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
+		"few at once":     {Executed: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesKnown: 100, Took: second(35), Span: second(10)},
 	} {
 		said := strings.Contains(want, "more") || strings.Contains(want, "larger")
 		if got := engineAdvice(&r); said != strings.HasPrefix(got, want) || !said && got != "" {
@@ -264,7 +264,7 @@ func TestETAWhereNearlyAllIsCached(t *testing.T) {
 func TestLoadKeepsItsSums(t *testing.T) {
 	l := load{from: epoch}
 	for i := range 3000 {
-		r := &outcome.EngineRun{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Took: 2 * time.Second}
+		r := &outcome.EngineRun{Asked: 4 * time.Second, Queued: time.Second, QueueKnown: true, Took: 2 * time.Second}
 		l.add(CaseRan{Engine: r, At: epoch.Add(time.Duration(i+4) * time.Second)})
 	}
 	for i := 2; i < l.used-2; i++ {

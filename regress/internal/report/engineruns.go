@@ -29,8 +29,8 @@ func (e *EngineSum) Add(caseName string, r *outcome.EngineRun, at time.Time) {
 	e.runs.Executed++
 	e.runs.Asked += r.Asked
 	e.runs.Took += r.Took
-	if r.QueueTold {
-		if e.runs.QueuesTold++; e.runs.QueuesTold == 1 || r.Queued < e.runs.QueueLeast {
+	if r.QueueKnown {
+		if e.runs.QueuesKnown++; e.runs.QueuesKnown == 1 || r.Queued < e.runs.QueueLeast {
 			e.runs.QueueLeast = r.Queued
 		}
 		e.runs.Queued += r.Queued
@@ -88,10 +88,10 @@ const (
 // has.
 func engineAdvice(r *regress.EngineRuns) string {
 	asked, _ := r.AtOnce()
-	queued := r.Queued - time.Duration(r.QueuesTold)*r.QueueLeast
+	queued := r.Queued - time.Duration(r.QueuesKnown)*r.QueueLeast
 	atWork := r.Asked - queued
 	switch {
-	case r.Executed < judgedRunsMin || r.QueuesTold < r.Executed:
+	case r.Executed < judgedRunsMin || r.QueuesKnown < r.Executed:
 		return ""
 	case queued > atWork:
 		return "more workers would make it faster, a larger --remote-jobs would not"

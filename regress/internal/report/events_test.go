@@ -214,7 +214,7 @@ func drawEngineRun(t *rapid.T) *outcome.EngineRun {
 	}
 	r := &outcome.EngineRun{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Took: drawDuration(t, "took"),
 		Measured: rapid.Bool().Draw(t, "measured"), Asked: drawDuration(t, "asked")}
-	if r.QueueTold = rapid.Bool().Draw(t, "queue told"); r.QueueTold {
+	if r.QueueKnown = rapid.Bool().Draw(t, "queue told"); r.QueueKnown {
 		r.Queued = drawDuration(t, "queued")
 	}
 	return r
@@ -232,7 +232,7 @@ func drawRuns(t *rapid.T) *regress.EngineRuns {
 	}
 	r := &regress.EngineRuns{Cached: rapid.Int().Draw(t, "cached"), Executed: rapid.Int().Draw(t, "executed"), Jobs: rapid.Int().Draw(t, "jobs"),
 		Sent: rapid.Int64().Draw(t, "sent"), Received: rapid.Int64().Draw(t, "received"), Asked: drawDuration(t, "asked"),
-		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
+		Queued: drawDuration(t, "queued"), QueuesKnown: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
 		Longest: regress.LongestRun{Name: drawName(t, "longest"), Worker: drawName(t, "on"), Took: drawDuration(t, "longest")}}
 	for range rapid.IntRange(0, 2).Draw(t, "workers") {
 		r.Workers = append(r.Workers, regress.Worker{Name: drawName(t, "worker"), Runs: rapid.Int().Draw(t, "runs"), Took: drawDuration(t, "took")})

@@ -68,7 +68,7 @@ func engineFigures(r *regress.EngineRuns) []fact {
 	if r.Executed == 0 || r.Took == 0 {
 		return facts
 	}
-	if r.QueuesTold == r.Executed {
+	if r.QueuesKnown == r.Executed {
 		add("Waiting for a worker", readable.Duration(r.Mean(r.Queued))+" a run, "+readable.Duration(r.Queued)+" in all")
 	}
 	add("The command alone", readable.Duration(r.Mean(r.Took))+" a run, "+readable.Duration(r.Took)+" in all")

@@ -105,7 +105,7 @@ func recordMembers(s regress.Summary) []jsonline.Member {
 
 func engineObject(r *regress.EngineRuns) jsonline.Object {
 	queued := jsonline.Member{Key: "queued_ms"}
-	if r.QueuesTold >= r.Executed {
+	if r.QueuesKnown >= r.Executed {
 		queued.Value = r.Queued
 	}
 	return jsonline.Object{Of: *r, First: engineKeys, More: []jsonline.Member{queued, {Key: "workers", Value: len(r.Workers)}}}

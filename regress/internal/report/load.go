@@ -43,7 +43,7 @@ func (l *load) add(ev CaseRan) {
 	l.spread(&l.asked, began, end)
 	if ran := min(r.Took, r.Asked); ran > 0 {
 		start := end - ran
-		if r.QueueTold {
+		if r.QueueKnown {
 			start = min(start, began+r.Queued)
 		}
 		l.spread(&l.running, start, start+ran)

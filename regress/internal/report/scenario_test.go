@@ -174,7 +174,7 @@ func costOfTen() Cost {
 			pairs = append(pairs, cost.Pair{Case: fmt.Sprintf("case%d.go", i), Old: outcome.Cost{CPU: old, PeakRSS: 9000}, New: outcome.Cost{CPU: old * 11 / 10, PeakRSS: 9100}})
 		}
 	}
-	estimate := cost.Of(pairs, 1000)
+	estimate := cost.NewEstimate(pairs, 1000)
 	estimate.Worst = estimate.Cases[:2]
 	return Cost{Estimate: estimate, Measured: 10, Took: 2 * time.Second}
 }

@@ -30,7 +30,7 @@ func EngineWords(r *outcome.EngineRun) string {
 	}
 	add(r.Worker != "", ran+" on "+workerText(r.Worker))
 	add(r.Worker == "" && !r.Cached, ran)
-	add(r.QueueTold && !r.Cached, "queued "+readable.Duration(r.Queued))
+	add(r.QueueKnown && !r.Cached, "queued "+readable.Duration(r.Queued))
 	add(r.Took > 0, "took "+readable.Duration(r.Took))
 	return strings.Join(words, ", ")
 }
@@ -62,7 +62,7 @@ func engineWaits(r *regress.EngineRuns) string {
 	if r.Executed == 0 || r.Took == 0 {
 		return ""
 	}
-	if r.QueuesTold < r.Executed {
+	if r.QueuesKnown < r.Executed {
 		return "in the mean a run took " + readable.Duration(r.Mean(r.Took))
 	}
 	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", readable.Duration(r.Mean(r.Queued)), readable.Duration(r.Mean(r.Took)))

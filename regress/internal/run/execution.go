@@ -19,12 +19,12 @@ type Execution struct {
 	Executor exec.Executor // nil before Start
 	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
 
-	ignored content.Ignoring // parts that are never compared
-	usedAt  time.Duration    // CPU that this process had used at the start
+	ignored content.IgnoreList // parts that are never compared
+	usedAt  time.Duration      // CPU that this process had used at the start
 }
 
 // NewExecution returns an execution on this machine. Connect may replace the crew.
-func NewExecution(o crew.Options, ignored content.Ignoring) *Execution {
+func NewExecution(o crew.Options, ignored content.IgnoreList) *Execution {
 	return &Execution{Crew: crew.NewHere(o), ignored: ignored, usedAt: crew.UsedCPU()}
 }
 

@@ -37,7 +37,7 @@ func NewLedger(events *Events) *Ledger { return &Ledger{events: events} }
 
 // WatchIgnored makes NoteUnused note those globs of --ignore that match no part. texts are
 // the globs as they were given.
-func (l *Ledger) WatchIgnored(texts []string, globs content.Ignoring) {
+func (l *Ledger) WatchIgnored(texts []string, globs content.IgnoreList) {
 	for i, text := range texts {
 		l.unused = append(l.unused, unusedGlob{text, globs[i]})
 	}

@@ -25,7 +25,7 @@ func TestLinesAreJSON(t *testing.T) {
 		{},
 		{Name: []byte("src/a.c"), Identical: true, CPU: 1, Wall: 2, Peak: 3},
 		{Name: []byte("\xff\x00\"\n<é"), Kind: regress.OutputLimit, Code: -1, CPU: math.MaxInt64, Wall: math.MinInt64},
-		{Name: []byte("there"), Engine: &outcome.EngineRun{Cached: true, Worker: "w\"1", Queued: 1, QueueTold: true, Took: 2, Asked: 3}},
+		{Name: []byte("there"), Engine: &outcome.EngineRun{Cached: true, Worker: "w\"1", Queued: 1, QueueKnown: true, Took: 2, Asked: 3}},
 	} {
 		if err := lines.Add(l); err != nil {
 			t.Fatal(err)

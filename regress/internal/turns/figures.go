@@ -69,7 +69,7 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 		return c, err
 	}
 	began := time.Now()
-	c.Estimate = cost.Of(m.pairs, m.executor.Floor())
+	c.Estimate = cost.NewEstimate(m.pairs, m.executor.Floor())
 	if err := m.confirm(ctx, &c.Estimate); err != nil {
 		return c, err
 	}
@@ -116,7 +116,7 @@ func (m *Measurement) compareRecorded() (c report.Cost, err error) {
 			pairs = append(pairs, cost.Pair{Case: one.name(), Old: old.Cost, New: one.cost})
 		}
 	}
-	c.Estimate, c.Indicative = cost.Of(pairs, m.executor.Floor()), true
+	c.Estimate, c.Indicative = cost.NewEstimate(pairs, m.executor.Floor()), true
 	c.Measured = len(c.Cases)
 	// An interval would show how the cases scatter, not how the days differ.
 	c.CPU.Low, c.CPU.High, c.Memory.Low, c.Memory.High = 0, 0, 0, 0

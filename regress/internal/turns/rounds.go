@@ -42,7 +42,7 @@ func (m *Measurement) runRounds(ctx context.Context) error {
 	began := time.Now()
 	most, before := patience(m.o.Limits, m.pairs, began.Sub(m.o.Began)), m.took
 	for round := 0; round < roundsMax && m.broken == nil; round++ {
-		estimate := cost.Of(m.pairs, m.executor.Floor())
+		estimate := cost.NewEstimate(m.pairs, m.executor.Floor())
 		if estimate.CPU.Precision() <= precisionWanted || allDecided(m.o.Limits, estimate) {
 			return nil
 		}

@@ -24,7 +24,7 @@ type Judge struct {
 	Masks       func(caseName string) bool // reports whether parts of a case vary in the golden; nil with a Reference
 	Found       *keep.Store                // the outcomes of cases that are not identical
 	Rules       normalize.Rules
-	Ignored     content.Ignoring
+	Ignored     content.IgnoreList
 	Comparer    content.Comparer
 	Differences *analyse.Collector
 }
@@ -128,5 +128,5 @@ func (j *Judge) Sides(caseName string) (was, is content.Side, err error) {
 }
 
 func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
-	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(j.Baseline.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(j.Found.Content))
+	return content.Side{Outcome: &old.Outcome, Open: content.Cache(j.Baseline.Content)}, content.KeptSide(&rec.Outcome, content.Cache(j.Found.Content))
 }

@@ -56,7 +56,7 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	}
 	return pass.Batched[firstResult]{
 		Goroutines: c.o.Goroutines, Alone: c.o.Alone, Due: c.o.Due, RunTasks: c.o.Runner.RunTasks(1),
-		Avoid: func(pass.Task) int { return exec.NoLane }, Look: l.first.compare, Take: c.takeFirst,
+		Avoid: func(pass.Task) int { return exec.NoLane }, Examine: l.first.compare, Receive: c.takeFirst,
 		Between: l.runWaiting,
 	}.Run(ctx, alone)
 }

@@ -14,10 +14,10 @@ import (
 // engines report CPU and memory.
 func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, outcome.EngineRun) {
 	r := outcome.EngineRun{
-		Worker:    shortened(m.GetWorker()),
-		Queued:    between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
-		QueueTold: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
-		Took:      between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
+		Worker:     shortened(m.GetWorker()),
+		Queued:     between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
+		QueueKnown: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
+		Took:       between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
 	}
 	if r.Took == 0 && m.GetVirtualExecutionDuration().IsValid() {
 		r.Took = credible(m.GetVirtualExecutionDuration().AsDuration())
@@ -38,8 +38,8 @@ func addMeasured(r *outcome.EngineRun, resp response) {
 	m := resp.result.GetExecutionMetadata()
 	r.Asked = resp.asked
 	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()
-	if !r.QueueTold && resp.asked > 0 && from.IsValid() && to.IsValid() {
-		r.Queued, r.QueueTold = max(0, resp.asked-between(from, to)), true
+	if !r.QueueKnown && resp.asked > 0 && from.IsValid() && to.IsValid() {
+		r.Queued, r.QueueKnown = max(0, resp.asked-between(from, to)), true
 	}
 }
 

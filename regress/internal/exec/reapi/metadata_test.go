@@ -47,7 +47,7 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := name == "Buildbarn" || name == "buildbox"
-		want := outcome.EngineRun{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Took: 5 * time.Second, Measured: measured}
+		want := outcome.EngineRun{Worker: "w7", Queued: 3 * time.Second, QueueKnown: true, Took: 5 * time.Second, Measured: measured}
 		cost := outcome.Cost{Wall: 5 * time.Second}
 		if measured {
 			cost.CPU, cost.PeakRSS = 1500*time.Millisecond, 2048
@@ -68,8 +68,8 @@ func TestQueueThatIsNotTold(t *testing.T) {
 		resp response
 		want outcome.EngineRun
 	}{
-		"by the clock here": {busy, response{asked: 9 * time.Second}, outcome.EngineRun{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
-		"clocks that run":   {busy, response{asked: 6 * time.Second}, outcome.EngineRun{QueueTold: true, Asked: 6 * time.Second}},
+		"by the clock here": {busy, response{asked: 9 * time.Second}, outcome.EngineRun{Queued: 2 * time.Second, QueueKnown: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, response{asked: 6 * time.Second}, outcome.EngineRun{QueueKnown: true, Asked: 6 * time.Second}},
 		"cached":            {busy, response{asked: 9 * time.Second, cached: true}, outcome.EngineRun{Cached: true}},
 		"nothing is said":   {nil, response{asked: 9 * time.Second}, outcome.EngineRun{Asked: 9 * time.Second}},
 	} {
@@ -117,7 +117,7 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got.Engine.QueueTold = false // whether or not
+		got.Engine.QueueKnown = false // whether or not
 		if got.Cost != (outcome.Cost{}) || *got.Engine != (outcome.EngineRun{Worker: strings.Repeat("é", 100) + "…"}) {
 			t.Errorf("%s: %+v, %+v", name, *got.Engine, got.Cost)
 		}

@@ -31,7 +31,7 @@ func responseOf(message *repb.ExecuteResponse) (response, error) {
 	case code != codes.OK:
 		return resp, fault.Environmentf("the engine did not run it: %v: %s", code, name.Print(message.GetStatus().GetMessage()))
 	case resp.result == nil:
-		return resp, fault.Environmentf("the engine says that it ran it, and has no result")
+		return resp, fault.Environmentf("the engine reports that the case ran, but sends no result")
 	}
 	return resp, nil
 }
@@ -46,7 +46,7 @@ func (a *action) ending(resp response) (regress.Ending, error) {
 	case resp.timedOut:
 		return regress.Ending{Kind: regress.TimedOut}, nil
 	case code < 0:
-		return regress.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
+		return regress.Ending{}, fault.Environmentf("%s: the engine reports exit status %d, which no command has: the run is incomplete", name.Print(a.job.Source.Name), code)
 	case signalled && !a.job.Command.Shell:
 		return regress.Ending{Kind: regress.Signalled, Code: signal}, nil
 	}

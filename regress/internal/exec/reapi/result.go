@@ -39,7 +39,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 	case err != nil && regress.ClassOf(err) != regress.None:
 		return nil, err
 	case err != nil:
-		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
+		return nil, fault.Environmentf("result of %s: %w", name.Print(a.job.Source.Name), err)
 	}
 	if c.exceeded { // also for a run that timed out: a lane would have ended it before
 		ending = regress.Ending{Kind: regress.OutputLimit}
@@ -88,7 +88,7 @@ func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) erro
 		case err != nil:
 			return err
 		case len(raw) > 0 && own != digest:
-			return errors.New("a stream is not what its digest says")
+			return errors.New("a stream does not match its digest")
 		}
 		l.Size, l.Digest, l.Inlined = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
 	}

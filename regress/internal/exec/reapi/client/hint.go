@@ -12,7 +12,7 @@ import (
 func (o Options) hintOf(p purpose, s *status.Status) string {
 	switch code := s.Code(); {
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
-		return "; perhaps it wants to be told which of its instances: --instance"
+		return "; it may need the name of an instance: --instance"
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound):
 		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
 	case p == learning && code == codes.Unavailable && o.cutOff(s.Message()):
@@ -24,7 +24,7 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
 	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
-		return "; --platform says what a worker must have"
+		return "; --platform names what a worker must have"
 	case (p == executing || p == gettingResult) && tooLarge(s.Err()):
 		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
 	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
