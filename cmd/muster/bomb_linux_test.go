@@ -67,7 +67,7 @@ func refusesBomb(t *testing.T, bin, dir, corpus, label string) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 {
 		t.Errorf("%v, want exit status 2", err)
 	}
-	if want := "muster: " + label + ": entry zeros claims 65.0 GiB, more than the limit of 64.0 GiB; leave it out\n"; string(out) != want {
+	if want := "muster: " + label + ": entry zeros claims 65 GiB, more than the limit of 64 GiB; leave it out\n"; string(out) != want {
 		t.Errorf("got  %.500s\nwant %s", out, want)
 	}
 	const memoryMax = 512 << 10 // KiB

@@ -11,15 +11,16 @@ func (p *program) check() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "check [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run a changed command and compare with the golden",
-		Long: `Check runs the command over every case of the corpus and compares what comes out
-with the golden, which it never writes. A case that differs runs twice more. If some
-runs equal the golden it is flaky, else it changed, crashed and so on. Then the golden's
-command, if its executable still exists, runs some cases again in turns with yours, to
-measure what the change costs.
+		Long: `Check runs the command over every case of the corpus and compares the outcomes with
+the golden. It never writes the golden. A case that differs runs twice more. If some of
+its runs equal the golden, the case is flaky; else it changed, crashed and so on.
 
-Corpus, command and cases default to those that were recorded. A selection that you give
-narrows the recorded one; --all-cases lifts the recorded one. The exit status is 0 when
-all is identical and 1 when something is not; muster help exit-codes has the others.`,
+To measure what a change costs, check then runs some cases again, with your command and
+the golden's in turns. It needs the executable of the golden's command for that.
+
+Corpus, command and cases default to the recorded ones. A selection that you give narrows
+the recorded selection; --all-cases lifts it. The exit status is 0 if all cases are
+identical, and 1 if a case differs. See muster help exit-codes for the others.`,
 		Example: `  muster check
   muster check sources.tar -- ./gofmt-new {in}
   muster check --filter '^a/' --format json

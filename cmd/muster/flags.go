@@ -34,7 +34,7 @@ func toolFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "take only cases that match `GLOB`; repeatable")
-	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`, or with a '!' before it only the others; repeatable")
+	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`; '!RE' takes only the others; repeatable")
 	f.StringVar(&o.Select.Partition, "partition", "", "take only part K of N parts, as `hash:K/N`")
 	f.IntVar(&o.Select.Sample, "sample", 0, "take only `N` cases, always the same ones")
 }
@@ -50,7 +50,7 @@ func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "begin with what was not identical last time")
+	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "run the cases first that were not identical last time")
 }
 
 func limitFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -60,9 +60,9 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)")
-	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case is ended")
-	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes have `SIZE` of memory together, such as 512M or 2G; 0 = no limit (default 0)")
-	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case that leaves `SIZE` in streams and files (default 64M)")
+	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case must end")
+	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes together use more than `SIZE` of memory, such as 512M or 2G; 0 = no limit (default 0)")
+	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case whose streams and files exceed `SIZE` (default 64M)")
 }
 
 // jobsFlag is the only limit that reduce and bisect have, because the others are those of the
@@ -78,16 +78,16 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&r.Instance, "instance", "", "ask for the instance `NAME` of the engine")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")
-	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, where the engine gives no whole folder; repeatable")
-	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, whatever --jobs says (default 64)")
+	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; without it, the command is a path on the workers").NoOptDefVal = "true"
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, if the engine does not return whole folders; repeatable")
+	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, instead of --jobs (default 64)")
 	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy (default 30s, and 1s at the start)")
-	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
-	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its usual one")
+	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the start")
+	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its default")
 	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
-	f.Var((*commandWords)(&r.Preflight), "preflight", "show with `COMMAND` that the tool runs on the engine (default COMMAND --version)")
-	f.StringVar(&r.CA, "tls-ca", "", "trust the certificates in `FILE` (PEM), and not the system's")
-	f.StringVar(&r.Cert, "tls-cert", "", "show the engine the certificate in `FILE` (PEM)")
+	f.Var((*commandWords)(&r.Preflight), "preflight", "run `COMMAND` on the engine first, to check that the tool works there (default: the tool with --version)")
+	f.StringVar(&r.CA, "tls-ca", "", "trust the certificates in `FILE` (PEM) instead of the system's")
+	f.StringVar(&r.Cert, "tls-cert", "", "present the certificate in `FILE` (PEM) to the engine")
 	f.StringVar(&r.Key, "tls-key", "", "read the key of that certificate from `FILE` (PEM)")
 }
 
@@ -119,7 +119,7 @@ func stateFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; refuse if the tool, the corpus or the flags changed")
+	f.BoolVar(&o.Store.Resume, "resume", false, "continue the interrupted run; refuse if the tool, the corpus or the flags changed")
 }
 
 func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -128,14 +128,14 @@ func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func recordFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "run every case `N` times, to find what differs from run to run")
+	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "run every case `N` times, to find parts that differ from run to run")
 	f.BoolVar(&o.Judge.AllowFailures, "allow-failures", false, "write the golden although every case fails")
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "run a case that differs `N` times more")
 	allowFlag(f, o)
-	f.BoolVar(&o.Judge.Strict, "strict", false, "exit with 1 also when something was not compared")
+	f.BoolVar(&o.Judge.Strict, "strict", false, "exit with 1 also if something was not compared")
 	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit with 1 also when the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
 	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run `N` cases again in turns with the trusted command, to measure what the change costs; 0 measures nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
@@ -146,7 +146,7 @@ func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 for `VERDICTS`: some of flaky,new,missing")
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "do not exit with 1 because of `VERDICTS`: any of flaky,new,missing")
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -162,7 +162,7 @@ func quietFlag(f *pflag.FlagSet, o *regress.Options) {
 // shownFlags control how a run is shown, live or again.
 func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
-	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and how it ended")
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and the result")
 	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "print every case, identical ones too")
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
 	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")

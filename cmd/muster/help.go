@@ -55,16 +55,16 @@ func help() *cobra.Command {
 func exitCodes() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
-		Short: "What the exit status says",
+		Short: "The meaning of the exit status",
 		Long: `0    all identical, or only known flaky parts differ, or only what --allow names
 1    something else is not identical (newly flaky counts), or --fail-fast ended the run,
      or the change costs more than --fail-on allows, or every case of a record fails
 2    usage, configuration, hostile or damaged input, no golden
 3    the environment failed: disk full, command not found … (wins over 1)
 4    nothing selected
-130  interrupted; what was done is kept, --resume goes on
+130  interrupted; finished work is kept, and --resume continues
 
-record exits with 0 also when some sources fail: that is an outcome like another.
-load exits with 1 when requests failed, and with 3 when there is no server.`,
+record exits with 0 even if some sources fail: a failure is an outcome too.
+load exits with 1 if requests failed, and with 3 if there is no server.`,
 	}
 }

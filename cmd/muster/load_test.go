@@ -29,8 +29,8 @@ func TestLoad(t *testing.T) {
 		status int
 		said   string
 	}{
-		{"upload 4 50 5K", 0, "upload: 50 requests of 5120 bytes, 4 connections, http\nsuccesses   50\nfailures    0\ncost "},
-		{"download 4 50 5K --html " + page, 0, "download: 50 requests of 5120 bytes"},
+		{"upload 4 50 5K", 0, "upload: 50 requests of 5,120 bytes, 4 connections, http\nsuccesses   50\nfailures    0\ncost "},
+		{"download 4 50 5K --html " + page, 0, "download: 50 requests of 5,120 bytes"},
 		{"download 4 60 5K", 1, "\nsuccesses   50\nfailures    10\n            10: 404 Not Found"},
 		{"download 4 50 4K", 1, "50: the received bytes differ from the uploaded ones"},
 		{"exist 4 50 --rate 1000", 0, "exist: 50 requests, 4 connections, http, 1000 requests due each second"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"muster/internal/readable"
 	"os"
 	"slices"
 	"time"
@@ -109,7 +110,7 @@ func (o EnginesOptions) check() error {
 	case len(o.Ops) == 0 || len(o.Engines) == 0:
 		return inputf("no operation, or no engine, to measure")
 	case o.Rounds < 1 || o.Rounds > roundsMax:
-		return inputf("%d rounds: from 1 to %d are possible", o.Rounds, roundsMax)
+		return inputf("%s: from 1 to %s are possible", readable.Count(o.Rounds, "round"), readable.Number(roundsMax))
 	}
 	for _, op := range o.Ops {
 		if !slices.Contains(Ops(), op) {

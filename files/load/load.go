@@ -141,7 +141,7 @@ func (o Options) complete() (Options, error) {
 	case o.Size < 0 || o.Size > sizeMax:
 		return o, inputf("a size of %s: from 0 to %s are possible", readable.Count(o.Size, "byte"), readable.Number(int64(sizeMax)))
 	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > rateMax:
-		return o, inputf("a rate of %g requests a second: from 0 to %d are possible", o.Rate, rateMax)
+		return o, inputf("a rate of %g requests a second: from 0 to %s are possible", o.Rate, readable.Number(int64(rateMax)))
 	case o.Timeout < 0:
 		return o, inputf("a timeout of %v: use a time above 0, such as 30s", o.Timeout)
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
