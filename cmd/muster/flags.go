@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/regress"
-	"muster/regress/check"
 )
 
 // flagGroup adds one group of flags that set the options.
@@ -235,9 +234,6 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if broken != nil {
 			return broken
-		}
-		if err := check.SystemLimits(); err != nil { // help and version work with lower limits
-			return err
 		}
 		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the configuration sets further flags below
 		if err := from.apply(c.Flags(), o); err != nil {

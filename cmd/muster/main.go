@@ -16,13 +16,23 @@ import (
 
 	"muster/lab"
 	"muster/regress"
+	"muster/regress/check"
 )
 
 func main() {
+	os.Exit(exitStatus(runProcess(), os.Stderr))
+}
+
+// runProcess is the program in its process. It checks the system's limits before anything
+// else: signals and the collection of garbage start threads, and without them the Go runtime
+// ends the program.
+func runProcess() error {
+	if err := check.SystemLimits(); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	os.Exit(exitStatus(err, os.Stderr))
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // interruptible returns a context that ends at a signal that asks the program to end.
