@@ -106,7 +106,7 @@ side:
 	$(GO) -C bench test ./...
 
 # Beside other people's tools; what is not installed is named and left out.
-# TABLE=article is muster alone by number of jobs; MUSTER=old=/tmp/muster,new=../bin/muster
+# TABLE=article is muster alone by number of jobs; MUSTER=old=../old/muster,new=../bin/muster
 # compares versions. What they are is in bench/README.md, from whose folder paths are seen.
 MUSTER ?= ../bin/muster
 CORPUS ?= 67MB,1KB

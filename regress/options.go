@@ -58,9 +58,10 @@ type Selection struct {
 	Sample      int      // number of cases, always the same ones; 0 = all
 	FailedFirst bool     // cases that were not identical in the last check run first
 	FailFast    int      // number of cases that are not identical, after which the run stops; 0 = never
-	Only        []string // names; nil = all. A resumed run has the names of the run it resumes
+	Only        []string // names of the only cases to run; nil = all. --resume sets it to those of the earlier run
 	AllCases    bool     // ignores the selection that the golden keeps
-	// Recorded is the selection that the golden keeps. Check and Cases read it there.
+	// Recorded is the selection that the golden keeps. Callers leave it empty: check.Run and
+	// past.Cases read it from the golden.
 	Recorded RecordedSelection
 }
 

@@ -22,14 +22,14 @@ type Summary struct {
 	Verdicts    Verdicts      `line:"verdicts"`
 	Masked      Masked        `line:"masked,omitempty"`
 	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
-	NotSampled  int           `line:"not_in_sample"`       // cases that only the recorded sample leaves out
+	NotSampled  int           `line:"not_in_sample"`       // cases left out by the recorded --sample, and by nothing else
 	Sources     Sources       `line:"sources,omitempty"`   // check: sources that changed since the golden was recorded
 	Settings    []string      `line:"settings,omitempty"`  // a sentence for each setting that differs from the recorded one
-	Stopped     int           `line:"stopped,omitempty"`   // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
+	Stopped     int           `line:"stopped,omitempty"`   // new or flaky cases that a signal or a limit ended: accept takes them only with --failing
 	Endings     Endings       `line:"endings"`             // record: how the cases ended
 	Failing     []Failure     `line:"failing,omitempty"`   // record: the first failing cases, in corpus order
 	Interrupted bool          `line:"interrupted"`
-	BrokeOff    bool          `line:"broke_off,omitempty"` // --resume goes on: it was interrupted, or the machine failed
+	BrokeOff    bool          `line:"broke_off,omitempty"` // --resume can continue: the run was interrupted, or the machine failed
 	Mixed       bool          `line:"mixed,omitempty"`     // the tool changed during the run, so --resume refuses it
 	Groups      int           `line:"groups"`              // causes
 	ExitStatus  int           `line:"exit_status"`

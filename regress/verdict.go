@@ -11,13 +11,13 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	MachineFailed Verdict = iota // the machine failed, not the tool
-	TimedOutNow                  // unlike in the golden, a limit ended the case, as in the next two
-	OutOfMemNow
-	OutputLimited
-	Crashed // unlike in the golden, a signal ended the case
-	NewlyFailing
-	NewlyPassing
+	EnvironmentFailed  Verdict = iota // the machine failed, not the tool
+	NewlyTimedOut                     // the limit of time ended the case, unlike in the golden
+	NewlyOutOfMemory                  // the limit of memory did
+	NewlyOutputLimited                // the limit of output did
+	Crashed                           // unlike in the golden, a signal ended the case
+	NewlyFailing                      // exit 0 in the golden, and not now
+	NewlyPassing                      // the reverse
 	Changed
 	Flaky        // some runs are identical with the golden, and some are not
 	DifferedOnce // the run was interrupted before the case ran again

@@ -8,25 +8,25 @@ import (
 )
 
 func (p *program) accept() *cobra.Command {
-	var a decide.Acceptance
+	var a decide.AcceptOptions
 	c := p.command(&cobra.Command{
 		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
 		Short: "Write new outcomes into the golden",
-		Long: `Accept promotes what the last check found into the golden, all or nothing. If anything
-but accepts of this check changed the golden, accept refuses. For a golden at an
-address, set MUSTER_TOKEN to the token of its server.
+		Long: `Accept writes outcomes of the last check into the golden, all or nothing. It refuses if the
+golden has changed since the check, except by other accepts from that check. For a golden
+at an address, set MUSTER_TOKEN to the access token of its server.
 
 Accepting a cause such as G1 of muster groups counts for this check only. A case enters
 the golden once all its causes are accepted. If a case is itself named G1, write ./G1.
 
---all leaves out newly failing and crashed cases and those that reached a limit;
---failing takes them too. It also leaves out cases that the corpus no longer has;
---missing drops them. --cases leaves out all cases that match none of its globs.
---cases without a name or a cause means --all.
+--all skips cases that newly fail, crash or reach a limit; --failing accepts them too.
+It also skips cases that the corpus no longer has; --missing drops them from the golden.
+--cases accepts only cases that match one of its globs. --cases without a name or a cause
+implies --all.
 
-Once all differences of a whole check are accepted, the golden takes over the check's
-command and settings. A plain check runs them from then on. --keep-command leaves the
-golden's command.
+If you accept all differences of a check of all cases, the golden also gets the check's
+command and settings. A plain check runs them from then on. --keep-command keeps the old
+command in the golden.
 
 The golden keeps who accepted, when, and the reason of -m. muster golden info and
 muster show print these.`,

@@ -14,14 +14,14 @@ import (
 )
 
 func (p *program) bisect() *cobra.Command {
-	var how bisect.Bisection
+	var how bisect.Options
 	var file string
 	c := p.command(&cobra.Command{
 		Use:   "bisect [G1|NAME] --versions FILE [flags]",
-		Short: "Find the version of the command that brought each cause",
+		Short: "Find the version of the command that introduced each cause",
 		Long: `Bisect runs each version in FILE once on the smallest source of each cause. For each
-cause it prints the version that brought it, and versions that removed it and brought it
-back. Name a cause to search for that cause alone, or a case for all causes of the case.
+cause it prints the version that introduced it, and versions that removed it and brought
+it back. Name a cause to search for that cause alone, or a case for all causes of the case.
 
 FILE has one version a line, the oldest first, as NAME: COMMAND. Lines that begin with
 # are comments. An interrupt prints what is known so far: the last and the first version
@@ -92,7 +92,7 @@ func parseVersion(line, where string) (v bisect.Version, err error) {
 		}
 	}
 	if at <= 0 {
-		return v, usagef("%s: %.100q is no version: a line is NAME: COMMAND", where, line)
+		return v, usagef("%s: %.100q is not a version: a line is NAME: COMMAND", where, line)
 	}
 	v = bisect.Version{Name: line[:at], Where: where}
 	v.Words, err = splitCommand(where, strings.TrimSpace(line[at+1:]))

@@ -12,15 +12,17 @@ func (p *program) check() *cobra.Command {
 		Use:   "check [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run a changed command and compare with the golden",
 		Long: `Check runs the command over every case of the corpus and compares the outcomes with
-the golden. It never writes the golden. A case that differs runs twice more. If some of
-its runs equal the golden, the case is flaky; else it changed, crashed and so on.
+the golden. It never writes the golden. If a case differs, check runs it two more times.
+If some runs equal the golden, the case is flaky. Otherwise it gets another verdict, such
+as changed or crashed.
 
-To measure what a change costs, check then runs some cases again, with your command and
-the golden's in turns. It needs the executable of the golden's command for that.
+Then check measures the CPU time and memory that the change costs. It runs some cases
+again, alternately with your command and the recorded one. If the recorded executable is
+gone or has changed, check says so and measures nothing.
 
-Corpus, command and cases default to the recorded ones. A selection that you give narrows
-the recorded selection; --all-cases lifts it. The exit status is 0 if all cases are
-identical, and 1 if a case differs. See muster help exit-codes for the others.`,
+Corpus, command, selection, environment and limits default to the recorded ones. If you
+give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is
+0 if all cases are identical, and 1 if a case differs. See muster help exit-codes.`,
 		Example: `  muster check
   muster check sources.tar -- ./gofmt-new {in}
   muster check --filter '^a/' --format json

@@ -13,8 +13,8 @@ func (p *program) compare() *cobra.Command {
 		Use:   "compare [CORPUS] [flags] --ref 'COMMAND' --new 'COMMAND'",
 		Short: "Compare two commands side by side, without a golden",
 		Long: `Compare runs both commands over every case of the corpus, interleaved, and
-compares what they leave. No golden is read or written: --golden only names a file
-that is no case of the corpus.`,
+compares their outcomes. It neither reads nor writes a golden: --golden only names a file
+that is not a case of the corpus.`,
 		Example: `  muster compare sources.tar --ref 'gofmt {in}' --new 'gofmt -s {in}'`,
 	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {

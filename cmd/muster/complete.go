@@ -17,14 +17,14 @@ type names func(c *cobra.Command, o *regress.Options, h host.Host, args []string
 
 // differing lists the cases that were not identical in the run that --run names.
 func differing(c *cobra.Command, o *regress.Options, h host.Host, _ []string) ([]cobra.Completion, error) {
-	list, err := past.DifferingChoices(*o, h, c.Flag("run").Value.String())
+	list, err := past.DifferingCompletions(*o, h, c.Flag("run").Value.String())
 	return completions(list), err
 }
 
 // causesAndCases lists the causes of the run that --run names, and its cases that were not
 // identical.
 func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	causes, err := past.CauseChoices(*o, h, c.Flag("run").Value.String())
+	causes, err := past.CauseCompletions(*o, h, c.Flag("run").Value.String())
 	if err != nil {
 		return nil, err
 	}
@@ -34,14 +34,14 @@ func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []st
 
 // shown lists the arguments of show: for a record, the cases of the golden.
 func shown(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	recorded, err := past.RecordedChoices(c.Context(), *o, h, c.Flag("run").Value.String())
+	recorded, err := past.RecordedCompletions(c.Context(), *o, h, c.Flag("run").Value.String())
 	if err != nil || len(recorded) > 0 {
 		return completions(recorded), err
 	}
 	return causesAndCases(c, o, h, args)
 }
 
-func completions(list []past.Choice) []cobra.Completion {
+func completions(list []past.Completion) []cobra.Completion {
 	all := make([]cobra.Completion, len(list))
 	for i, l := range list {
 		all[i] = cobra.CompletionWithDesc(l.Word, l.Text)
@@ -94,7 +94,7 @@ func tameCompletion(root *cobra.Command) {
 		return // cobra has changed its completion command
 	}
 	c.Use = "completion SHELL"
-	c.Short = "Print a script with which a shell completes commands, flags and names"
+	c.Short = "Print a shell completion script"
 	c.Long = `Completion prints a script that a shell reads to complete commands, flags and the names
 of cases. muster help completion SHELL says where it goes.`
 	c.Args = nil

@@ -24,7 +24,7 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 		if from.apply(c.Flags(), o) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		list, err := past.RunChoices(*o, c.Name() == "show")
+		list, err := past.RunCompletions(*o, c.Name() == "show")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -13,28 +13,28 @@ import (
 type flagGroup func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "give files that match `GLOB` to every case; they are not cases themselves; repeatable (default HDR_*)")
-	f.StringArrayVar(&o.Corpus.Context, "context", nil, "give files that match `GLOB` to every case; they are cases too; repeatable")
+	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "give shared files that match `GLOB` to every case; they are not cases; repeatable (default HDR_*)")
+	f.StringArrayVar(&o.Corpus.Context, "context", nil, "give shared files that match `GLOB` to every case; they are cases too; repeatable")
 }
 
 func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.Shell, "shell", false, "give the command to /bin/sh -c")
 	f.BoolVar(&o.Command.Stdin, "stdin", false, "give the source to the command as its standard input")
 	f.StringArrayVar(&o.Command.Env, "env", nil, "set the variable `K=V` for the command; repeatable")
-	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "pass the variable `NAME` from here to the command; repeatable")
-	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "run cases without a network; each lane has a loopback of its own")
+	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "pass `NAME` from your environment to the command; repeatable")
+	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "let cases reach only a private loopback interface")
 }
 
 // toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "count files that match `GLOB` as the tool's, too; repeatable")
-	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not count files that match `GLOB` as the tool's; repeatable")
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool, and report when they change; repeatable")
+	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not treat files that match `GLOB` as part of the tool; repeatable")
 }
 
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "take only cases that match `GLOB`; repeatable")
 	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`; '!RE' takes only the others; repeatable")
-	f.StringVar(&o.Select.Partition, "partition", "", "take only part K of N parts, as `hash:K/N`")
+	f.StringVar(&o.Select.Partition, "partition", "", "split the cases into N parts by a hash of their names, and take part K: `hash:K/N`")
 	f.IntVar(&o.Select.Sample, "sample", 0, "take only `N` cases, always the same ones")
 }
 
@@ -45,11 +45,11 @@ func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
 // recordedFlags relate a check to the recorded corpus and selection.
 func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
 	allCasesFlag(f, o)
-	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit with 2 if a source, or a file that all cases share, is not the recorded one")
+	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit with 2 if a source or a shared file changed since the record")
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "run the cases first that were not identical last time")
+	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "begin with the cases that were not identical last time")
 }
 
 func limitFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -67,7 +67,7 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 // jobsFlag is the only limit that reduce and bisect have, because the others are those of the
 // run that they examine. Run has one case, and rerun has the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 runs them one after another, without a pool")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool, to measure the pool")
 }
 
 // remoteFlags select an engine that runs the cases, and configure it.
@@ -78,9 +78,9 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")
 	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; without it, the command is a path on the workers").NoOptDefVal = "true"
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, if the engine does not return whole folders; repeatable")
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "collect files that match `GLOB`, such as {stem}.s or out/*.o; only for engines that cannot return whole folders; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, instead of --jobs (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy (default 30s, and 1s at the start)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is unreachable or busy (default 30s, and 1s at the start)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the start")
 	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its default")
 	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
@@ -122,7 +122,7 @@ func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "rewrite before comparing, as `[GLOB:]s/RE/REPL/`; repeatable")
+	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "replace what RE matches by REPL before comparing, in the streams and files that GLOB names: `[GLOB:]s/RE/REPL/`; repeatable")
 	f.StringArrayVar(&o.Judge.Ignore, "ignore", nil, "do not compare parts that match `GLOB`, such as *.log, cache/** or stderr; repeatable")
 }
 
@@ -132,20 +132,20 @@ func recordFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "run a case that differs `N` times more")
+	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "run a case `N` more times if it differs")
 	allowFlag(f, o)
-	f.BoolVar(&o.Judge.Strict, "strict", false, "exit with 1 also if something was not compared")
-	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit with 1 also when the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
-	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run `N` cases again in turns with the trusted command, to measure what the change costs; 0 measures nothing")
+	f.BoolVar(&o.Judge.Strict, "strict", false, "also exit with 1 if a part was not compared")
+	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "also exit with 1 if the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
+	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run `N` cases again, alternately with your command and the recorded one, to measure the cost of the change; 0 measures nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
 func runsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Runs, "runs", 1, "run identical cases `N` times, to find rare differences")
+	f.IntVar(&o.Judge.Runs, "runs", 1, "run identical cases `N` times in all, to find rare differences")
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "do not exit with 1 because of `VERDICTS`: any of flaky,new,missing")
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 if all cases that are not identical have one of these `VERDICTS`: any of flaky,new,missing")
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -173,7 +173,7 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func colourFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(newColour(&o.Report.Colour), "color", "colour text auto, always or never; auto colours terminals, everything if CLICOLOR_FORCE is set, and nothing if NO_COLOR is")
+	f.Var(newColour(&o.Report.Colour), "color", "when to colour text: auto, always or never; auto colours only on a terminal, CLICOLOR_FORCE forces colours, NO_COLOR disables them")
 }
 
 // acceptedFlags control how much accept prints.

@@ -13,7 +13,7 @@ func (p *program) golden() *cobra.Command {
 		Long: `Golden describes, checks, repairs, merges and compacts goldens. Each command takes a
 FILE; without it, --golden or muster.golden.`,
 		Example: `  muster golden info                              print tool, corpus, accepts and sizes
-  muster golden check                             check all contents
+  muster golden check                             read everything, and report damage
   muster golden merge a.golden b.golden --into muster.golden`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -56,12 +56,14 @@ func exitCodes() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "The meaning of the exit status",
-		Long: `0    all identical, or only known flaky parts differ, or only what --allow names
-1    something else is not identical (newly flaky counts), or --fail-fast ended the run,
-     or the change costs more than --fail-on allows, or every case of a record fails
+		Long: `0    every case is identical (known flaky parts are not compared), or has a verdict that
+     --allow names
+1    a case differs or is newly flaky, or --fail-fast ended the run, or the change costs
+     more than --fail-on allows, or --strict found parts that were not compared, or every
+     case of a record fails
 2    usage, configuration, hostile or damaged input, no golden
-3    the environment failed: disk full, command not found … (wins over 1)
-4    nothing selected
+3    the environment failed: disk full, command not found …; takes precedence over 1
+4    no case is selected
 130  interrupted; finished work is kept, and --resume continues
 
 record exits with 0 even if some sources fail: a failure is an outcome too.

@@ -13,7 +13,7 @@ import (
 func (p *program) merge() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "merge RUN RUN... [flags]",
-		Short: "Join the checks of several jobs into one run",
+		Short: "Join the checks of several CI jobs into one run",
 		Long: `Merge joins checks of parts of one corpus into one run. groups, show, review and accept
 take that run like any other. A RUN is the ID of a run, the folder of a run, or the state
 folder of another job. A state folder stands for its last check.

@@ -8,15 +8,15 @@ import (
 )
 
 func (p *program) reduce() *cobra.Command {
-	var how reduce.Reduction
+	var how reduce.Options
 	var reference string
 	c := p.command(&cobra.Command{
 		Use:   "reduce NAME|G1 [flags]",
-		Short: "Shrink a source as long as it still shows the cause",
+		Short: "Shrink a source to the smallest one that still shows the cause",
 		Long: `Reduce starts with the smallest source that shows a cause, or with the case of that name
-and all its causes. It removes what the cause does not need: forms, lines, brackets and
-tokens. Each attempt runs the reference and the candidate as the check did. The result
-shows the same cause, ends in the same way, and shows no new cause.
+and all its causes. It removes what the cause does not need: declarations, lines, bracketed
+groups and tokens. Each attempt runs the reference and the candidate as the check did. The
+result shows the same cause, ends in the same way, and shows no new cause.
 
 The result is written to .muster/reduced/RUN/NAME and stays there as long as the run. It
 is printed with the difference and the line that runs it again.

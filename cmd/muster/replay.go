@@ -13,7 +13,7 @@ import (
 func (p *program) replay() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "replay EVENTS [flags]",
-		Short: "Show a recorded run again",
+		Short: "Print the report of a past run from its file of events",
 		Long: `Replay prints a run again from the file EVENTS that --events wrote (- for the standard
 input). Add other reports, such as a page of a run on another machine. Replay runs nothing.
 It exits with the status of the recorded run.

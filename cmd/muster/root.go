@@ -49,7 +49,11 @@ func (p *program) root() *cobra.Command {
 		Long: `muster runs a command over thousands of files, records every output, and shows exactly
 what changes when you change the command.
 
-The loop: record → check → groups → review → accept`,
+The loop: record → check → groups → review → accept
+
+A case is one file of the corpus, with the command that runs over it. Its outcome is the
+exit status, standard output, standard error, and each file that the command wrote. The
+golden keeps the recorded outcomes. A cause is one change that shows in many cases.`,
 		Example: `  muster record corpus.tar -- gofmt {in}       record what the trusted command does
   muster check  corpus.tar -- gofmt -s {in}    run the changed one and compare
   muster groups                                group the differences by cause

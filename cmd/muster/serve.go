@@ -39,7 +39,7 @@ func (p *program) serve() *cobra.Command {
 	s := newServeFlags()
 	c := &cobra.Command{
 		Use:   "serve [flags]",
-		Short: "Keep goldens, corpora and build caches for a team, on few threads",
+		Short: "Keep goldens, corpora and build caches for a team",
 		Long: `Serve stores whole files under names. Clients use GET, HEAD, PUT and DELETE of
 /files/NAME, and list the files at /files/. At most --io-threads threads wait for the disk,
 however many clients connect and however slow the disk is. A request that has waited too

@@ -119,7 +119,7 @@ func (c Chart) check(p Point) error {
 		size := math.Abs(v.value)
 		switch {
 		case math.IsNaN(size) || math.IsInf(size, 0):
-			return fmt.Errorf("%s = %v at x = %v is no finite number: leave out points that have no value", v.name, v.value, p.X)
+			return fmt.Errorf("%s = %v at x = %v is not a finite number: leave out points that have no value", v.name, v.value, p.X)
 		case v.log && v.value <= 0:
 			return fmt.Errorf("%s = %v at x = %v cannot be on a logarithmic axis: leave out the point or make the axis linear", v.name, v.value, p.X)
 		case size > magnitudeMax || size > 0 && size < magnitudeMin:

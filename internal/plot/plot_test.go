@@ -107,9 +107,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no lines":                {plot.Chart{}, "no lines"},
 		"a line without points":   {plot.Chart{Lines: []plot.Line{{Name: "bad line"}}}, "no points"},
-		"NaN":                     {plot.Chart{Lines: line(plot.Point{X: 2, Y: math.NaN()})}, "no finite number"},
-		"an infinite x":           {plot.Chart{Lines: line(plot.Point{X: math.Inf(1), Y: 1})}, "no finite number"},
-		"an interval without end": {plot.Chart{Lines: line(plot.Point{X: 2, Y: 1, Low: 0, High: math.Inf(1)})}, "no finite number"},
+		"NaN":                     {plot.Chart{Lines: line(plot.Point{X: 2, Y: math.NaN()})}, "not a finite number"},
+		"an infinite x":           {plot.Chart{Lines: line(plot.Point{X: math.Inf(1), Y: 1})}, "not a finite number"},
+		"an interval without end": {plot.Chart{Lines: line(plot.Point{X: 2, Y: 1, Low: 0, High: math.Inf(1)})}, "not a finite number"},
 		"0 on a log axis":         {plot.Chart{Y: plot.Axis{Log: true}, Lines: line(plot.Point{X: 2, Y: 0})}, "y = 0 at x = 2"},
 		"below 0 on a log axis":   {plot.Chart{X: plot.Axis{Log: true}, Lines: line(plot.Point{X: -2, Y: 1})}, "x = -2 at x = -2"},
 		"too large":               {plot.Chart{Lines: line(plot.Point{X: 2, Y: 1e300})}, "another unit"},

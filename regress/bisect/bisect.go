@@ -1,8 +1,9 @@
-// Package bisect finds the version of a command that brought each cause of a past check, and the one
-// that took it away.
+// Package bisect finds the version of a command that introduced each cause of a past check, and the one
+// that removed it.
 //
-// It runs versions on the smallest case of each cause, and compares with the golden of the check. It
-// must not write to a golden or a state folder.
+// Input: a list of versions, in order. It runs every version on the smallest case of each cause, and
+// compares the outcome with that of the golden. Output: a text or JSON on the standard output of the
+// host. The package must not write to a golden or a state folder.
 package bisect
 
 import (
@@ -23,7 +24,7 @@ import (
 // Run runs each version on the smallest source of each cause, once, and prints which
 // of them brought the cause, and which took it away and brought it again. When ctx ends it
 // prints what is known by then, and returns an error of class Interrupted.
-func Run(ctx context.Context, o regress.Options, h host.Host, b Bisection) (err error) {
+func Run(ctx context.Context, o regress.Options, h host.Host, b Options) (err error) {
 	if b.Status == nil {
 		b.Status = func(string) {}
 	}

@@ -7,10 +7,10 @@ type Version struct {
 	Where string // the place of the version in its list, for errors
 }
 
-// Bisection says what to search for, and where.
-type Bisection struct {
+// Options says what to search for, and where.
+type Options struct {
 	Target   string // the ID of a cause, or the name of a case; "" = all causes
 	Run      string // ID of the run, or its beginning; "" = the last
 	Versions []Version
-	Status   func(string) // shows how far it is, and before results nothing; may be nil
+	Status   func(string) // called with a text of the progress, and with "" before results are printed; may be nil
 }

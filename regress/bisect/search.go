@@ -31,7 +31,7 @@ type search struct {
 	past     *pastrun.Past
 	found    *cause.Found
 	index    *cause.Index // of the causes
-	how      Bisection
+	how      Options
 	began    time.Time
 	base     *place.Golden   // the golden of the past run
 	versions []*exec.Command // to search, by the index in how.Versions

@@ -1,7 +1,9 @@
 // Package check runs a command over a corpus and compares each outcome with a baseline: Run with a
-// golden, Compare with a reference command that runs beside it. In go options and the streams of a
-// host. Out come events, reports and a Summary. A run is kept in the state folder, so that groups,
-// show, review and accept can start from it, and --resume can go on with it.
+// golden, Compare with a reference command that runs beside it.
+//
+// Input: options and the streams of a host. Output: events, reports and a Summary. The state folder
+// keeps the run, so that the commands groups, show, review and accept can read it, and --resume can
+// continue it.
 //
 // The package does not parse flags, and never writes a golden.
 package check

@@ -58,7 +58,7 @@ func refuseLimitsOnEngine(j *regress.CompareOptions) error {
 // the machine failed for one of them, reportCost does nothing.
 func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error {
 	sum := &r.Ledger.Summary
-	if r.Job.Judge.CostCases == 0 || sum.Verdicts[regress.MachineFailed] > 0 {
+	if r.Job.Judge.CostCases == 0 || sum.Verdicts[regress.EnvironmentFailed] > 0 {
 		return nil
 	}
 	measured, err := costs.Measure(ctx)

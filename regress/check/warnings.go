@@ -80,7 +80,7 @@ func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Me
 		return nil
 	}
 	for _, result := range r.Ledger.Results() {
-		if result.Verdict == regress.MachineFailed || !base.Has(string(result.Name)) {
+		if result.Verdict == regress.EnvironmentFailed || !base.Has(string(result.Name)) {
 			continue
 		}
 		rec, _, err := base.Get(string(result.Name))

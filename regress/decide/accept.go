@@ -13,7 +13,7 @@ import (
 
 // Accept promotes differences of a past check into the golden, all or nothing. It returns how many
 // cases that were.
-func Accept(ctx context.Context, o regress.Options, h host.Host, a Acceptance) (count int, err error) {
+func Accept(ctx context.Context, o regress.Options, h host.Host, a AcceptOptions) (count int, err error) {
 	if err := a.complete(); err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func Accept(ctx context.Context, o regress.Options, h host.Host, a Acceptance) (
 }
 
 // openChecked opens the check to accept. It refuses a compare, and a check that did not finish.
-func openChecked(o *regress.Options, h host.Host, a *Acceptance) (*pastrun.Past, error) {
+func openChecked(o *regress.Options, h host.Host, a *AcceptOptions) (*pastrun.Past, error) {
 	p, err := pastrun.OpenFor(o, h, a.Run, a.Golden)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func openChecked(o *regress.Options, h host.Host, a *Acceptance) (*pastrun.Past,
 }
 
 // planAccept selects the causes and cases to accept, and works out the effect. It writes nothing.
-func planAccept(ctx context.Context, run *pastrun.Run, a *Acceptance) (s selection, e effect, err error) {
+func planAccept(ctx context.Context, run *pastrun.Run, a *AcceptOptions) (s selection, e effect, err error) {
 	found, err := run.CausesIfAny()
 	if err != nil {
 		return s, e, err

@@ -139,7 +139,7 @@ func explainStay(p *pastrun.Past, m, made golden.Meta, names iter.Seq[string]) (
 func countLeft(run *pastrun.Run) (left, failed int) {
 	for _, r := range run.Results {
 		switch {
-		case r.Verdict == regress.MachineFailed:
+		case r.Verdict == regress.EnvironmentFailed:
 			failed++
 		case !r.Accepted:
 			left++

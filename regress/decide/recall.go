@@ -41,7 +41,7 @@ func compareMarks(run *pastrun.Run, base *golden.Store) (*pastrun.Run, error) {
 	defer found.Close()
 	marks := run.Marks()
 	for i := range run.Results {
-		if r := &run.Results[i]; r.Accepted || isOurs && r.Verdict != regress.MachineFailed {
+		if r := &run.Results[i]; r.Accepted || isOurs && r.Verdict != regress.EnvironmentFailed {
 			if marks[i], err = hasAccepted(base, found, r); err != nil {
 				return nil, err
 			}

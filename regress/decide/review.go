@@ -26,7 +26,7 @@ type ReviewOptions struct {
 	Certificate, Key string
 	InTheClear       bool
 
-	// Lend is called before the reviewer's editor gets the terminal, and back after its end.
+	// Lend is called before the reviewer's editor starts, and back when the editor has ended.
 	// In between, ctx must not end by Ctrl-C, which is meant for the editor. nil = do nothing.
 	Lend func() (back func())
 }

@@ -124,7 +124,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 
 func countNotJudged(run *pastrun.Run) (n int) {
 	for i := range run.Results {
-		if run.Results[i].Verdict == regress.MachineFailed {
+		if run.Results[i].Verdict == regress.EnvironmentFailed {
 			n++
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Acceptance selects the differences of a check that become part of the golden.
-type Acceptance struct {
+// AcceptOptions selects the differences of a check that become part of the golden.
+type AcceptOptions struct {
 	Names   []string // printed names, or IDs of causes: G1
 	All     bool     // all differences, but see Failing and Missing
 	Failing bool     // with All: also cases that crashed, failed newly or reached a limit
@@ -33,7 +33,7 @@ type Acceptance struct {
 const reasonMax = 4096
 
 // complete makes globs alone imply All, and refuses contradictions.
-func (a *Acceptance) complete() error {
+func (a *AcceptOptions) complete() error {
 	a.All = a.All || len(a.Names) == 0 && len(a.Globs) > 0
 	if a.All == (len(a.Names) > 0) {
 		return fault.Inputf("accept wants the names of cases, causes such as G1, --cases GLOB or --all")
@@ -55,7 +55,7 @@ type selection struct {
 func (s *selection) matches(caseName string) bool { return s.only == nil || s.only.Match(caseName) }
 
 // selectCases selects the causes and cases of a run that an accept names.
-func selectCases(ctx context.Context, run *pastrun.Run, a *Acceptance) (s selection, err error) {
+func selectCases(ctx context.Context, run *pastrun.Run, a *AcceptOptions) (s selection, err error) {
 	s = selection{causes: map[string]bool{}, cases: map[string]bool{}, left: map[regress.Verdict]int{}}
 	if len(a.Globs) > 0 {
 		if s.only, err = compileGlobs(run, a.Globs); err != nil {
@@ -87,7 +87,7 @@ func compileGlobs(run *pastrun.Run, globs []string) (*glob.Set, error) {
 }
 
 // addAll adds all cases that --all includes, and counts the others.
-func (s *selection) addAll(run *pastrun.Run, a *Acceptance) {
+func (s *selection) addAll(run *pastrun.Run, a *AcceptOptions) {
 	for i := range run.Results {
 		switch r := &run.Results[i]; {
 		case !s.matches(string(r.Name)):
@@ -100,14 +100,14 @@ func (s *selection) addAll(run *pastrun.Run, a *Acceptance) {
 }
 
 // includes reports whether --all includes a result.
-func (a *Acceptance) includes(r *state.Result) bool {
+func (a *AcceptOptions) includes(r *state.Result) bool {
 	if r.Stopped && !a.Failing {
 		return false // even if it is new or flaky
 	}
 	switch r.Verdict {
-	case regress.MachineFailed:
+	case regress.EnvironmentFailed:
 		return false
-	case regress.TimedOutNow, regress.OutOfMemNow, regress.OutputLimited, regress.Crashed, regress.NewlyFailing:
+	case regress.NewlyTimedOut, regress.NewlyOutOfMemory, regress.NewlyOutputLimited, regress.Crashed, regress.NewlyFailing:
 		return a.Failing
 	case regress.Missing:
 		return a.Missing
@@ -123,7 +123,7 @@ func (s *selection) addNamed(ctx context.Context, run *pastrun.Run, word string)
 		return err
 	case t.Cause != nil:
 		s.causes[t.Cause.ID] = true
-	case t.Result.Verdict == regress.MachineFailed:
+	case t.Result.Verdict == regress.EnvironmentFailed:
 		return fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", word)
 	case s.matches(string(t.Result.Name)):
 		s.cases[string(t.Result.Name)] = true

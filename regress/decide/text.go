@@ -18,7 +18,7 @@ import (
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *regress.Options, h host.Host, p *pastrun.Past, a *Acceptance, w *writeResult) {
+func warnAccepted(o *regress.Options, h host.Host, p *pastrun.Past, a *AcceptOptions, w *writeResult) {
 	texts := []string{w.move.stays, warnOverruled(o, &p.Options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
@@ -32,7 +32,7 @@ func warnAccepted(o *regress.Options, h host.Host, p *pastrun.Past, a *Acceptanc
 
 // printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
 // cases were not accepted. If rep is verbose, it prints the name of every accepted case.
-func printAccepted(to io.Writer, rep *regress.Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
+func printAccepted(to io.Writer, rep *regress.Report, a *AcceptOptions, s *selection, e *effect, done *writeResult) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"
@@ -78,7 +78,7 @@ func writeLeft(w io.Writer, left map[regress.Verdict]int) {
 		switch v {
 		case regress.Missing:
 			hint = "--missing drops them"
-		case regress.MachineFailed:
+		case regress.EnvironmentFailed:
 			hint = "muster rerun --failed judges them"
 		}
 		fmt.Fprintf(w, "left out %s %s: %s\n", readable.Number(left[v]), v, hint)

@@ -49,10 +49,10 @@ func printChecked(w io.Writer, called string, found *wholegolden.CheckResult) er
 		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
 	}
 	if found.Whole() {
-		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, readable.Cases(found.Cases), readable.Count(found.Contents, "content"), readable.Size(found.Bytes))
+		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, readable.Cases(found.Cases), readable.Count(found.Contents, "output"), readable.Size(found.Bytes))
 	} else {
 		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, used by %s\n", called,
-			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "content"), readable.Cases(damagedCases(found)))
+			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "output"), readable.Cases(damagedCases(found)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,6 +1,5 @@
-// Package host has what a command of regress uses of the program that calls it: streams, a
-// client for files at addresses, and an executor for tests. Everything else is in
-// regress.Options, as plain data.
+// Package host has what the calling program provides to a command of regress: streams, a client for
+// files at addresses, and an executor for tests. Everything else is in regress.Options, as plain data.
 //
 // It must not have behaviour of its own.
 package host

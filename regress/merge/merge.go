@@ -1,5 +1,6 @@
-// Package merge joins the checks of several jobs into one run of this state folder. The parts must
-// have compared the same corpus and command with the same golden.
+// Package merge joins the checks of several CI jobs into one run, in the state folder that the options
+// name. The parts must have compared the same corpus and command with the same golden. Output: the
+// run, reports, and a Summary.
 //
 // The package must not run cases.
 package merge
@@ -37,7 +38,7 @@ import (
 //
 // The runs must have compared the same corpus and command with the same golden. Their
 // settings must be equal, except the selection. If two runs judged one case in different
-// ways, MergeRuns returns an error of class Input that names the case.
+// ways, Runs returns an error of class Input that names the case.
 func Runs(ctx context.Context, o regress.Options, h host.Host, runs []string) (sum regress.Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")

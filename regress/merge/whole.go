@@ -29,7 +29,7 @@ func requireWhole(parts []*pastrun.Past, base *golden.Store) error {
 			return err
 		}
 		if kept.NotRun > 0 {
-			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.Run.ID, readable.Cases(kept.NotRun))
+			return fault.Inputf("run %s stopped with %s not run, so it is not a whole part: check again without --fail-fast", p.Run.ID, readable.Cases(kept.NotRun))
 		}
 	}
 	have, of := map[uint64]bool{}, uint64(0)

@@ -21,16 +21,16 @@ import (
 	"muster/regress/internal/run"
 )
 
-// Diff compares two goldens and reports as Check does.
-func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, nowPath string) (sum regress.Summary, err error) {
+// Diff compares two goldens. It reports as check.Run does, with the old one as the golden.
+func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, newPath string) (sum regress.Summary, err error) {
 	old, err := place.Open(ctx, oldPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
 		return sum, place.ExplainMissing(oldPath, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := place.Open(ctx, nowPath, place.NewOptions(o.Store.State, h.Files))
+	now, err := place.Open(ctx, newPath, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {
-		return sum, place.ExplainMissing(nowPath, err)
+		return sum, place.ExplainMissing(newPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	other := completeRules(&o, old.Meta(), now.Meta())
@@ -48,9 +48,9 @@ func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, nowPath 
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, rule := range other {
 		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
-		s.Events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), nowPath, rule.Worded(is)))
+		s.Events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), newPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.Job.Name, Tool: nowPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options)}
+	began := report.Started{Command: s.Job.Name, Tool: newPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 

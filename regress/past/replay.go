@@ -16,10 +16,10 @@ import (
 	"muster/regress/internal/report"
 )
 
-// Replay shows a run again that --events recorded in the file path, "-" for
-// h.Stdin, with the reports that o.Report names, and returns its summary. A run
-// that did not come to its end is shown as far as it is there, as interrupted, with a
-// warning that says what is missing; so is what stands before damage, which is an error.
+// Replay shows a run that --events wrote to the file at path, or to h.Stdin for "-". It writes the
+// reports that o.Report names, and returns the summary of the run. If the file ends early, Replay
+// reports the run as interrupted, and warns of what is missing. If the file is damaged, Replay shows
+// what is before the damage, and returns an error.
 func Replay(ctx context.Context, o regress.Options, h host.Host, path string) (sum regress.Summary, err error) {
 	if err := errors.Join(console.CheckApart(&o.Report, console.File{Role: "the events", Path: path}), console.CheckReplaceable(&o.Report)); err != nil {
 		return sum, err
@@ -107,7 +107,7 @@ func (r *replay) see(ev report.Event) {
 		r.sent, r.received = ev.Sent, ev.Received
 	case report.Case:
 		r.sum.Verdicts[ev.Verdict]++
-		if ev.Ending != nil && ev.Verdict != regress.MachineFailed {
+		if ev.Ending != nil && ev.Verdict != regress.EnvironmentFailed {
 			r.sum.Endings.Add(*ev.Ending)
 		}
 	case report.NotRun:

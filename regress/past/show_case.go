@@ -38,7 +38,7 @@ func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.H
 	if res.Why != "" {
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
-	if res.Verdict != regress.MachineFailed && res.Verdict != regress.Missing {
+	if res.Verdict != regress.EnvironmentFailed && res.Verdict != regress.Missing {
 		if err := writeDifference(ctx, p, w, raw, console.UsesColour(&o.Report, h.Stdout)); err != nil {
 			return err
 		}

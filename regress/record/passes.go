@@ -162,7 +162,7 @@ func (p *passes) countError(t pass.Task, err error) error {
 	if regress.ClassOf(err) == regress.Environment {
 		p.cases.failed[t.Index] = err
 	}
-	return p.run.Ledger.MachineFailed(t, err)
+	return p.run.Ledger.EnvironmentFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.

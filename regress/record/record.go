@@ -1,8 +1,8 @@
 // Package record runs the trusted command over every case, several times, and records the outcomes
 // in a new golden. Parts that differ between the runs of a case become flaky.
 //
-// In go raw options and a host; out come the golden, the reports and a summary. An interrupted
-// record can be resumed. The package must not compare with an earlier golden.
+// Input: options and a host. Output: the golden, the reports and a Summary. An interrupted record can
+// be resumed. The package must not compare with an earlier golden.
 package record
 
 import (

@@ -30,7 +30,7 @@ type printer struct {
 	run    *run.Run
 	past   *pastrun.Past
 	goal   goal.Goal
-	how    Reduction
+	how    Options
 	began  time.Time
 	folder resultFolder
 }

@@ -1,7 +1,8 @@
-// Package reduce shrinks a source of a past check as long as it still shows a cause. Two commands run
-// on each candidate: that of the check, and a trusted one.
+// Package reduce shrinks a source of a past check to the smallest one that still shows a cause. Two
+// commands run on each attempt: that of the check, and a trusted one.
 //
-// It writes the reduced source to the state folder, and must not write to a golden.
+// Input: the name of a cause or a case. Output: the reduced source in the state folder, and a text on
+// the standard output of the host. The package must not write to a golden.
 package reduce
 
 import (
@@ -23,9 +24,9 @@ import (
 )
 
 // Run finds a small source that still shows a cause, and no other cause than before. It writes
-// the source into the state folder, and prints what it is and how to run it. When ctx ends it
-// does so with the smallest source so far, and returns an error of class Interrupted.
-func Run(ctx context.Context, o regress.Options, h host.Host, r Reduction) (err error) {
+// the source into the state folder, and prints what it is and how to run it. If ctx ends
+// early, it writes the smallest source so far, and returns an error of class Interrupted.
+func Run(ctx context.Context, o regress.Options, h host.Host, r Options) (err error) {
 	if r.Status == nil {
 		r.Status = func(string) {}
 	}
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host, r Reduction) (err 
 type reducing struct {
 	trial  *trial
 	run    *run.Run
-	how    Reduction
+	how    Options
 	result *printer
 	shown  time.Time // when the status was printed last
 	own    []byte    // the case's own source

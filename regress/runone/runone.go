@@ -1,4 +1,5 @@
-// Package runone runs one case, and keeps its folder, to look at it by hand.
+// Package runone runs one case and keeps its folder, so that a person can look at it. Input: options
+// and the name of a case. Output: the folder, and a text on the standard output of the host.
 //
 // It must not compare the outcome, nor write to a golden or a state folder.
 package runone
@@ -28,10 +29,10 @@ import (
 	"muster/regress/internal/run"
 )
 
-// Run runs one case, by its name, in the folder keep, which stays as the
-// case leaves it: work, home and tmp, and the streams beside them; of an engine's run
-// work and the streams, as the engine gave them back. It prints how the case ended, where
-// all that is and, unless an engine ran it, how the case is run by hand there.
+// Run runs the case of that name in a folder, and leaves the folder as the case left it. The
+// folder then has work, home and tmp, and the two streams. If an engine ran the case, it has
+// only work and the streams. Run prints how the case ended, where the folder is, and how to run
+// the case there by hand, unless an engine ran it.
 func Run(ctx context.Context, o regress.Options, h host.Host, caseName, keep string) (err error) {
 	recorded, err := place.Recorded(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
 	if err != nil {

@@ -47,7 +47,7 @@ func (l *Collector) Causes() *cause.Found { return MakePrintable(l.analysis.Caus
 // hasCauses reports whether cases with a verdict have causes, because they differ.
 func hasCauses(v regress.Verdict) bool {
 	switch v {
-	case regress.MachineFailed, regress.Flaky, regress.New, regress.Missing, regress.Identical:
+	case regress.EnvironmentFailed, regress.Flaky, regress.New, regress.Missing, regress.Identical:
 		return false
 	}
 	return true

@@ -106,7 +106,7 @@ func kindName(k Kind) string {
 	case Ended:
 		return "ends otherwise"
 	case Binary:
-		return "contents that are no text"
+		return "contents that are not text"
 	case File:
 		return "files"
 	}

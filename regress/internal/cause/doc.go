@@ -1,8 +1,9 @@
-// Package cause groups the differences of many cases by cause. It turns the differences of each
-// case into literal edits, edits into signatures, and signatures into causes and families.
+// Package cause groups the differences of many cases by cause. An edit is one replacement in one case,
+// byte for byte. A signature is the pattern of an edit, such as "a cast before a call". A cause is a
+// set of signatures that a person decides on at once. A family is a set of similar, rare causes.
+// Input: both sides of each case. Output: Found, with the causes and their cases.
 //
-// A cause lets a person decide on many cases at once. The edits behind it are exact: applied to the
-// old output, they produce the new one, byte for byte (Replay).
+// Edits are exact: applied to the old output, they produce the new one (Replay).
 //
 // It is pure: no disk, clock, network or process. It must not judge: the caller reports that a case
 // differs, and how it ended.

@@ -1,5 +1,6 @@
-// Package console opens the outputs of a command: the console, and the reports in files. In go the
-// options of reports and the streams of the host. Out comes one reporter of events.
+// Package console opens the outputs of a command: the console, and the reports in files. Input: the
+// options of reports, and the streams of the host. Output: one reporter of events, which passes each
+// event to all of them.
 //
 // It knows no run, and gives no exit status.
 package console

@@ -1,10 +1,10 @@
-// Package crew starts what runs the cases: lanes on this machine, or an engine elsewhere. Its
-// input is plain values: the place of the runs, the corpus, the commands and the limits. Its
-// output is an exec.Executor. Decorators of an executor count runs, mark parts to ignore,
-// settle endings and classify errors.
+// Package crew starts what runs the cases: lanes on this machine, or an engine elsewhere. Input: the
+// place of the runs, the corpus, the commands and the limits, as plain values. Output: an
+// exec.Executor. Executors that wrap another one count runs, mark parts to ignore, give errors their
+// class, and run a case again whose ending depends on the machine (settling).
 //
-// It decides no order and gives no verdict. It does not know the options of a run. It looks up
-// outcomes of a golden only through the functions it is given.
+// It decides no order and gives no verdict. It does not know the options of a run, and opens no golden:
+// its caller passes a function that looks up an outcome.
 package crew
 
 import (

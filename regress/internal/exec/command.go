@@ -87,7 +87,7 @@ func resolve(name string, c *Command) (*Command, error) {
 	case err != nil:
 		return nil, fault.Environmentf("command %q cannot be read: %w", name, fault.Reason(err))
 	case !info.Mode().IsRegular(): // reading a pipe might never end
-		return nil, fault.Environmentf("command %q cannot be run: it is no file", name)
+		return nil, fault.Environmentf("command %q cannot be run: it is not a file", name)
 	}
 	c.IsLocal = true
 	return c, nil

@@ -37,7 +37,7 @@ func misspeltTokens(word string) (hints []string) {
 		}
 		given := "{" + inner + "}"
 		if token := similarToken(given); token != "" && token != given {
-			hints = append(hints, fmt.Sprintf("%s is no token: did you mean %s?", given, token))
+			hints = append(hints, fmt.Sprintf("%s is not a token: did you mean %s?", given, token))
 		}
 		rest = after
 	}

@@ -1,7 +1,7 @@
 // Package fault makes errors with a class, see regress.Class. With it, one place maps errors to exit
 // statuses.
 //
-// It must not hold verdicts about the tool under test: those are outcomes.
+// A failure of the tool under test is not an error here: it is part of an outcome.
 package fault
 
 import (

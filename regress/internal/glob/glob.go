@@ -1,6 +1,6 @@
-// Package glob matches names by patterns, for headers, context and --cases alike. A pattern without
-// a slash matches the base name, any other the whole path. `*` and `?` stop at a slash, `**`
-// between slashes stands for any number of folders, `[a-z]` and `{a,b}` work as in a shell.
+// Package glob matches names by patterns, for headers, context and --cases alike. A pattern without a
+// slash matches the base name, any other the whole path. `*` and `?` do not match a slash. `**` between
+// slashes matches any number of folders, as in src/**/x.c. `[a-z]` and `{a,b}` work as in a shell.
 //
 // It is pure: it must not touch a disk, nor know the purpose of a match.
 package glob

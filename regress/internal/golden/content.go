@@ -78,7 +78,7 @@ func (c *contents) damaged(p outcome.Part, err error) error {
 		err = errors.New("it is not there")
 	}
 	if code(err) == -1 {
-		err = fmt.Errorf("content %s of %s: %w", p.Digest, name.Print(p.String()), err)
+		err = fmt.Errorf("output %s of %s: %w", p.Digest, name.Print(p.String()), err)
 	}
 	return c.fail(err)
 }
@@ -143,7 +143,7 @@ func (r *contentReader) nextPiece() ([]byte, error) {
 // finish compares what was read with the digest that it should have.
 func (r *contentReader) finish() error {
 	if !bytes.Equal(r.sum.Sum(nil), r.part.Digest[:]) {
-		return r.from.damaged(r.part, errors.New("it does not have its digest"))
+		return r.from.damaged(r.part, errors.New("its digest does not match"))
 	}
 	return nil
 }

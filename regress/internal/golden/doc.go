@@ -1,6 +1,6 @@
 // Package golden stores outcomes: one per case, with the contents of its parts. Contents are
-// addressed by digest and stored once. A store serves as the golden that a check compares with, and
-// as a run's store of differing outcomes.
+// addressed by digest and stored once. The file format has two uses: the golden of a check, and the
+// differing outcomes of a run. Comments call both a store.
 //
 // A store is one SQLite file in rollback-journal mode, without other files beside it at rest. A
 // Writer builds a new one under another name and renames it at the end. A Store reads one. Update

@@ -122,7 +122,7 @@ func (s *salvage) check(p outcome.Part) error {
 		_, err = io.Copy(io.Discard, r)
 	}
 	if code(err) != -1 {
-		err = fmt.Errorf("content %s of %s: %w", p.Digest, name.Print(p.String()), err)
+		err = fmt.Errorf("output %s of %s: %w", p.Digest, name.Print(p.String()), err)
 	}
 	return err
 }

@@ -1,7 +1,7 @@
-// Package job makes a Job of the options of a command. Options are raw: a Job takes missing ones
-// from the golden or from the past run that the command repeats, and refuses those that mean
-// nothing. It is complete, and nobody changes it.
+// Package job turns the options of a command into a Job. Options may be missing or contradict each
+// other. Resolve fills missing ones from the golden, or from the past run that is repeated. It returns
+// an error for combinations without meaning. A Job is complete, and does not change afterwards.
 //
-// The package has the settings that a golden keeps, and the forms of options on a command line and
-// in run.json. It must not open a file, start anything, or report.
+// The package also defines which settings a golden keeps, and how options are written on a command
+// line and in run.json. It must not open a file, start anything, or report.
 package job

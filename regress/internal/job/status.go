@@ -11,7 +11,7 @@ func ExitStatus(o *regress.Options, s regress.Summary, broke regress.Class) int 
 	if broke != regress.None {
 		return broke.Status()
 	}
-	if s.Verdicts[regress.MachineFailed] > 0 {
+	if s.Verdicts[regress.EnvironmentFailed] > 0 {
 		return regress.StatusEnvironment
 	}
 	if s.Command == regress.RecordCommand {

@@ -14,7 +14,7 @@ func TestStatus(t *testing.T) {
 		for _, v := range regress.AllVerdicts() {
 			want := regress.StatusDiffers
 			switch {
-			case v == regress.MachineFailed:
+			case v == regress.EnvironmentFailed:
 				want = regress.StatusEnvironment
 			case v == regress.Identical, slices.Contains(o.Judge.Allow, v.String()):
 				want = regress.StatusClean
@@ -39,7 +39,7 @@ func TestStatusWins(t *testing.T) {
 	recorded := regress.Summary{Command: "record", Recorded: 2}
 	recorded.Verdicts[regress.Flaky] = 2
 	notRecorded := regress.Summary{Command: "record"}
-	notRecorded.Verdicts[regress.MachineFailed] = 1
+	notRecorded.Verdicts[regress.EnvironmentFailed] = 1
 	var o regress.Options
 	for _, c := range []struct {
 		why   string

@@ -1,7 +1,7 @@
 // Package mirror keeps local copies of files at addresses. It fetches a file only if it changed,
 // and replaces it only if nobody changed it since it was read.
 //
-// It must not know the content of the files, nor open them for anybody.
+// It must not look into the files: callers open the local copy themselves.
 package mirror
 
 import (

@@ -3,7 +3,7 @@
 // bytes in a Go string. File systems and archives hold names that are not UTF-8, and muster keeps
 // them as they are.
 //
-// It must not touch a disk, nor know the file of a name.
+// It must not touch a disk, nor know whether a file of that name exists.
 package name
 
 import (

@@ -73,7 +73,7 @@ func compareWithTruth(g *truth, runs runsOf, v regress.Verdict) *violation {
 	equal := answers[yes]+answers[maybe] > 0
 	differs := answers[no]+answers[maybe] > 0
 	switch {
-	case v == regress.MachineFailed, v == regress.New, v == regress.Missing:
+	case v == regress.EnvironmentFailed, v == regress.New, v == regress.Missing:
 		return broken(eachCaseOnce)
 	case (v == regress.Identical || v == regress.Flaky) && !equal:
 		return broken(g.whyNot(runs.faces))

@@ -61,7 +61,7 @@ func outside(program string) commands {
 			return regress.Summary{Command: name, ExitStatus: status}, err
 		}
 	}
-	accept := func(ctx context.Context, o regress.Options, h host.Host, a decide.Acceptance) (int, error) {
+	accept := func(ctx context.Context, o regress.Options, h host.Host, a decide.AcceptOptions) (int, error) {
 		args := append([]string{"accept", "--state", o.Store.State}, a.Names...)
 		for flag, set := range map[string]bool{"--all": a.All, "--failing": a.Failing && a.All, "--missing": a.Missing && a.All} {
 			if set {

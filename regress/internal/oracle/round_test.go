@@ -42,7 +42,7 @@ type tally struct {
 // commands are what a round calls.
 type commands struct {
 	record, check func(context.Context, regress.Options, host.Host) (regress.Summary, error)
-	accept        func(context.Context, regress.Options, host.Host, decide.Acceptance) (int, error)
+	accept        func(context.Context, regress.Options, host.Host, decide.AcceptOptions) (int, error)
 	mergeRuns     func(context.Context, regress.Options, host.Host, []string) (regress.Summary, error)
 	mergeGoldens  func(ctx context.Context, o regress.Options, h host.Host, into string, names []string) error
 }

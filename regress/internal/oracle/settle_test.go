@@ -105,8 +105,8 @@ func (r *round) judge(c *chain, a *attempt, name string, v regress.Verdict) {
 	case !present:
 		r.assert(eachCaseOnce, v == regress.Missing, "%s is missing, not %v", name, v)
 		return
-	case a.broken[name] || v == regress.MachineFailed:
-		r.assert(environmentIsSaid, a.broken[name] && v == regress.MachineFailed, "%s is %v", name, v)
+	case a.broken[name] || v == regress.EnvironmentFailed:
+		r.assert(environmentIsSaid, a.broken[name] && v == regress.EnvironmentFailed, "%s is %v", name, v)
 		return
 	case g == nil:
 		r.assert(eachCaseOnce, v == regress.New, "%s is new, not %v", name, v)
@@ -182,9 +182,9 @@ func (r *round) acceptSome(c *chain, state string) {
 	if how == 0 {
 		return
 	}
-	a := decide.Acceptance{All: true, Failing: how > 1, Missing: true}
+	a := decide.AcceptOptions{All: true, Failing: how > 1, Missing: true}
 	if how == 4 {
-		a = decide.Acceptance{Names: r.drawDiffering(c.last)}
+		a = decide.AcceptOptions{Names: r.drawDiffering(c.last)}
 	}
 	if !a.All && len(a.Names) == 0 {
 		return
@@ -195,7 +195,7 @@ func (r *round) acceptSome(c *chain, state string) {
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)
 	for name, v := range c.last.verdicts {
-		if v == regress.Identical || v == regress.MachineFailed || !a.All && !slices.Contains(a.Names, name) {
+		if v == regress.Identical || v == regress.EnvironmentFailed || !a.All && !slices.Contains(a.Names, name) {
 			continue
 		}
 		r.tally.accepted++
@@ -207,7 +207,7 @@ func (r *round) acceptSome(c *chain, state string) {
 func (r *round) drawDiffering(a *attempt) (names []string) {
 	for _, name := range r.all {
 		v, judged := a.verdicts[name]
-		if judged && v != regress.Identical && v != regress.MachineFailed && rapid.Bool().Draw(r.T, "accept "+name) {
+		if judged && v != regress.Identical && v != regress.EnvironmentFailed && rapid.Bool().Draw(r.T, "accept "+name) {
 			names = append(names, name)
 		}
 	}
@@ -216,7 +216,7 @@ func (r *round) drawDiffering(a *attempt) (names []string) {
 
 // take makes an accepted case the truth. What accept leaves out without --failing is not
 // modelled: whether it did is seen by the next check.
-func (r *round) take(c *chain, a decide.Acceptance, name string, v regress.Verdict) {
+func (r *round) take(c *chain, a decide.AcceptOptions, name string, v regress.Verdict) {
 	old, runs := r.golden[name], c.runs[name]
 	if v == regress.Missing {
 		delete(r.golden, name)

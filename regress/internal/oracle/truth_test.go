@@ -237,11 +237,11 @@ func classOf(was, now regress.Ending) regress.Verdict {
 	case was == now:
 		return regress.Changed
 	case now.Kind == regress.TimedOut:
-		return regress.TimedOutNow
+		return regress.NewlyTimedOut
 	case now.Kind == regress.OutOfMemory:
-		return regress.OutOfMemNow
+		return regress.NewlyOutOfMemory
 	case now.Kind == regress.OutputLimit:
-		return regress.OutputLimited
+		return regress.NewlyOutputLimited
 	case now.Kind == regress.Signalled:
 		return regress.Crashed
 	case was.Success():

@@ -45,8 +45,8 @@ func TestJudge(t *testing.T) {
 		{ok, failed, regress.NewlyFailing}, {failed, ok, regress.NewlyPassing}, {failed, failed2, regress.Changed},
 		{ok, segv, regress.Crashed}, {failed, segv, regress.Crashed}, {abort, segv, regress.Crashed},
 		{segv, ok, regress.NewlyPassing}, {segv, failed, regress.Changed},
-		{ok, slow, regress.TimedOutNow}, {slow, slow, regress.Identical}, {slow, ok, regress.NewlyPassing}, {slow, failed, regress.Changed},
-		{ok, hungry, regress.OutOfMemNow}, {slow, hungry, regress.OutOfMemNow}, {failed, chatty, regress.OutputLimited},
+		{ok, slow, regress.NewlyTimedOut}, {slow, slow, regress.Identical}, {slow, ok, regress.NewlyPassing}, {slow, failed, regress.Changed},
+		{ok, hungry, regress.NewlyOutOfMemory}, {slow, hungry, regress.NewlyOutOfMemory}, {failed, chatty, regress.NewlyOutputLimited},
 	} {
 		a, b := made(c.old), made(c.now)
 		cmp, err := outcome.Compare(a, b, nil)
@@ -163,7 +163,7 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 		}
 		never := made(slow, "f", "cut")
 		c, _ = outcome.Compare(kept, never, nil)
-		if v := outcome.Judge(kept, never, c); v != regress.TimedOutNow {
+		if v := outcome.Judge(kept, never, c); v != regress.NewlyTimedOut {
 			t.Errorf("never complete now: %v", v)
 		}
 	}

@@ -133,11 +133,11 @@ func Judge(old, now *Outcome, c Comparison) regress.Verdict {
 	}
 	switch now.Ending.Kind {
 	case regress.TimedOut:
-		return regress.TimedOutNow
+		return regress.NewlyTimedOut
 	case regress.OutOfMemory:
-		return regress.OutOfMemNow
+		return regress.NewlyOutOfMemory
 	case regress.OutputLimit:
-		return regress.OutputLimited
+		return regress.NewlyOutputLimited
 	case regress.Signalled:
 		return regress.Crashed
 	}

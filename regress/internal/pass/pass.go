@@ -1,6 +1,6 @@
-// Package pass works on many cases at once. Its input is the tasks, one a case, and functions that
-// run them and take the results. It calls these functions: work on several goroutines, and take one
-// at a time. A lane gets several quick cases at once. Results can be put in corpus order.
+// Package pass works on many cases at once. Input: one task for each case, a function that runs a
+// task, and a function that takes its result. Several goroutines run tasks; results are taken one at
+// a time. A lane gets several quick cases at once. Results can be put in corpus order.
 //
 // A Runner runs cases on an executor. The package knows no golden, verdict or event.
 package pass

@@ -33,7 +33,7 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 	others := map[string]int{}
 	for i := range results {
 		r := &results[i]
-		if r.Verdict == regress.MachineFailed {
+		if r.Verdict == regress.EnvironmentFailed {
 			continue
 		}
 		items := a.causesOf(string(r.Name))

@@ -1,8 +1,8 @@
-// Package pastrun reads a past check, compare or record. Its input is the run in the state
-// folder and the name of its golden. Its output is the results, causes and decisions, the
-// stores of outcomes, and the meaning of a user's word such as G1 or a case name.
+// Package pastrun reads a past check, compare or record. Input: the run in the state folder and the
+// name of its golden. Output: the results, causes and decisions, the stores of outcomes, and what a
+// user's word such as G1 or a case name stands for.
 //
-// A Run does not change. WithMarks returns another one, for results that are accepted. A Past
+// A Run does not change. WithMarks returns a copy in which some results are marked as accepted. A Past
 // also has the options of the run.
 //
 // The package decides nothing, and writes nothing.

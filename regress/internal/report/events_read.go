@@ -84,7 +84,7 @@ func (l *eventLines) header() error {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(line, &h); err != nil || h.Type != "events" {
-		return l.damaged(errors.New("this is no events file"))
+		return l.damaged(errors.New("this is not an events file"))
 	}
 	switch h.Version {
 	case 1:

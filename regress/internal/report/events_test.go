@@ -77,7 +77,7 @@ func TestEventsOfVersion1(t *testing.T) {
 	got, err := read([]byte(file))
 	at := epoch.Add(500 * time.Millisecond)
 	want := []Event{
-		Started{Command: "check", Run: "r", Cases: 2, Jobs: 2, Resumed: 1, Allowed: []regress.Verdict{regress.New, regress.TimedOutNow}, At: at},
+		Started{Command: "check", Run: "r", Cases: 2, Jobs: 2, Resumed: 1, Allowed: []regress.Verdict{regress.New, regress.NewlyTimedOut}, At: at},
 		CaseRan{Name: "a\n%\xff", Pass: 1, Differs: true, CPU: 12345678, Wall: time.Second, At: at},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -88,9 +88,9 @@ func TestEventsOfVersion1(t *testing.T) {
 func TestDamagedEvents(t *testing.T) {
 	const header = `{"type":"events","version":1}` + "\n"
 	for file, want := range map[string]string{
-		"":                                     "line 1: this is no events file",
-		"hello\n":                              "line 1: this is no events file",
-		`{"type":"case"}` + "\n":               "line 1: this is no events file",
+		"":                                     "line 1: this is not an events file",
+		"hello\n":                              "line 1: this is not an events file",
+		`{"type":"case"}` + "\n":               "line 1: this is not an events file",
 		`{"type":"events","version":3}` + "\n": "line 1: events of version 3, and this muster reads versions 1 to 2",
 		`{"type":"events","version":1}`:        "line 1: the line is cut off",
 		header + "{\n":                         "line 2: unexpected end of JSON input",

@@ -61,7 +61,7 @@ func pageParts(c Case) *pageDifferences {
 	if len(c.Flaky) > 0 {
 		d.Flaky = flakyParts(c.Flaky)
 	}
-	if c.Verdict == regress.MachineFailed {
+	if c.Verdict == regress.EnvironmentFailed {
 		d.Why = readable.Text(c.Why)
 	}
 	d.Left = leftOut(hidden, c.More)

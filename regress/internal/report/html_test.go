@@ -167,7 +167,7 @@ func TestHTMLOfHostileRun(t *testing.T) {
 		Case{Name: evil, Verdict: regress.Changed, Ending: ending, Differences: []Difference{
 			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}, {Part: outcome.EndingPart, Old: evil, Now: evil}}, More: 2},
 		Case{Name: "a" + evil, Verdict: regress.Flaky, Flaky: []string{evil}},
-		Case{Name: "b" + evil, Verdict: regress.MachineFailed, Why: evil},
+		Case{Name: "b" + evil, Verdict: regress.EnvironmentFailed, Why: evil},
 		NotRun{Name: evil},
 		Cost{
 			Estimate: cost.Estimate{Pairs: 1, CPU: cost.Ratio{Value: 1.5, Low: 1.2, High: 1.8}, Memory: cost.Ratio{Value: 1},

@@ -81,7 +81,7 @@ func (j *junit) testcase(c Case) error {
 		return err
 	}
 	switch {
-	case c.Verdict == regress.MachineFailed:
+	case c.Verdict == regress.EnvironmentFailed:
 		j.errors++
 		openElement(&b, "error", c.Verdict, readable.Line(c.Why))
 		closeElement(&b, "error", readable.Text(c.Why))

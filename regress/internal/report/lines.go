@@ -98,7 +98,7 @@ func recordMembers(s regress.Summary) []jsonline.Member {
 	}
 	return append(jsonline.NewEncoder().Members(s.Endings),
 		jsonline.Member{Key: "flaky", Value: s.Verdicts[regress.Flaky]},
-		jsonline.Member{Key: "environment", Value: s.Verdicts[regress.MachineFailed]},
+		jsonline.Member{Key: "environment", Value: s.Verdicts[regress.EnvironmentFailed]},
 		jsonline.Member{Key: "failing", Value: failing},
 	)
 }

@@ -47,11 +47,11 @@ func verdictCases() []Case {
 			}, More: 2},
 		{Name: "pass.go", Index: 2, Verdict: regress.NewlyPassing, Ending: exit(0), GoldenEnding: exit(1), Cost: cost,
 			Differences: []Difference{ending("exit 1", "exit 0")}},
-		{Name: "slow.go", Index: 5, Verdict: regress.TimedOutNow, Ending: &regress.Ending{Kind: regress.TimedOut}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "slow.go", Index: 5, Verdict: regress.NewlyTimedOut, Ending: &regress.Ending{Kind: regress.TimedOut}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "timed-out")}},
-		{Name: "big.go", Index: 6, Verdict: regress.OutOfMemNow, Ending: &regress.Ending{Kind: regress.OutOfMemory}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "big.go", Index: 6, Verdict: regress.NewlyOutOfMemory, Ending: &regress.Ending{Kind: regress.OutOfMemory}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "out-of-memory")}},
-		{Name: "loud.go", Index: 7, Verdict: regress.OutputLimited, Ending: &regress.Ending{Kind: regress.OutputLimit}, GoldenEnding: exit(0), Cost: cost,
+		{Name: "loud.go", Index: 7, Verdict: regress.NewlyOutputLimited, Ending: &regress.Ending{Kind: regress.OutputLimit}, GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{ending("exit 0", "output-limit")}},
 		{Name: "now and then.go", Index: 8, Verdict: regress.Flaky, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Flaky: []string{"stdout", "a.o"}},
@@ -63,7 +63,7 @@ func verdictCases() []Case {
 		{Name: "clock.go", Index: 13, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Flaky: []string{"stdout", "a.time"}, Masked: []string{"stdout", "a.time"}},
 		{Name: "gone.go", Index: 14, Verdict: regress.Missing, GoldenEnding: exit(0)},
-		{Name: "disk.go", Index: 10, Verdict: regress.MachineFailed, Why: "write /tmp/x: no space left on device"},
+		{Name: "disk.go", Index: 10, Verdict: regress.EnvironmentFailed, Why: "write /tmp/x: no space left on device"},
 	}
 }
 
@@ -141,7 +141,7 @@ func longRun(command string, n, every int) []Event {
 func withCauses(events []Event, n int) []Event {
 	var members []string
 	for _, ev := range events {
-		if c, ok := ev.(Case); ok && c.Verdict > regress.MachineFailed && c.Verdict < regress.Flaky {
+		if c, ok := ev.(Case); ok && c.Verdict > regress.EnvironmentFailed && c.Verdict < regress.Flaky {
 			members = append(members, c.Name)
 		}
 	}

@@ -109,7 +109,7 @@ func (r *results) show(c Case) error {
 		}
 		return r.write(r.caseLine(c))
 	}
-	failed := c.Verdict == regress.MachineFailed
+	failed := c.Verdict == regress.EnvironmentFailed
 	if failed {
 		r.failed++
 	} else {

@@ -32,7 +32,7 @@ var figuresInWords = regexp.MustCompile(`[0-9]+`)
 
 // once returns a case that the machine failed. It shortens a reason that an earlier case had.
 func (r *reasons) once(c Case) Case {
-	if c.Verdict != regress.MachineFailed || c.Why == "" {
+	if c.Verdict != regress.EnvironmentFailed || c.Why == "" {
 		return c
 	}
 	own := name.Print(c.Name)

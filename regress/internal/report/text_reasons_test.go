@@ -14,7 +14,7 @@ func TestReasonsAreToldOnce(t *testing.T) {
 	var events []Event
 	var cases []Case
 	add := func(caseName, why string) {
-		c := Case{Name: caseName, Index: len(cases), Verdict: regress.MachineFailed, Why: why}
+		c := Case{Name: caseName, Index: len(cases), Verdict: regress.EnvironmentFailed, Why: why}
 		cases, events = append(cases, c), append(events, c)
 	}
 	events = append(events, Started{Command: "check", At: epoch})
@@ -51,7 +51,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	for i := range 3 * reasonsMax {
 		words := strings.Repeat("x", i+1)
 		for _, caseName := range []string{fmt.Sprint("a", i), fmt.Sprint("b", i)} {
-			r.once(Case{Name: caseName, Verdict: regress.MachineFailed, Why: words})
+			r.once(Case{Name: caseName, Verdict: regress.EnvironmentFailed, Why: words})
 		}
 	}
 	if got := r.counts(); len(r.order) != reasonsMax || got != "2 as a0, 2 as a1, 2 as a2, 97 more reasons" {

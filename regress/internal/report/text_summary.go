@@ -198,7 +198,7 @@ func countsOf(s regress.Summary) []count {
 			{e.OutOfMemory, "out-of-memory", palette.Yellow},
 			{e.OutputLimit, "output-limit", palette.Yellow},
 			{s.Verdicts[regress.Flaky], "flaky", palette.Purple},
-			{s.Verdicts[regress.MachineFailed], "environment: not recorded", palette.Red},
+			{s.Verdicts[regress.EnvironmentFailed], "environment: not recorded", palette.Red},
 		}
 	} else {
 		for v, n := range s.Verdicts {
@@ -228,7 +228,7 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	kept := s.Run != ""
 	checked := kept && s.Command != regress.RecordCommand && !s.BrokeOff // a run cannot be shown before its end
 	differ := v.NotIdentical() > 0
-	acceptable := v.NotIdentical() > v[regress.MachineFailed] && s.Command != regress.CompareCommand
+	acceptable := v.NotIdentical() > v[regress.EnvironmentFailed] && s.Command != regress.CompareCommand
 	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != regress.StatusInput // with other arguments the resumption would be refused
 	if resume != "" {
 		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
@@ -243,7 +243,7 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
-	add(checked && v[regress.MachineFailed] > 0, "muster rerun --failed", "once the machine has what was missing")
+	add(checked && v[regress.EnvironmentFailed] > 0, "muster rerun --failed", "once the machine has what was missing")
 	return hints
 }
 
@@ -252,7 +252,7 @@ func hintsFor(s regress.Summary, resume string) []hint {
 func acceptText(s regress.Summary) string {
 	var left []string
 	v := s.Verdicts
-	failing := s.Stopped + v[regress.Crashed] + v[regress.TimedOutNow] + v[regress.OutOfMemNow] + v[regress.OutputLimited] + v[regress.NewlyFailing]
+	failing := s.Stopped + v[regress.Crashed] + v[regress.NewlyTimedOut] + v[regress.NewlyOutOfMemory] + v[regress.NewlyOutputLimited] + v[regress.NewlyFailing]
 	if failing > 0 {
 		left = append(left, readable.Number(failing)+" (--failing)")
 	}

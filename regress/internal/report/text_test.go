@@ -119,7 +119,7 @@ func TestHostileText(t *testing.T) {
 		PassStarted{Pass: 3, Runs: -1, At: epoch},
 		Note{Text: evil}, Note{Text: evil, Warning: true},
 		Case{Name: evil, Verdict: regress.Flaky, Ending: ending, Flaky: []string{evil}},
-		Case{Name: evil, Verdict: regress.MachineFailed, Why: evil},
+		Case{Name: evil, Verdict: regress.EnvironmentFailed, Why: evil},
 		Case{Name: "-" + evil, Verdict: regress.Changed, Differences: []Difference{
 			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}}},
 		Finished{regress.Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, BrokeOff: true, NotRun: 2}},
@@ -220,14 +220,14 @@ func TestSummaries(t *testing.T) {
 	})
 	with("broken off, with nothing that was not run", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.BrokeOff, s.Groups = "check", 3, true, 2
-		s.Verdicts[regress.MachineFailed], s.Verdicts[regress.Changed] = 20, 2980
+		s.Verdicts[regress.EnvironmentFailed], s.Verdicts[regress.Changed] = 20, 2980
 	})
 	with("broken off by what it was given", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.BrokeOff, s.Verdicts[regress.Changed] = "check", 2, true, 3000
 	})
 	with("what accept --all leaves out", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
-		s.Verdicts = regress.Verdicts{regress.TimedOutNow: 1, regress.OutOfMemNow: 2, regress.OutputLimited: 4, regress.Crashed: 8, regress.NewlyFailing: 16, regress.Missing: 32}
+		s.Verdicts = regress.Verdicts{regress.NewlyTimedOut: 1, regress.NewlyOutOfMemory: 2, regress.NewlyOutputLimited: 4, regress.Crashed: 8, regress.NewlyFailing: 16, regress.Missing: 32}
 	})
 	with("a new case that crashed", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Cases, s.Stopped = "check", 1, 63, 1
@@ -247,7 +247,7 @@ func TestSummaries(t *testing.T) {
 	})
 	with("the environment failed", func(s *regress.Summary) {
 		s.Command, s.ExitStatus = "check", 3
-		s.Verdicts[regress.Identical], s.Verdicts[regress.MachineFailed] = 2900, 100
+		s.Verdicts[regress.Identical], s.Verdicts[regress.EnvironmentFailed] = 2900, 100
 	})
 	with("interrupted", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 1000

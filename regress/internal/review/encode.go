@@ -20,7 +20,7 @@ func DecodeDecisions(text []byte) (map[string]State, error) {
 	}
 	for id, s := range by {
 		if s != Accepted && s != Rejected {
-			return nil, fmt.Errorf("%q is no decision on %q", s, id)
+			return nil, fmt.Errorf("%q is not a decision on %q", s, id)
 		}
 	}
 	return decisions(by), nil // null means none

@@ -1,6 +1,6 @@
 // Package review models the review of a run as data: the items to decide on, the decisions,
-// their effect, and the layout of a difference in lines. Deciding writes nothing: Changes
-// returns what a commit would write, and until then every decision can be undone.
+// their effect, and the layout of a difference in lines. A decision writes nothing. Changes returns
+// what a commit would write; until the commit every decision can be undone.
 //
 // It is pure: no screen, disk or clock. It must not know its views: a terminal and a browser
 // show the same lines.

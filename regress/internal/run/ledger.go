@@ -85,14 +85,14 @@ func (l *Ledger) NotRun(cases []corpus.Entry, judged func(index int) bool) {
 	}
 }
 
-// MachineFailed gives a case the verdict environment if err is of that class. Otherwise, and
+// EnvironmentFailed gives a case the verdict environment if err is of that class. Otherwise, and
 // after too many such cases, it returns an error.
-func (l *Ledger) MachineFailed(t pass.Task, err error) error {
+func (l *Ledger) EnvironmentFailed(t pass.Task, err error) error {
 	if regress.ClassOf(err) != regress.Environment {
 		return err
 	}
-	l.Verdict(report.Case{Name: t.Entry.Name, Index: t.Index, Verdict: regress.MachineFailed, Why: wording.Of(err)})
-	if l.Summary.Verdicts[regress.MachineFailed] >= pass.EnvironmentMax {
+	l.Verdict(report.Case{Name: t.Entry.Name, Index: t.Index, Verdict: regress.EnvironmentFailed, Why: wording.Of(err)})
+	if l.Summary.Verdicts[regress.EnvironmentFailed] >= pass.EnvironmentMax {
 		return fault.Environmentf("%s failed because of the machine, the last one: %w", readable.Cases(pass.EnvironmentMax), err)
 	}
 	return nil

@@ -1,8 +1,8 @@
-// Package run opens, begins and finishes a run: a job over a corpus. Its input is the job and
-// the streams of the host. Its output is the selected cases, an executor for them, the events,
-// and a summary. The state folder keeps the run, so that an interrupted run can be resumed.
+// Package run prepares and finishes a run: one job over one corpus. Input: the job and the streams of
+// the host. Output: the selected cases, an executor for them, the events, and a summary. The state
+// folder keeps the run, so that an interrupted run can be resumed.
 //
-// It must not run a case, and it must not decide what the outcome of a case means.
+// It must not run a case itself, and it must not decide what the outcome of a case means.
 package run
 
 import (

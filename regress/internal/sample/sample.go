@@ -1,10 +1,9 @@
-// Package sample checks that the tool is the same before an interrupted run is resumed. It runs
-// a sample of the finished cases again, and compares the new runs with the outcomes that the
-// cases had. In go the finished cases and what each one is expected to give. Out comes an error
-// if the tool gives something else. Runs of cases that vary are kept, so that they can join the
-// resumed run.
+// Package sample checks that a tool still behaves as it did, before an interrupted run is resumed. It
+// runs a sample of the finished cases again, and compares the new runs with the earlier outcomes.
 //
-// The package gives no verdict and changes nothing of the resumed run.
+// Input: the finished cases, and what each one is expected to give. Output: an error if the tool gives
+// something else. Runs of cases that vary are kept, so that they can join the resumed run. The package
+// gives no verdict and changes nothing of the resumed run.
 package sample
 
 import (

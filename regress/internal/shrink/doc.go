@@ -1,10 +1,9 @@
-// Package shrink reduces a source while a test still passes: delta debugging. It removes forms that
-// brackets and line ends delimit, then lines, bracketed groups and tokens, until nothing more can
-// go. At last it removes spare spaces.
+// Package shrink reduces a source while a test still passes: delta debugging. It removes whole forms,
+// which begin at a line and end with a bracket or a line. Then it removes lines, bracketed groups and
+// tokens, until nothing more can go, and at last spare spaces.
 //
-// It tests several candidates at a time. The result is the same as with one after another, whatever
-// the number of lanes and the duration of tests. Tests ahead are guesses, and count only if their
-// turn comes (see ahead.go).
+// It tests several candidates at once, but the result is the same as with one after another. A test
+// that was started early is used only if the sequence reaches it (ahead.go).
 //
 // It is pure: no disk, clock, network or process. It must not know any language, nor the aim of the
 // reduction: that is the caller's test.

@@ -1,9 +1,9 @@
-// Package turns measures what a change costs. Its input is the cases of a check, and a rival:
-// the command with which the candidate's cost is compared. Both run on a case, one right after
-// the other, and take turns in going first. Its output is estimates of the costs.
+// Package turns measures what a change costs. Input: the cases of a check, and a rival: the reference
+// command with which the candidate's cost is compared. Both run on each case, one right after the
+// other, and take turns in going first. Output: estimates of the costs.
 //
 // It gives no verdict on a case, and knows no options of users and no state folder: its caller
-// keeps the pairs of runs, and emits what it reports.
+// keeps the pairs of runs, and emits the reports.
 package turns
 
 import (
@@ -93,7 +93,7 @@ func (m *Measurement) Resume(kept []state.Pair) {
 
 // AddCase adds a case with its verdict.
 func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
-	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.MachineFailed {
+	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.EnvironmentFailed {
 		m.cases = append(m.cases, caseCost{t, c.Cost})
 	}
 }

@@ -69,7 +69,7 @@ func (r *firstResult) line(caseName string) state.Line {
 
 // enough returns pass.ErrStop if --fail-fast ends the first pass.
 func (c *collector) enough() error {
-	if c.o.FailFast > 0 && c.differing+c.o.Ledger.Summary.Verdicts[regress.MachineFailed] >= c.o.FailFast {
+	if c.o.FailFast > 0 && c.differing+c.o.Ledger.Summary.Verdicts[regress.EnvironmentFailed] >= c.o.FailFast {
 		return pass.ErrStop
 	}
 	return nil
@@ -133,7 +133,7 @@ func (c *collector) takeFurther(t pass.Task, j judgement) error {
 // takeError takes the error of a case that could not run.
 func (c *collector) takeError(t pass.Task, err error) error {
 	c.final[t.Index] = regress.ClassOf(err) == regress.Environment
-	return c.o.Ledger.MachineFailed(t, err)
+	return c.o.Ledger.EnvironmentFailed(t, err)
 }
 
 // conclude gives a case its verdict.

@@ -1,7 +1,8 @@
 // Package verdict runs cases, compares their outcomes with a baseline, and gives each case its
-// verdict. It takes tasks and a baseline: a golden, or a reference command that runs beside the
-// candidate. A case that differs runs again before its verdict. Verdicts go to the ledger of the
-// run, outcomes of cases that differ to a store, and first runs to a journal for --resume.
+// verdict. Input: tasks and a baseline, which is a golden or a reference command that runs beside the
+// candidate. A case that differs runs again before its verdict. Output: verdicts to the Ledger of
+// package run, outcomes of cases that differ to a store (keep), and first runs to a journal for
+// --resume (state).
 //
 // It does not open a corpus, a golden or a run, and it knows no options of users.
 package verdict

@@ -225,7 +225,7 @@ func (i Info) WriteText(to io.Writer) error {
 		line("accepted", "%s; from it: %s of the golden", a, readable.Count(a.Cases, "case"))
 	}
 	line("file", "%s, %s unused", readable.Size(i.FileBytes), readable.Size(i.UnusedBytes))
-	line("contents", "%s of %s, packed into %s", readable.Number(i.Contents), readable.Size(i.ContentBytes), readable.Size(i.PackedBytes))
+	line("outputs", "%s of %s, packed into %s", readable.Number(i.Contents), readable.Size(i.ContentBytes), readable.Size(i.PackedBytes))
 	return w.Flush()
 }
 

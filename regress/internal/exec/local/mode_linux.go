@@ -118,6 +118,9 @@ func makeForAll(dir string) error {
 		if errors.Is(err, fs.ErrExist) && isFolder(dir) {
 			return nil // another run made it meanwhile
 		}
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s is not a folder: move it away", dir)
+		}
 		return err
 	}
 	return os.Chmod(dir, 0o755)

@@ -1,6 +1,6 @@
 // Package terminal shows a review on a terminal: the causes on the left, a difference on the
 // right, and keys to decide. It is a thin view: the items, decisions and layout come from
-// package review, and only its Desk writes.
+// package review, and only review.Desk writes to disk.
 //
 // It must not send a tool's output to the terminal unescaped: all shown text passes through one
 // function that makes it harmless.

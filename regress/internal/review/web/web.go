@@ -1,5 +1,5 @@
-// Package web shows a review in a browser: the decisions of package review, on one page that a
-// link opens once. It serves only its embedded files, and contacts nobody.
+// Package web shows a review in a browser, on one page. The link to the page works only once. The
+// package serves only its embedded files, and contacts nobody.
 //
 // It must not decide: package review defines what a key does and how a difference is laid out.
 // Package web decides who may look, and notifies reviewers of each other's decisions.

@@ -33,7 +33,7 @@ func FromProto(d *repb.Digest) (Digest, error) {
 	var found Digest
 	err := found.Hash.UnmarshalText([]byte(d.GetHash()))
 	if err != nil || strings.ContainsAny(d.GetHash(), "ABCDEF") || d.GetSizeBytes() < 0 {
-		return Digest{}, fmt.Errorf("%.80q with %d bytes is no digest of SHA-256", d.GetHash(), d.GetSizeBytes())
+		return Digest{}, fmt.Errorf("%.80q with %d bytes is not a digest of SHA-256", d.GetHash(), d.GetSizeBytes())
 	}
 	found.Size = d.GetSizeBytes()
 	return found, nil

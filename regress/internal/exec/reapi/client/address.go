@@ -19,13 +19,13 @@ func (o Options) address() (address, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
-		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
+		return address{}, fault.Inputf("%q is not the address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
 	case err != nil && strings.Contains(o.URL, "@"): // it may contain a password
-		return address{}, fault.Inputf("what was given is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
+		return address{}, fault.Inputf("what was given is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
 	case err != nil:
-		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
+		return address{}, fault.Inputf("%q is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
 	case u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
-		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", u.Redacted())
+		return address{}, fault.Inputf("%q is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", u.Redacted())
 	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return address{}, fault.Inputf("%s: only a host and a port belong into the address of an engine; an instance is named apart", u.Redacted())
 	}

@@ -24,16 +24,16 @@ func TestAddress(t *testing.T) {
 		o    client.Options
 		want string // in the error
 	}{
-		{client.Options{URL: "http://host:1"}, "is no address of an engine"},
-		{client.Options{URL: "host:1"}, "is no address of an engine"},
-		{client.Options{URL: "grpc://"}, "is no address of an engine"},
+		{client.Options{URL: "http://host:1"}, "is not the address of an engine"},
+		{client.Options{URL: "host:1"}, "is not the address of an engine"},
+		{client.Options{URL: "grpc://"}, "is not the address of an engine"},
 		{client.Options{URL: "grpc://host"}, "names no port"},
 		{client.Options{URL: "grpc://host:1/main"}, "an instance is named apart"},
 		{client.Options{URL: "grpc://me:secret@host:1"}, "grpc://me:xxxxx@host:1: only a host and a port"},
 		{client.Options{URL: "grpc://host:1", Token: "secret"}, "unencrypted"},
 		{client.Options{URL: "grpc://localhost.example:1", Token: "secret"}, "unencrypted"},
-		{client.Options{URL: "https://me:secret@host:1"}, "is no address of an engine"},
-		{client.Options{URL: "grpc://me:sec ret secret@host:1"}, "is no address of an engine"},
+		{client.Options{URL: "https://me:secret@host:1"}, "is not the address of an engine"},
+		{client.Options{URL: "grpc://me:sec ret secret@host:1"}, "is not the address of an engine"},
 		{client.Options{URL: "grpc://host:0"}, "no port"},
 		{client.Options{URL: "grpc://host:99999"}, "no port"},
 		{client.Options{URL: "grpcs://host", Token: "secret\n"}, "no header can have"},

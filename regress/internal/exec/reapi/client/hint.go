@@ -20,7 +20,7 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 	case p == learning && code == codes.DeadlineExceeded:
 		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer --remote-wait is more patient"
 	case p == learning && code == codes.Unimplemented:
-		return "; what listens there is no engine of the Remote Execution API: is it another port?"
+		return "; the server at that port is not an engine of the Remote Execution API: is it another port?"
 	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
 	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):

@@ -25,7 +25,7 @@ func TestErrorsSayWhatTheyMean(t *testing.T) {
 		{client.Options{Token: "secret"}, codes.Unauthenticated, "Unauthenticated: words; it refused the token"},
 		{client.Options{}, codes.InvalidArgument, "InvalidArgument: words; it may need the name of an instance: --instance"},
 		{client.Options{Instance: "prod"}, codes.NotFound, "perhaps it has no instance prod"},
-		{client.Options{}, codes.Unimplemented, "Unimplemented: words; what listens there is no engine of the Remote Execution API"},
+		{client.Options{}, codes.Unimplemented, "Unimplemented: words; the server at that port is not an engine of the Remote Execution API"},
 		{client.Options{}, codes.AlreadyExists, "asking what it can do: AlreadyExists: words"},
 	} {
 		e := reapitest.New(reapitest.Options{Fault: func(context.Context, reapitest.Call) error { return status.Error(c.code, "words") }})

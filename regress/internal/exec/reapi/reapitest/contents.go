@@ -62,7 +62,7 @@ func (e *Engine) drop(d blob.Digest) {
 func digestOf(m *repb.Digest) (blob.Digest, error) {
 	d, err := blob.FromProto(m)
 	if err != nil {
-		return d, status.Errorf(codes.InvalidArgument, "%q is no digest: %v", m.GetHash(), err)
+		return d, status.Errorf(codes.InvalidArgument, "%q is not a digest: %v", m.GetHash(), err)
 	}
 	return d, nil
 }

@@ -53,7 +53,7 @@ func environment(env []string) ([]*repb.Command_EnvironmentVariable, error) {
 	for _, kv := range env {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, fmt.Errorf("%q is no variable of an environment, K=V", kv)
+			return nil, fmt.Errorf("%q is not an environment variable, K=V", kv)
 		}
 		values[key] = value
 	}

@@ -10,29 +10,29 @@ import (
 	"muster/regress/internal/state"
 )
 
-// A Choice is a word that a shell completes, with its description.
-type Choice struct{ Word, Text string }
+// A Completion is a word that a shell completes, with its description.
+type Completion struct{ Word, Text string }
 
-// DifferingChoices returns the cases that were not identical in a past run, in printed form.
+// DifferingCompletions returns the cases that were not identical in a past run, in printed form.
 // A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
-func DifferingChoices(o regress.Options, h host.Host, id string) ([]Choice, error) {
+func DifferingCompletions(o regress.Options, h host.Host, id string) ([]Completion, error) {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Choice, len(p.Run.Results))
+	list := make([]Completion, len(p.Run.Results))
 	for i, r := range p.Run.Results {
 		word := name.Typed(string(r.Name))
 		if pastrun.IsCauseID(word) {
 			word = "./" + word
 		}
-		list[i] = Choice{Word: word}
+		list[i] = Completion{Word: word}
 	}
 	return list, nil
 }
 
-// CauseChoices returns the causes of a past run. An empty id means the last run.
-func CauseChoices(o regress.Options, h host.Host, id string) (list []Choice, err error) {
+// CauseCompletions returns the causes of a past run. An empty id means the last run.
+func CauseCompletions(o regress.Options, h host.Host, id string) (list []Completion, err error) {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return nil, err
@@ -42,14 +42,14 @@ func CauseChoices(o regress.Options, h host.Host, id string) (list []Choice, err
 		return nil, err
 	}
 	for _, c := range found.Causes {
-		list = append(list, Choice{c.ID, c.Name})
+		list = append(list, Completion{c.ID, c.Name})
 	}
 	return list, nil
 }
 
-// RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
+// RecordedCompletions returns the cases of the golden if the run is a record. An empty id means the
 // last run.
-func RecordedChoices(ctx context.Context, o regress.Options, h host.Host, id string) (list []Choice, err error) {
+func RecordedCompletions(ctx context.Context, o regress.Options, h host.Host, id string) (list []Completion, err error) {
 	run, err := state.FindRun(state.Open(o.Store.State), id)
 	if err != nil || run.Command != regress.RecordCommand {
 		return nil, err
@@ -64,27 +64,27 @@ func RecordedChoices(ctx context.Context, o regress.Options, h host.Host, id str
 	}
 	defer base.Close()
 	for n := range base.Names() {
-		list = append(list, Choice{Word: name.Typed(n)})
+		list = append(list, Completion{Word: name.Typed(n)})
 	}
 	return list, nil
 }
 
-// RunChoices returns the past runs, the last one first. Without records it returns only those
+// RunCompletions returns the past runs, the last one first. Without withRecords it returns only those
 // that have differences.
-func RunChoices(o regress.Options, records bool) (list []Choice, err error) {
+func RunCompletions(o regress.Options, withRecords bool) (list []Completion, err error) {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		if !state.IsCheck(r) && !(records && r.Command == regress.RecordCommand) {
+		if !state.IsCheck(r) && !(withRecords && r.Command == regress.RecordCommand) {
 			continue
 		}
 		sum, err := keptIn(r)
 		if err != nil {
 			return nil, err
 		}
-		list = append([]Choice{{name.Print(r.ID), r.Command + " " + runText(r, sum)}}, list...)
+		list = append([]Completion{{name.Print(r.ID), r.Command + " " + runText(r, sum)}}, list...)
 	}
 	return list, nil
 }

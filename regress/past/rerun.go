@@ -10,10 +10,10 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Again returns the last run's command, such as "check", and its options: for all cases, or only for
+// RerunOptions returns the last run's command, such as "check", and its options: for all cases, or only for
 // those that were not identical. It takes from o the state folder, and the options that are not kept
 // with a run.
-func Again(o regress.Options, failed bool) (again regress.Options, command string, err error) {
+func RerunOptions(o regress.Options, failed bool) (again regress.Options, command string, err error) {
 	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
 		return again, "", err
