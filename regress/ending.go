@@ -9,7 +9,8 @@ import (
 type EndingKind uint8
 
 // The kinds, a closed set. A limit causes the last three. The output is then not complete: it is kept
-// for people to read, and not compared.
+// for people to read, and not compared. Package lane has the same list for its protocol, and goldens
+// keep the number, so a new kind comes last in both.
 const (
 	Exited EndingKind = iota
 	Signalled

@@ -17,8 +17,8 @@ If some runs equal the golden, the case is flaky. Otherwise it gets another verd
 as changed or crashed.
 
 Then check measures the CPU time and memory that the change costs. It runs some cases
-again, alternately with your command and the recorded one. If the recorded executable is
-gone or has changed, check says so and measures nothing.
+again, alternately with your command and the recorded one. If you rebuilt the recorded
+executable in place, check says so and measures nothing.
 
 Corpus, command, selection, environment and limits default to the recorded ones. If you
 give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is

@@ -24,7 +24,7 @@ type configSource struct{ file, profile string }
 
 func (c *configSource) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.file, "config", configDefault, "read settings from `FILE`; '' reads no file and no MUSTER_* variable")
-	f.StringVar(&c.profile, "profile", "", "use [profile.`NAME`] of the settings file before its other settings")
+	f.StringVar(&c.profile, "profile", "", "use the settings in [profile.`NAME`]; they override the others of the settings file")
 }
 
 // apply sets options from the environment (MUSTER_JOBS for --jobs) and the configuration file.

@@ -34,7 +34,7 @@ func toolFlags(f *pflag.FlagSet, o *regress.Options) {
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "take only cases that match `GLOB`; repeatable")
 	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`; '!RE' takes only the others; repeatable")
-	f.StringVar(&o.Select.Partition, "partition", "", "split the cases into N parts by a hash of their names, and take part K: `hash:K/N`")
+	f.StringVar(&o.Select.Partition, "partition", "", "split the cases into N parts by a hash of their names, and take only the K-th: `hash:K/N`")
 	f.IntVar(&o.Select.Sample, "sample", 0, "take only `N` cases, always the same ones")
 }
 
@@ -80,7 +80,7 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; without it, the command is a path on the workers").NoOptDefVal = "true"
 	f.StringArrayVar(&r.Outputs, "remote-output", nil, "collect files that match `GLOB`, such as {stem}.s or out/*.o; only for engines that cannot return whole folders; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, instead of --jobs (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is unreachable or busy (default 30s, and 1s at the start)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is unreachable or busy (default 30s; at the start 1s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the start")
 	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its default")
 	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
@@ -122,7 +122,7 @@ func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "replace what RE matches by REPL before comparing, in the streams and files that GLOB names: `[GLOB:]s/RE/REPL/`; repeatable")
+	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "before comparing, replace what RE matches by REPL in the streams and files that match GLOB: `[GLOB:]s/RE/REPL/`; repeatable")
 	f.StringArrayVar(&o.Judge.Ignore, "ignore", nil, "do not compare parts that match `GLOB`, such as *.log, cache/** or stderr; repeatable")
 }
 
