@@ -1,6 +1,10 @@
 package lane
 
-import "time"
+import (
+	"time"
+
+	"muster/regress/lane/observe"
+)
 
 // Item is a file to place below the work folder.
 type Item struct {
@@ -36,6 +40,14 @@ type Setup struct {
 	NoNetwork    bool // cases have only the loopback of a network namespace, which is the helper's own
 }
 
+// inside lists the folders that belong to the lane, as cases see them.
+func (s *Setup) inside() []string {
+	if s.Canonical == "" {
+		return []string{s.Root, s.Outbox}
+	}
+	return []string{s.Canonical, s.Root, s.Outbox}
+}
+
 // Ready is the helper's answer to Setup.
 type Ready struct {
 	Fault         string // why the lane cannot work; "" = it can
@@ -57,6 +69,9 @@ type Job struct {
 	Path   string // the executable
 	Args   []string
 	Stdin  bool // the source is the standard input, instead of /dev/null
+	// Observe asks for the files that the command uses. The run takes longer, and its outcome is
+	// not for comparison.
+	Observe bool
 }
 
 // These are the endings of a case. The values are part of the protocol.
@@ -104,10 +119,11 @@ type Answer struct {
 	Peak          int64 // KiB, of the tree's largest process
 	Stdout        Output
 	Stderr        Output
-	Files         []Output      // sorted by name
-	Floor         int64         // as in Ready; it may rise
-	HelperCPU     time.Duration // CPU time of the helper itself since it began
-	NoInotify     bool          // as in Ready; it may change
-	HelperEnds    bool          // the next case needs another helper
-	BatchEnds     bool          // the later jobs of the batch were not run
+	Files         []Output             // sorted by name
+	Floor         int64                // as in Ready; it may rise
+	HelperCPU     time.Duration        // CPU time of the helper itself since it began
+	NoInotify     bool                 // as in Ready; it may change
+	HelperEnds    bool                 // the next case needs another helper
+	BatchEnds     bool                 // the later jobs of the batch were not run
+	Observed      *observe.Observation // nil if the job did not ask for it
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unsafe"
+
+	"muster/regress/lane/observe"
 )
 
 // Each message lists its fields twice, to write and to read them; TestEveryFieldIsSent compares
@@ -93,13 +95,14 @@ func (b *messageReader) string() string {
 	return string(v)
 }
 
-// These are the sizes of the smallest string, Item, Job and Output in a message. They bound
+// These are the sizes of the smallest string, Item, Job, Output and Access in a message. They bound
 // the memory that a false number makes the reader allocate, to 16 times the message's length.
 const (
 	stringBytesMin = 1
 	itemBytesMin   = 8
-	jobBytesMin    = itemBytesMin + 3
+	jobBytesMin    = itemBytesMin + 4
 	outputBytesMin = 7
+	accessBytesMin = 4
 )
 
 // count reads how many things of at least bytesMin follow.
@@ -209,6 +212,7 @@ func (a *Batch) AppendFrame(buf []byte) []byte {
 		b = appendString(b, j.Path)
 		b = appendStrings(b, j.Args)
 		b = appendBool(b, j.Stdin)
+		b = appendBool(b, j.Observe)
 	}
 	return endFrame(b)
 }
@@ -222,6 +226,7 @@ func (a *Batch) Decode(message []byte) error {
 	for i := range a.Jobs {
 		j := &a.Jobs[i]
 		j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(j.Args), b.bool()
+		j.Observe = b.bool()
 	}
 	return b.err()
 }
@@ -268,7 +273,41 @@ func (d *Answer) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, int64(d.HelperCPU))
 	b = appendBool(b, d.NoInotify)
 	b = appendBool(b, d.HelperEnds)
-	return endFrame(appendBool(b, d.BatchEnds))
+	b = appendBool(b, d.BatchEnds)
+	return endFrame(appendObservation(b, d.Observed))
+}
+
+func appendObservation(b []byte, o *observe.Observation) []byte {
+	b = appendBool(b, o != nil)
+	if o == nil {
+		return b
+	}
+	b = appendInt(b, int64(len(o.Accesses)))
+	for i := range o.Accesses {
+		a := &o.Accesses[i]
+		b = appendString(b, a.Path)
+		b = appendString(b, a.Real)
+		b = appendInt(b, int64(a.Kind))
+		b = appendInt(b, int64(a.Form))
+	}
+	b = appendString(b, o.Contact)
+	b = appendString(b, o.Blind)
+	b = appendBool(b, o.NoPrivileges)
+	return appendInt(b, int64(o.Events))
+}
+
+func (b *messageReader) observation() *observe.Observation {
+	if !b.bool() {
+		return nil
+	}
+	o := &observe.Observation{Accesses: make([]observe.Access, b.count(accessBytesMin))}
+	for i := range o.Accesses {
+		o.Accesses[i] = observe.Access{
+			Path: b.string(), Real: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax)), Form: observe.Form(b.upTo(int64(observe.Other))),
+		}
+	}
+	o.Contact, o.Blind, o.NoPrivileges, o.Events = b.string(), b.string(), b.bool(), int(b.upTo(1<<31))
+	return o
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
@@ -284,5 +323,6 @@ func (d *Answer) Decode(message []byte) error {
 	}
 	d.Floor, d.HelperCPU, d.NoInotify, d.HelperEnds = b.int(), time.Duration(b.int()), b.bool(), b.bool()
 	d.BatchEnds = b.bool()
+	d.Observed = b.observation()
 	return b.err()
 }

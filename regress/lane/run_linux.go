@@ -4,6 +4,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"muster/regress/lane/observe"
 )
 
 // tick is the interval between looks at a running case's memory and output.
@@ -53,7 +55,15 @@ func (h *helper) runAndCollect(job *Job, d *Answer) error {
 	if err := h.folder.placeSource(job.Source); err != nil {
 		return err
 	}
+	h.spawner.observer = nil
+	if job.Observe && h.tree.ownProc {
+		h.spawner.observer = observe.New(h.setup.inside(), !h.setup.NoNetwork)
+	}
 	err := h.run(job, d)
+	if job.Observe {
+		seen := h.spawner.observer.End()
+		d.Observed = &seen
+	}
 	if e := h.mounts.unmountAll(); e != nil {
 		h.mountStays = true
 		return errors.Join(err, e)
@@ -226,12 +236,16 @@ func endingOf(limit int, status syscall.WaitStatus) (kind, code int) {
 
 // waitForEvent returns when the command may have ended, or after d.
 func (h *helper) waitForEvent(pidfd int, d time.Duration) error {
-	fds := [2]pollFD{{fd: JobsFD, events: pollIn}, {fd: int32(pidfd), events: pollIn}}
+	watching := h.spawner.observer
+	fds := [3]pollFD{{fd: JobsFD, events: pollIn}, {fd: int32(pidfd), events: pollIn}, {fd: watching.Listener(), events: pollIn}}
 	if pidfd < 0 { // the kernel is older than 5.4; poll skips a negative descriptor
 		d = min(d, time.Millisecond)
 	}
 	if err := poll(fds[:], d); err != nil {
 		return err
+	}
+	if fds[2].revents != 0 {
+		watching.Serve(fds[2].revents&pollIn == 0)
 	}
 	if fds[0].revents != 0 {
 		return errOrphaned // the parent sends nothing during a case

@@ -2,12 +2,18 @@
 
 package lane
 
-import "syscall"
+import (
+	"syscall"
+
+	"muster/regress/lane/observe"
+)
 
 // spawner starts commands, as on other architectures but slower. See spawn_vfork_linux.go.
 type spawner struct {
 	env []string
 	dir string
+
+	observer *observe.Observer // always nil: this build cannot observe
 }
 
 // prepare stores the settings that all commands share.

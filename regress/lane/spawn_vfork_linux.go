@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"syscall"
 	"unsafe"
+
+	"muster/regress/lane/observe"
 )
 
 // step is a system call that a new process makes before it becomes the command.
@@ -25,8 +27,10 @@ type spawner struct {
 	dir   block
 	path  block
 	args  block
-	steps [6]step
+	steps [9]step
 	pidfd int32
+
+	observer *observe.Observer // nil = the next command is not observed
 }
 
 // block is a list of strings as the kernel takes it. Its memory is reused.
@@ -75,26 +79,87 @@ func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (
 	if err := s.args.set(args...); err != nil {
 		return 0, -1, err
 	}
-	s.steps = [...]step{
-		{number: syscall.SYS_SETPGID},
-		{number: syscall.SYS_CHDIR, a: s.dir.first()},
-		{number: syscall.SYS_DUP3, a: uintptr(stdin), b: 0},
-		{number: syscall.SYS_DUP3, a: uintptr(stdout), b: 1},
-		{number: syscall.SYS_DUP3, a: uintptr(stderr), b: 2},
-		{number: syscall.SYS_EXECVE, a: s.path.first(), b: s.args.all(), c: s.env.all()},
+	if s.observer != nil {
+		return s.startObserved(stdin, stdout, stderr)
 	}
+	pid, failed, err := s.vfork(0, s.listSteps(stdin, stdout, stderr))
+	if failed >= 0 {
+		s.reapFailed(pid)
+	}
+	if err != nil {
+		return 0, -1, err
+	}
+	return pid, int(s.pidfd), nil
+}
+
+// listSteps fills in the steps of a command, with the observer's steps before those that are the
+// command's own, and returns their number.
+func (s *spawner) listSteps(stdin, stdout, stderr int, observing ...step) (count int) {
+	add := func(list ...step) { count += copy(s.steps[count:], list) }
+	add(step{number: syscall.SYS_SETPGID}, step{number: syscall.SYS_CHDIR, a: s.dir.first()})
+	add(observing...)
+	add(step{number: syscall.SYS_DUP3, a: uintptr(stdin), b: 0},
+		step{number: syscall.SYS_DUP3, a: uintptr(stdout), b: 1},
+		step{number: syscall.SYS_DUP3, a: uintptr(stderr), b: 2},
+		step{number: syscall.SYS_EXECVE, a: s.path.first(), b: s.args.all(), c: s.env.all()})
+	return count
+}
+
+// vfork makes the steps in a new process. failed is the index of the step that failed, or -1.
+func (s *spawner) vfork(extra uintptr, count int) (pid, failed int, err error) {
 	s.pidfd = -1
 	const flags = syscall.CLONE_VM | syscall.CLONE_VFORK | clonePIDFD | uintptr(syscall.SIGCHLD)
-	pid = vfork(flags, &s.pidfd, &s.steps[0], uintptr(len(s.steps)))
+	pid = vfork(flags|extra, &s.pidfd, &s.steps[0], uintptr(count))
 	runtime.KeepAlive(s) // the steps hold addresses in s as numbers
 	if pid < 0 {
 		return 0, -1, syscall.Errno(-pid)
 	}
-	for i := range s.steps {
+	for i := range s.steps[:count] {
 		if e := -int(s.steps[i].result); e > 0 && e < 4096 {
-			s.reapFailed(pid)
-			return 0, -1, syscall.Errno(e)
+			return pid, i, syscall.Errno(e)
 		}
+	}
+	return pid, -1, nil
+}
+
+// startObserved starts a command whose calls the observer sees. The new process shares this one's
+// descriptors until it has made the filter, so that the listener is here too. Without the right to
+// make a filter, the kernel demands no_new_privs.
+func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err error) {
+	const (
+		setNoNewPrivs          = 38 // PR_SET_NO_NEW_PRIVS
+		setFilter, newListener = 1, 8
+		filterStep             = 2 // the first of the observer's steps
+	)
+	filter := step{number: observe.SysSeccomp, a: setFilter, b: newListener, c: s.observer.Begin(s.path.first(), s.args.all())}
+	apart := step{number: syscall.SYS_UNSHARE, a: observe.CloneFiles}
+	noPrivileges := step{number: syscall.SYS_PRCTL, a: setNoNewPrivs, b: 1}
+	at := filterStep
+	pid, failed, err := s.vfork(observe.CloneFiles, s.listSteps(stdin, stdout, stderr, filter, apart))
+	if failed == at && err == syscall.EACCES {
+		s.reapFailed(pid)
+		at++
+		pid, failed, err = s.vfork(observe.CloneFiles, s.listSteps(stdin, stdout, stderr, noPrivileges, filter, apart))
+	}
+	if failed < 0 && err != nil {
+		return 0, -1, err // no process was made
+	}
+	if failed < 0 || failed > at {
+		s.observer.Attach(int(s.steps[at].result), at > filterStep)
+	}
+	if failed >= 0 {
+		s.reapFailed(pid)
+	}
+	switch {
+	case failed == at: // the kernel refuses the filter
+		s.observer.Refuse()
+		pid, failed, err = s.vfork(0, s.listSteps(stdin, stdout, stderr))
+		if failed >= 0 {
+			s.reapFailed(pid)
+		}
+	}
+	if err != nil {
+		return 0, -1, err
 	}
 	return pid, int(s.pidfd), nil
 }

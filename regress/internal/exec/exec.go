@@ -18,6 +18,7 @@ import (
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/outcome"
+	"muster/regress/lane/observe"
 )
 
 // NoLane is not the number of a lane. In Job.Avoid it permits any lane. In Result.Lane it says
@@ -31,6 +32,9 @@ type Job struct {
 	Command *Command
 	Avoid   int  // number of a lane to avoid if possible, or NoLane
 	Fresh   bool // run the case now: the result of an earlier run is not an answer
+	// Observe asks a lane for the files that the command uses. The run takes longer, and its
+	// outcome is not for comparison. Engines ignore it.
+	Observe bool
 }
 
 // Executor runs cases. Its methods may be called from several goroutines at once, except
@@ -63,6 +67,8 @@ type Result struct {
 	Cost    outcome.Cost
 	Lane    int                // or NoLane
 	Engine  *outcome.EngineRun // nil for a run on this machine
+
+	Observed *observe.Observation // nil if the job did not ask for it, or an engine ran it
 
 	contents []Content
 	release  func()

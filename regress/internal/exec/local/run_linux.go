@@ -63,7 +63,7 @@ func (w *worker) encodeJobs(jobs []exec.Job) []byte {
 		if w.plain {
 			args = replaceCanonical(args, w.root)
 		}
-		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: sourceItem(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
+		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: sourceItem(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin, Observe: j.Observe})
 	}
 	return w.batch.AppendFrame(w.message)
 }
@@ -106,7 +106,9 @@ func (w *worker) buildResult(d *lane.Answer) (*exec.Result, error) {
 	}
 	out := outcome.Outcome{Ending: regress.Ending{Kind: regress.EndingKind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}
-	return exec.NewResult(out, cost, w.number, t.contents, t.release), nil
+	r := exec.NewResult(out, cost, w.number, t.contents, t.release)
+	r.Observed = d.Observed
+	return r, nil
 }
 
 // rewriteNames replaces the lane's path in file names. A case may have made a tree that

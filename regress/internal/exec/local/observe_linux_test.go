@@ -1,0 +1,202 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/lane/observe"
+)
+
+// observed runs a script for a case under observation.
+func (r *rig) observed(name, text string) *observe.Observation {
+	r.Helper()
+	job := r.job(name, text)
+	job.Observe = true
+	result, err := r.crew.Run(context.Background(), job)
+	must(r, err)
+	defer result.Release()
+	if result.Observed == nil {
+		r.Fatal("no observation")
+	}
+	return result.Observed
+}
+
+// usesOf returns the accesses below a folder, as text.
+func usesOf(o *observe.Observation, dir string) (list []string) {
+	for _, a := range o.Accesses {
+		if below, ok := strings.CutPrefix(a.Path, dir+"/"); ok {
+			list = append(list, fmt.Sprintf("%s %05b %d", below, a.Kind, a.Form))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// A command's files are seen, and those of its lane are not.
+func TestObserve(t *testing.T) {
+	if !observe.Supported {
+		t.Skip("this build cannot observe")
+	}
+	dir := t.TempDir()
+	for _, f := range []string{"read", "asked", "list/entry", "tool", "moved/file"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, f), []byte("#!/bin/sh\n:\n"), 0o755))
+	}
+	must(t, os.Symlink("read", filepath.Join(dir, "link")))
+	inBothModes(t, usual, func(r *rig) {
+		o := r.observed("one.c", fmt.Sprintf(`cd %s && cat read >/dev/null; cat link >/dev/null; test -e asked; test -e absent
+ls list >/dev/null; ./tool; echo x > written; cat moved/../moved//file > /dev/null
+cat "$OLDPWD/$1" "$OLDPWD/HDR_a.h" > "$TMPDIR/own"; cat /proc/uptime > /dev/null; exit 0`, dir))
+		if o.Blind != "" || o.Contact != "" || o.Events == 0 {
+			r.Errorf("blind %q, contact %q, %d events", o.Blind, o.Contact, o.Events)
+		}
+		const executed, opened, asked, listed, written = observe.Executed, observe.Opened, observe.Asked, observe.Listed, observe.Written
+		r.want(usesOf(o, dir),
+			fmt.Sprintf("absent %05b %d", asked, observe.Absent),
+			fmt.Sprintf("asked %05b %d", asked, observe.File),
+			fmt.Sprintf("link %05b %d", opened, observe.File),
+			fmt.Sprintf("list %05b %d", opened|asked|listed, observe.Folder),
+			fmt.Sprintf("moved/../moved/file %05b %d", opened, observe.File),
+			fmt.Sprintf("read %05b %d", opened, observe.File),
+			fmt.Sprintf("tool %05b %d", executed|opened, observe.File),
+			fmt.Sprintf("written %05b %d", written, observe.Absent))
+		for _, a := range o.Accesses {
+			if strings.HasPrefix(a.Path, "/proc") || strings.HasPrefix(a.Path, "/dev") || strings.Contains(a.Path, "one.c") {
+				r.Errorf("%+v is not outside", a)
+			}
+			if a.Path == dir+"/link" && a.Real != dir+"/read" {
+				r.Errorf("%+v leads to read", a)
+			}
+		}
+		must(r, os.Remove(filepath.Join(dir, "written")))
+		r.wantClean("next.c")
+	})
+}
+
+// What the command does, and how it ends, is as without observation.
+func TestObservedOutcome(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		const text = `cat "$1" > out; (sleep 100 & ) ; mkdir d; echo y > d/f; ls .. ; exit 3`
+		plain := r.run("one.c", text)
+		job := r.job("one.c", text)
+		job.Observe = true
+		result, err := r.crew.Run(context.Background(), job)
+		must(r, err)
+		defer result.Release()
+		r.want(r.tell(result), plain...)
+	})
+}
+
+// The kernel's own look-ups need no filter: the first command, and what it cannot find.
+func TestObservedCommandMissing(t *testing.T) {
+	r := newRig(t, usual(t))
+	c := script(t, "")
+	c.Path = filepath.Join(t.TempDir(), "absent")
+	_, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: c, Avoid: exec.NoLane, Observe: true})
+	if err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v", err)
+	}
+	r.want(r.run("one.c", "exit 4"), "exit 4")
+}
+
+// A program that never ends is ended at its limit under observation too.
+func TestObservedTimeout(t *testing.T) {
+	r := newRig(t, usual(t), func(o *Options) { o.Timeout, o.Grace = 200*time.Millisecond, time.Second })
+	job := r.job("one.c", `while :; do cat "$1"; done`)
+	job.Observe = true
+	result, err := r.crew.Run(context.Background(), job)
+	must(t, err)
+	defer result.Release()
+	if got := result.Outcome.Ending.String(); got != "timed-out" {
+		t.Errorf("%s", got)
+	}
+}
+
+// A connection to a process outside is seen.
+func TestObservedContact(t *testing.T) {
+	python, err := osexec.LookPath("python3")
+	if err != nil {
+		needed(t, "no python3")
+	}
+	r := newRig(t, usual(t))
+	for text, want := range map[string]string{
+		`s=socket.socket(); s.connect_ex(("127.0.0.1", 9))`:                                                             "an internet address, port 9",
+		`s=socket.socket(socket.AF_UNIX); s.connect_ex("/nothing/there")`:                                               "",
+		`s=socket.socket(socket.AF_UNIX); s.bind("own"); s.listen(); c=socket.socket(socket.AF_UNIX); c.connect("own")`: "",
+	} {
+		if got := r.observed("one.c", python+" -c 'import socket; "+text+"'").Contact; got != want {
+			t.Errorf("%s: contact %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The paths are those that strace sees.
+func TestObserveAgreesWithStrace(t *testing.T) {
+	if _, err := osexec.LookPath("strace"); err != nil {
+		needed(t, "no strace")
+	}
+	inBothModes(t, usual, func(r *rig) {
+		for _, command := range []string{
+			`gcc -x c -S /dev/null -o out.s`,
+			`python3 -c 'import json, decimal'`,
+			`ls -l /usr /usr/lib`,
+			`sh -c 'cd /etc && cat passwd ./hosts ../etc/group; command -v no-such-command; echo *'`,
+		} {
+			tool, _, _ := strings.Cut(command, " ")
+			if _, err := osexec.LookPath(tool); err != nil {
+				needed(r, "no "+tool)
+			}
+			traced, err := r.try("one.c", "strace -f -qq -s 4096 -o log -e 'trace=/^(open|openat|openat2|execve|execveat|.?stat|newfstatat|statx|access|faccessat2?|readlink|readlinkat)$' "+command)
+			must(r, err)
+			if got := traced.Outcome.Ending.String(); got != "exit 0" && got != "exit 127" {
+				r.Fatalf("strace %s: %s", command, got)
+			}
+			want := map[string]bool{}
+			for _, p := range traced.Outcome.Parts {
+				if p.Path == "log" {
+					addTraced(want, string(r.content(traced, p)))
+				}
+			}
+			traced.Release()
+			o := r.observed("one.c", "exec "+command)
+			if o.Blind != "" {
+				r.Errorf("%s: blind: %s", command, o.Blind)
+			}
+			got := map[string]bool{}
+			for _, a := range o.Accesses {
+				got[a.Path] = true
+			}
+			for path := range want {
+				if !got[path] {
+					r.Errorf("%s: strace alone saw %s", command, path)
+				}
+			}
+			if len(want) < 5 || len(got) < len(want) {
+				r.Errorf("%s: %d paths, and %d by strace", command, len(got), len(want))
+			}
+		}
+	})
+}
+
+// addTraced adds the absolute paths of a trace that do not belong to a lane or to the kernel.
+func addTraced(paths map[string]bool, trace string) {
+	for _, m := range regexp.MustCompile(`(?m)^[^"\n]*"(/[^"]*)"`).FindAllStringSubmatch(trace, -1) {
+		path := strings.TrimSuffix(m[1], "/.")
+		if path = strings.TrimSuffix(path, "/"); path == "" {
+			path = "/"
+		}
+		inside := strings.HasPrefix(path, Canonical) || strings.Contains(path, "/muster") || strings.Contains(path, "/./") || strings.Contains(path, "//")
+		if !inside && !strings.HasPrefix(path, "/proc") && !strings.HasPrefix(path, "/dev") && !strings.HasPrefix(path, "/sys") {
+			paths[path] = true
+		}
+	}
+}
