@@ -16,6 +16,14 @@ import (
 	"muster/regress/lane/observe"
 )
 
+// canObserve ends a test of a build that cannot observe.
+func canObserve(t *testing.T) {
+	t.Helper()
+	if !observe.Supported {
+		t.Skip("this build cannot observe")
+	}
+}
+
 // observed runs a script for a case under observation.
 func (r *rig) observed(name, text string) *observe.Observation {
 	r.Helper()
@@ -43,9 +51,7 @@ func usesOf(o *observe.Observation, dir string) (list []string) {
 
 // A command's files are seen, and those of its lane are not.
 func TestObserve(t *testing.T) {
-	if !observe.Supported {
-		t.Skip("this build cannot observe")
-	}
+	canObserve(t)
 	dir := t.TempDir()
 	for _, f := range []string{"read", "asked", "list/entry", "tool", "moved/file"} {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f)), 0o755))
@@ -84,6 +90,7 @@ cat "$OLDPWD/$1" "$OLDPWD/HDR_a.h" > "$TMPDIR/own"; cat /proc/uptime > /dev/null
 
 // What the command does, and how it ends, is as without observation.
 func TestObservedOutcome(t *testing.T) {
+	canObserve(t)
 	inBothModes(t, usual, func(r *rig) {
 		const text = `cat "$1" > out; (sleep 100 & ) ; mkdir d; echo y > d/f; ls .. ; exit 3`
 		plain := r.run("one.c", text)
@@ -98,6 +105,7 @@ func TestObservedOutcome(t *testing.T) {
 
 // The kernel's own look-ups need no filter: the first command, and what it cannot find.
 func TestObservedCommandMissing(t *testing.T) {
+	canObserve(t)
 	r := newRig(t, usual(t))
 	c := script(t, "")
 	c.Path = filepath.Join(t.TempDir(), "absent")
@@ -110,6 +118,7 @@ func TestObservedCommandMissing(t *testing.T) {
 
 // A program that never ends is ended at its limit under observation too.
 func TestObservedTimeout(t *testing.T) {
+	canObserve(t)
 	r := newRig(t, usual(t), func(o *Options) { o.Timeout, o.Grace = 200*time.Millisecond, time.Second })
 	job := r.job("one.c", `while :; do cat "$1"; done`)
 	job.Observe = true
@@ -123,6 +132,7 @@ func TestObservedTimeout(t *testing.T) {
 
 // A connection to a process outside is seen.
 func TestObservedContact(t *testing.T) {
+	canObserve(t)
 	python, err := osexec.LookPath("python3")
 	if err != nil {
 		needed(t, "no python3")
@@ -141,6 +151,7 @@ func TestObservedContact(t *testing.T) {
 
 // The paths are those that strace sees.
 func TestObserveAgreesWithStrace(t *testing.T) {
+	canObserve(t)
 	if _, err := osexec.LookPath("strace"); err != nil {
 		needed(t, "no strace")
 	}
