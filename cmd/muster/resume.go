@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"al.essio.dev/pkg/shellescape"
 )
@@ -22,15 +23,16 @@ func resumeLine(args []string) string {
 	if i := slices.Index(flags, "--"); i >= 0 {
 		flags = flags[:i]
 	}
-	isControl := func(a string) bool { return strings.ContainsFunc(a, unicode.IsControl) }
-	if slices.ContainsFunc(flags, mayHoldSecret) || slices.ContainsFunc(args, isControl) {
+	cannotPrint := func(a string) bool { return !utf8.ValidString(a) || strings.ContainsFunc(a, unicode.IsControl) }
+	if slices.ContainsFunc(flags, mayHoldSecret) || slices.ContainsFunc(args, cannotPrint) {
 		return ""
 	}
-	line := []string{"muster", args[0]}
-	if !slices.Contains(flags, "--resume") {
+	line := append([]string{"muster", args[0]}, flags...)
+	// After another flag, --resume may be that flag's value.
+	if len(flags) == 0 || flags[0] != "--resume" || slices.Contains(flags, "--resume=false") {
 		line = append(line, "--resume")
 	}
-	if text := shellescape.QuoteCommand(append(line, args[1:]...)); len(text) <= resumeBytesMax {
+	if text := shellescape.QuoteCommand(append(line, args[1+len(flags):]...)); len(text) <= resumeBytesMax {
 		return text
 	}
 	return ""

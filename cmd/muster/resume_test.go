@@ -11,8 +11,11 @@ func TestResumeLine(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"check", "--jobs", "1", "--", "./tool", "{in}", "--env", "x"}, "muster check --resume --jobs 1 -- ./tool '{in}' --env x"},
+		{[]string{"check", "--jobs", "1", "--", "./tool", "{in}", "--env", "x"}, "muster check --jobs 1 --resume -- ./tool '{in}' --env x"},
 		{[]string{"check", "--resume"}, "muster check --resume"},
+		{[]string{"check", "--resume=false"}, "muster check --resume=false --resume"},
+		{[]string{"check", "--golden", "--resume"}, "muster check --golden --resume --resume"},
+		{[]string{"check", "b\xff"}, ""},
 		{[]string{"show", "a"}, ""},
 		{[]string{"check", "--env", "KEY=secret"}, ""},
 		{[]string{"check", "--env=KEY=secret"}, ""},

@@ -7,7 +7,6 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -39,7 +38,7 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 		}
 		one, err := f.open(f.path)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("--%w", err), tee.Close())
+			return nil, errors.Join(err, tee.Close())
 		}
 		tee = append(tee, one)
 	}
@@ -49,10 +48,10 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 func openEvents(path string) (report.Reporter, error) {
 	f, err := os.Create(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
-		return nil, fault.Inputf("events: %w", err)
+		return nil, fault.Inputf("--events: %w", err)
 	}
 	if err != nil {
-		return nil, fault.Environmentf("events: %w", err)
+		return nil, fault.Environmentf("--events: %w", err)
 	}
 	e, err := report.NewEvents(f)
 	if err != nil {

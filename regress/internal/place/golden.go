@@ -61,7 +61,8 @@ func ExplainMissing(name string, err error) error {
 	return err
 }
 
-// ExplainUnfinished is like ExplainMissing, and reports an interrupted record of the golden.
+// ExplainUnfinished is like ExplainMissing, and reports a record of the golden that is at work or did
+// not finish.
 func (o Options) ExplainUnfinished(name string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -70,7 +71,10 @@ func (o Options) ExplainUnfinished(name string, err error) error {
 	if e != nil || last == nil || last.Identity["--golden"] != name {
 		return ExplainMissing(name, err)
 	}
-	return fault.Inputf("no golden %s yet: record %s was interrupted: go on with the same muster record and --resume", name, last.ID)
+	if who, busy := o.State.AtWork(); busy {
+		return fault.Inputf("no golden %s yet: muster%s is recording it: wait for it", name, who)
+	}
+	return fault.Inputf("no golden %s yet: record %s did not finish: repeat the same muster record, with --resume to keep its finished cases", name, last.ID)
 }
 
 // Recorded returns what the golden of a name knows about its record. It returns nil if there is

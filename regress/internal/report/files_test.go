@@ -78,7 +78,7 @@ func TestFilesOfReports(t *testing.T) {
 			t.Errorf("%s: %d bytes, %q", what, len(got), names(t, folder))
 		}
 		for _, bad := range []string{folder, filepath.Join(folder, "none", "report"), os.DevNull} {
-			if _, err := makeReporter(bad); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), what+": ") {
+			if _, err := makeReporter(bad); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), "--"+what+": ") {
 				t.Errorf("%s %s: %v", what, bad, err)
 			}
 		}

@@ -47,7 +47,7 @@ var pageLayout = template.Must(template.New("page").Parse(pageMarkup))
 // nothing from elsewhere, and runs no script but its own. Identical cases take no space. The
 // differences of the others go to an unnamed file in the same folder as they come.
 func NewHTML(path string) (Reporter, error) {
-	to, err := newTarget("html", path)
+	to, err := newTarget("--html", path)
 	if err != nil {
 		return nil, err
 	}

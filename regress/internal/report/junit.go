@@ -25,7 +25,7 @@ const JUnitMark = `<testsuites name="muster `
 // did not run are skipped. Cases go to an unnamed file in the same folder as they come, because
 // a report of 200,000 failures does not fit in memory.
 func NewJUnit(path string) (Reporter, error) {
-	to, err := newTarget("junit", path)
+	to, err := newTarget("--junit", path)
 	if err != nil {
 		return nil, err
 	}

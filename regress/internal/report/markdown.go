@@ -30,7 +30,7 @@ const (
 // Finished, for the summary of a CI step. Until then, and if the run breaks off, an earlier
 // file stays.
 func NewMarkdown(path string) (Reporter, error) {
-	to, err := newTarget("markdown", path)
+	to, err := newTarget("--markdown", path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // run breaks off, an earlier file stays. The target may keep parts of the report in an unnamed
 // file in the same folder.
 type target struct {
-	what    string // the report's name in errors
+	what    string // the flag of the report, for errors
 	path    string
 	body    *os.File
 	w       *bufio.Writer
@@ -63,7 +63,7 @@ func (t *target) failed(err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		err = at.Err
 	}
-	return fault.Environmentf("--%s %s cannot be written: %w: what was there is as it was", t.what, readable.Line(t.path), err)
+	return fault.Environmentf("%s %s cannot be written: %w: what was there is as it was", t.what, readable.Line(t.path), err)
 }
 
 // copy writes the kept text. Only the function that replace calls may call it.
