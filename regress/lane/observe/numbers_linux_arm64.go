@@ -14,8 +14,21 @@ const (
 	sysLstat          = missing
 	sysAccess         = missing
 	sysGetdents       = missing
+	sysRename         = missing
+	sysMkdir          = missing
+	sysRmdir          = missing
 	sysCreat          = missing
+	sysLink           = missing
+	sysUnlink         = missing
+	sysSymlink        = missing
 	sysReadlink       = missing
+	sysMknod          = missing
+	sysMknodat        = 33
+	sysMkdirat        = 34
+	sysUnlinkat       = 35
+	sysSymlinkat      = 36
+	sysLinkat         = 37
+	sysRenameat       = 38
 	sysMount          = 40
 	sysPivotRoot      = 41
 	sysFaccessat      = 48
@@ -27,6 +40,7 @@ const (
 	sysConnect        = 203
 	sysExecve         = 221
 	sysProcessVMReadv = 270
+	sysRenameat2      = 276
 	sysExecveat       = 281
 	sysStatx          = 291
 

@@ -17,7 +17,7 @@ const (
 	Opened        // for reading
 	Asked         // stat, access, readlink, or opened only as a place
 	Listed        // the names in a folder
-	Written       // opened for writing, or made
+	Written       // opened for writing, made, replaced or removed
 )
 
 // KindMax has all kinds.
