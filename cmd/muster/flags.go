@@ -67,7 +67,7 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 // jobsFlag is the only limit that reduce and bisect have, because the others are those of the
 // run that they examine. Run has one case, and rerun has the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool, to measure the pool")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool, to measure what the pool costs")
 }
 
 // remoteFlags select an engine that runs the cases, and configure it.
