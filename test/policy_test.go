@@ -55,6 +55,7 @@ var rooms = []room{
 	{"regress/internal/filestamp", "", plain},
 	{"regress/internal/filedigest", "regress/internal/fault regress/internal/filestamp regress/internal/outcome", plain},
 	{"regress/internal/tool", "internal/readable regress regress/internal/exec regress/internal/fault regress/internal/filedigest regress/internal/filestamp regress/internal/glob regress/internal/name regress/internal/outcome regress/internal/program", plain},
+	{"regress/internal/closure", "internal/readable regress/internal/fault regress/internal/filedigest regress/internal/filestamp regress/internal/name regress/internal/outcome regress/internal/program regress/lane/observe", plain},
 	{"regress/internal/program", "regress/internal/fault regress/internal/name", plain},
 	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},
 	{"regress/internal/outcome", "regress", pure},

@@ -65,6 +65,9 @@ cat "$OLDPWD/$1" "$OLDPWD/HDR_a.h" > "$TMPDIR/own"; cat /proc/uptime > /dev/null
 		if o.Blind != "" || o.Contact != "" || o.Events == 0 {
 			r.Errorf("blind %q, contact %q, %d events", o.Blind, o.Contact, o.Events)
 		}
+		if want := !r.crew.mode.isolates() && os.Geteuid() != 0; o.NoPrivileges != want {
+			r.Errorf("no privileges: %v, want %v", o.NoPrivileges, want)
+		}
 		const executed, opened, asked, listed, written = observe.Executed, observe.Opened, observe.Asked, observe.Listed, observe.Written
 		r.want(usesOf(o, dir),
 			fmt.Sprintf("absent %05b %d", asked, observe.Absent),
