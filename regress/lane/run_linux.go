@@ -241,7 +241,11 @@ func (h *helper) waitForEvent(pidfd int, d time.Duration) error {
 	if pidfd < 0 { // the kernel is older than 5.4; poll skips a negative descriptor
 		d = min(d, time.Millisecond)
 	}
-	if err := poll(fds[:], d); err != nil {
+	list := fds[:]
+	if watching == nil {
+		list = fds[:2]
+	}
+	if err := poll(list, d); err != nil {
 		return err
 	}
 	if fds[2].revents != 0 {

@@ -9,9 +9,10 @@ import (
 
 // instruction is struct sock_filter of the kernel's packet filter.
 type instruction struct {
-	code   uint16
-	jt, jf uint8
-	k      uint32
+	code uint16
+	jt   uint8 // instructions to skip if the condition holds
+	_    uint8 // otherwise: none, in this program
+	k    uint32
 }
 
 // program is struct sock_fprog.

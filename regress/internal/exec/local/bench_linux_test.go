@@ -128,7 +128,7 @@ func BenchmarkObserve(b *testing.B) {
 	for _, words := range [][]string{{"true"}, {"tcc", "-c", "{in}", "-o", "{out}"}, {"gcc", "-x", "c", "-S", "{in}", "-o", "{out}"}, {"python3", "-c", "pass"}} {
 		command, err := exec.Resolve(words, false, false)
 		if err != nil {
-			b.Skip(err)
+			needed(b, err.Error())
 		}
 		for _, observe := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/observe=%v", words[0], observe), func(b *testing.B) {

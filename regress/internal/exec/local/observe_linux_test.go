@@ -20,7 +20,7 @@ import (
 func canObserve(t *testing.T) {
 	t.Helper()
 	if !observe.Supported {
-		t.Skip("this build cannot observe")
+		needed(t, "this build cannot observe")
 	}
 }
 
