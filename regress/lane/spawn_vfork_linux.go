@@ -150,8 +150,7 @@ func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err 
 	if failed >= 0 {
 		s.reapFailed(pid)
 	}
-	switch {
-	case failed == at: // the kernel refuses the filter
+	if failed == at { // the kernel refuses the filter
 		s.observer.Refuse()
 		pid, failed, err = s.vfork(0, s.listSteps(stdin, stdout, stderr))
 		if failed >= 0 {

@@ -72,7 +72,7 @@ func (o Options) ExplainUnfinished(name string, err error) error {
 		return ExplainMissing(name, err)
 	}
 	if who, busy := o.State.AtWork(); busy {
-		return fault.Inputf("no golden %s yet: muster%s is recording it: wait for it", name, who)
+		return fault.Inputf("no golden %s yet: record %s has not finished, and muster%s is at work: wait for it", name, last.ID, who)
 	}
 	return fault.Inputf("no golden %s yet: record %s did not finish: repeat the same muster record, with --resume to keep its finished cases", name, last.ID)
 }
