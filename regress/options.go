@@ -42,7 +42,18 @@ type Command struct {
 	// ToolFiles are globs of files that belong to the tool, beside those that the command line
 	// names. NoToolFiles are globs of files that do not. nil = as recorded.
 	ToolFiles, NoToolFiles []string
+	Observe                Observe // "" = ObserveSome
 }
+
+// Observe says on which cases the tool is observed, to find its files.
+type Observe string
+
+// The choices. Without observing, the files are guessed from the command.
+const (
+	ObserveSome Observe = "some" // the first cases, then every 100th
+	ObserveAll  Observe = "all"
+	ObserveNone Observe = "none"
+)
 
 // GlobCommand is the command for cases that match a glob.
 type GlobCommand struct {

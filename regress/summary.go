@@ -39,8 +39,17 @@ type Summary struct {
 	CoresBusy   float64       `line:"cores_busy"`
 	Merged      int           `line:"merged,omitempty"`  // merge: number of merged runs
 	ToolChanged []string      `line:"tool_changed,name"` // check: paths of the tool's files that changed since the golden was recorded
+	Tool        ToolFiles     `line:"tool,omitempty"`    // a run on this machine
 	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the cost of the tool exceeds
 	Engine      *EngineRuns   `line:"engine,omitempty"`  // nil = the cases ran on this machine
+}
+
+// ToolFiles counts the files of the tool, and says how they were found.
+type ToolFiles struct {
+	Files    int      `line:"files"`
+	Same     int      `line:"same"`                   // check: of the recorded files, those that did not change since
+	Observed int      `line:"observed_cases"`         // 0 = the files are guessed from the command
+	Varying  []string `line:"varying,name,omitempty"` // paths that are left out, as they change while the tool runs
 }
 
 // IsMeasured reports whether the CPU time of the tool is known, for some runs at least.

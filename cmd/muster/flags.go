@@ -28,6 +28,7 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 // toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool, and report when they change; repeatable")
+	f.Var(newObserve(&o.Command.Observe), "observe", "look for files of the tool on `WHICH` cases: all, some (the first ones, then every 100th) or none")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not treat files that match `GLOB` as part of the tool; repeatable")
 }
 

@@ -17,7 +17,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"What runs", []string{
-			"headers", "context", "shell", "stdin", "env", "pass-env", "no-network", "tool-file", "no-tool-file", "timeout", "grace",
+			"headers", "context", "shell", "stdin", "env", "pass-env", "no-network", "tool-file", "no-tool-file", "observe", "timeout", "grace",
 			"memory", "output-max", "jobs", "ref", "new",
 		}},
 		{"Which cases", []string{"cases", "filter", "partition", "sample", "all-cases", "failed-first", "fail-fast", "resume"}},

@@ -10,7 +10,7 @@ import (
 
 // measured matches the parts of JSON lines that differ from run to run: measured values, paths,
 // and numbers of causes, because causes with equally many cases have no fixed order.
-var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"causes":\[".*?\]|"tool_changed":\[".*?\]|"cost":{[^}]*}`)
+var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"causes":\[".*?\]|"tool_changed":\[".*?\]|"cost":{[^}]*}|"tool":{[^}]*}`)
 
 func masked(lines string) string {
 	return measured.ReplaceAllStringFunc(lines, func(figure string) string {

@@ -116,6 +116,26 @@ func (b *bundleSwitch) Set(text string) (err error) {
 func (b *bundleSwitch) Type() string   { return "bool" }
 func (b *bundleSwitch) String() string { return strconv.FormatBool(b.Bundle) }
 
+// observe is a flag's choice of the cases on which the tool is observed.
+type observe regress.Observe
+
+func newObserve(p *regress.Observe) *observe {
+	*p = regress.ObserveSome
+	return (*observe)(p)
+}
+
+func (o *observe) Set(text string) error {
+	switch regress.Observe(text) {
+	case regress.ObserveAll, regress.ObserveSome, regress.ObserveNone:
+		*o = observe(text)
+		return nil
+	}
+	return fmt.Errorf("%q is not a choice: all, some or none", text)
+}
+
+func (o *observe) Type() string   { return "WHICH" }
+func (o *observe) String() string { return string(*o) }
+
 // format is a flag's output format.
 type format regress.Format
 

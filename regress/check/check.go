@@ -79,11 +79,9 @@ func identify(ctx context.Context, r *run.Run) error {
 	return r.IdentifyTool()
 }
 
-// reportChanges puts into the summary what changed since the golden was recorded: the tool, and
-// settings.
+// reportChanges puts into the summary which settings changed since the golden was recorded.
 func reportChanges(r *run.Run, recorded golden.Meta) {
 	sum := &r.Ledger.Summary
-	sum.ToolChanged = r.Tool.ChangedSince(recorded.Tool)
 	sum.Settings = job.DescribeChanges(recorded, job.IdentityFlags(&r.Job.Options), "this check")
 	for _, text := range sum.Settings {
 		r.Events.Warn(text)

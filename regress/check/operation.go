@@ -10,6 +10,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/crew"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -59,7 +60,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		return r.Ledger.Summary, err
 	}
-	ctx, watched := r.Tool.Watch(ctx, r.Events.Warn)
+	ctx, watched := r.Tool.Watch(ctx, r.Folder, r.Events.Warn)
 	err = op.loop.RunFirst(ctx, pending)
 	if e := op.journal.CloseLines(); err == nil {
 		err = e
@@ -147,15 +148,24 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 // start brings up the lanes, and finds or makes the run and its stores.
 func (op *operation) start(ctx context.Context) error {
 	r := op.run
-	id, err := op.identity(ctx)
-	if err != nil {
-		return err
-	}
 	if err := r.Execution.Start(ctx, op.setup); err != nil {
 		return err
 	}
 	op.costs.Start(r.Execution.Executor)
 	r.Execution.Executor = op.settler.Decorate(r.Execution.Executor)
+	var further []*exec.Command
+	if op.reference != nil {
+		further = append(further, op.reference.Command)
+	}
+	if err := run.ObserveTool(ctx, r, further...); err != nil {
+		return err
+	}
+	sum := &r.Ledger.Summary
+	sum.ToolChanged, sum.Tool.Same = r.Tool.ChangedSince(op.recorded.meta.Tool)
+	id, err := op.identity(ctx)
+	if err != nil {
+		return err
+	}
 	maps.Copy(id, r.Execution.Crew.Identity())
 	if err := r.Begin(id, op.recorded.digest); err != nil {
 		return err

@@ -56,7 +56,7 @@ func warnOverruled(today, ran *regress.Options, c commandMove) string {
 // made is the meta of the outcomes that the run kept. The last accept in m is that of the run.
 func moveCommand(p *pastrun.Past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
 	isOther := !job.SameStart(m.Command, made.Command, m.Flags, made.Flags)
-	if !isOther && slices.Equal(m.Tool, made.Tool) {
+	if !isOther && golden.SameTool(m.Tool, made.Tool) {
 		return move, nil
 	}
 	why := "as --keep-command says"
@@ -168,7 +168,7 @@ func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err err
 }
 
 // temporaryFile returns a file of the tool in the folder for temporary files, "" if no file is there.
-// It returns "" for a golden in that folder, too.
+// It returns "" for a golden in that folder, too. A file that the tool only opens is none of its own.
 func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	folder := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	isInside := func(path string) bool {
@@ -178,7 +178,7 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	if !mirror.IsAddress(goldenPath) && isInside(goldenPath) {
 		return ""
 	}
-	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { return isInside(f.Path) })
+	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { return f.Role != golden.OpenedRole && isInside(f.Path) })
 	if i < 0 {
 		return ""
 	}

@@ -40,14 +40,6 @@ type Setup struct {
 	NoNetwork    bool // cases have only the loopback of a network namespace, which is the helper's own
 }
 
-// inside lists the folders that belong to the lane, as cases see them.
-func (s *Setup) inside() []string {
-	if s.Canonical == "" {
-		return []string{s.Root, s.Outbox}
-	}
-	return []string{s.Canonical, s.Root, s.Outbox}
-}
-
 // Ready is the helper's answer to Setup.
 type Ready struct {
 	Fault         string // why the lane cannot work; "" = it can

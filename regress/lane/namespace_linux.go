@@ -50,6 +50,16 @@ func runFolder(s *Setup) string {
 	return dir
 }
 
+// inside lists the folders that belong to the lanes, as cases see them: those around this lane
+// exist only while muster runs.
+func (s *Setup) inside() []string {
+	list := []string{folderOf(s.Root), folderOf(s.Outbox)}
+	if s.Canonical != "" {
+		list = append(list, folderOf(folderOf(s.Canonical)))
+	}
+	return list
+}
+
 func folderOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
 // relativeTo returns a path below dir as relative to dir.

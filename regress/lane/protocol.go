@@ -102,7 +102,7 @@ const (
 	itemBytesMin   = 8
 	jobBytesMin    = itemBytesMin + 4
 	outputBytesMin = 7
-	accessBytesMin = 4
+	accessBytesMin = 2
 )
 
 // count reads how many things of at least bytesMin follow.
@@ -286,9 +286,7 @@ func appendObservation(b []byte, o *observe.Observation) []byte {
 	for i := range o.Accesses {
 		a := &o.Accesses[i]
 		b = appendString(b, a.Path)
-		b = appendString(b, a.Real)
 		b = appendInt(b, int64(a.Kind))
-		b = appendInt(b, int64(a.Form))
 	}
 	b = appendString(b, o.Contact)
 	b = appendString(b, o.Blind)
@@ -302,9 +300,7 @@ func (b *messageReader) observation() *observe.Observation {
 	}
 	o := &observe.Observation{Accesses: make([]observe.Access, b.count(accessBytesMin))}
 	for i := range o.Accesses {
-		o.Accesses[i] = observe.Access{
-			Path: b.string(), Real: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax)), Form: observe.Form(b.upTo(int64(observe.Other))),
-		}
+		o.Accesses[i] = observe.Access{Path: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax))}
 	}
 	o.Contact, o.Blind, o.NoPrivileges, o.Events = b.string(), b.string(), b.bool(), int(b.upTo(1<<31))
 	return o

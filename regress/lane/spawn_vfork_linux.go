@@ -4,6 +4,7 @@ package lane
 
 import (
 	"runtime"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -127,40 +128,47 @@ func (s *spawner) vfork(extra uintptr, count int) (pid, failed int, err error) {
 // make a filter, the kernel demands no_new_privs.
 func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err error) {
 	const (
-		setNoNewPrivs          = 38 // PR_SET_NO_NEW_PRIVS
-		setFilter, newListener = 1, 8
-		filterStep             = 2 // the first of the observer's steps
+		setNoNewPrivs = 38 // PR_SET_NO_NEW_PRIVS
+		setFilter     = 1
+		newListener   = 8
+		waitKillable  = 0x20 // since Linux 5.19: no signal interrupts a call that was received
+		firstStep     = 2    // of the observer
 	)
-	filter := step{number: observe.SysSeccomp, a: setFilter, b: newListener, c: s.observer.Begin(s.path.first(), s.args.all())}
-	apart := step{number: syscall.SYS_UNSHARE, a: observe.CloneFiles}
-	noPrivileges := step{number: syscall.SYS_PRCTL, a: setNoNewPrivs, b: 1}
-	at := filterStep
-	pid, failed, err := s.vfork(observe.CloneFiles, s.listSteps(stdin, stdout, stderr, filter, apart))
-	if failed == at && err == syscall.EACCES {
-		s.reapFailed(pid)
-		at++
-		pid, failed, err = s.vfork(observe.CloneFiles, s.listSteps(stdin, stdout, stderr, noPrivileges, filter, apart))
-	}
-	if failed < 0 && err != nil {
-		return 0, -1, err // no process was made
-	}
-	if failed < 0 || failed > at {
-		s.observer.Attach(int(s.steps[at].result), at > filterStep)
-	}
-	if failed >= 0 {
-		s.reapFailed(pid)
-	}
-	if failed == at { // the kernel refuses the filter
-		s.observer.Refuse()
-		pid, failed, err = s.vfork(0, s.listSteps(stdin, stdout, stderr))
-		if failed >= 0 {
-			s.reapFailed(pid)
-		}
-	}
+	program, executable, err := s.observer.Begin(string(s.path.bytes[:len(s.path.bytes)-1]))
 	if err != nil {
 		return 0, -1, err
 	}
-	return pid, int(s.pidfd), nil
+	flags, observing := uintptr(newListener|waitKillable), []step{}
+	for failed := 0; ; {
+		list := append(slices.Clone(observing), step{number: observe.SysSeccomp, a: setFilter, b: flags, c: program}, step{number: syscall.SYS_UNSHARE, a: observe.CloneFiles})
+		count, at := s.listSteps(stdin, stdout, stderr, list...), firstStep+len(observing)
+		s.steps[count-1].a = executable
+		pid, failed, err = s.vfork(observe.CloneFiles, count)
+		if failed < 0 && err != nil {
+			return 0, -1, err // no process was made
+		}
+		if failed < 0 || failed > at {
+			s.observer.Attach(int(s.steps[at].result), len(observing) > 0)
+		}
+		if failed < 0 {
+			return pid, int(s.pidfd), nil
+		}
+		s.reapFailed(pid)
+		switch {
+		case failed != at:
+			return 0, -1, err
+		case err == syscall.EINVAL && flags != newListener:
+			flags = newListener
+		case err == syscall.EACCES && len(observing) == 0:
+			observing = []step{{number: syscall.SYS_PRCTL, a: setNoNewPrivs, b: 1}}
+		default: // the kernel refuses the filter
+			s.observer.Refuse()
+			if pid, failed, err = s.vfork(0, s.listSteps(stdin, stdout, stderr)); failed >= 0 {
+				s.reapFailed(pid)
+			}
+			return pid, int(s.pidfd), err
+		}
+	}
 }
 
 const clonePIDFD = 0x1000 // CLONE_PIDFD

@@ -27,7 +27,7 @@ func samples() map[string]message {
 			Peak: 4000, Stdout: out, Stderr: errors, Files: []Output{out, {Name: "x"}}, Floor: 2100, HelperCPU: 6,
 			NoInotify: true, HelperEnds: true, BatchEnds: true,
 			Observed: &observe.Observation{
-				Accesses: []observe.Access{{Path: "/l", Real: "/r", Kind: observe.Opened | observe.Asked, Form: observe.File}, {Path: "/n"}},
+				Accesses: []observe.Access{{Path: "/l", Kind: observe.Opened | observe.Asked}, {Path: "/n"}},
 				Contact:  "c", Blind: "b", NoPrivileges: true, Events: 9,
 			},
 		},
@@ -40,7 +40,7 @@ func TestWire(t *testing.T) {
 		"setup": "42000000042f72042f6f042f63010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a0060101",
 		"ready": "0c000000046e6f010101e82080a4e803",
 		"batch": "380000000406612e63027401d804030a642f612e630106696e740e2f62696e2f636306046363042d5306612e63010100000000000000000270000000",
-		"done":  "70000000046e6f010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c042f720c02042f6e000000026302620112",
+		"done":  "6a000000046e6f010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6e00026302620112",
 	}
 	for name, m := range samples() {
 		if got := hex.EncodeToString(m.AppendFrame(nil)); got != want[name] {

@@ -97,7 +97,7 @@ func openParts(o *regress.Options, h host.Host, runs []string) (parts []*pastrun
 			return nil, fault.Inputf("run %s is named twice", p.Run.ID)
 		}
 		if len(parts) > 0 {
-			if what := run.FirstDifference(run.PartIdentity(parts[0].Run.State.Identity), run.PartIdentity(p.Run.State.Identity)); what != "" {
+			if what := run.FirstPartDifference(run.PartIdentity(parts[0].Run.State.Identity), run.PartIdentity(p.Run.State.Identity)); what != "" {
 				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].Run.ID, p.Run.ID, what)
 			}
 		}

@@ -59,6 +59,12 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 			err = errors.Join(err, s.Drop())
 		}
 	}()
+	if err := s.Execution.Start(ctx, s.Setup()); err != nil {
+		return nil, err
+	}
+	if err := run.ObserveTool(ctx, s); err != nil {
+		return nil, err
+	}
 	id, err := s.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -66,9 +72,6 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	id["--repeat"] = fmt.Sprint(s.Job.Judge.Repeat)
 	id["--golden"] = s.Job.Store.Golden
 	into.Identify(id)
-	if err := s.Execution.Start(ctx, s.Setup()); err != nil {
-		return nil, err
-	}
 	maps.Copy(id, s.Execution.Crew.Identity())
 	if err := s.Begin(id, outcome.Digest{}); err != nil {
 		return nil, err

@@ -1,100 +1,97 @@
 package closure
 
 import (
-	"cmp"
-	"maps"
-	"slices"
+	"io/fs"
+	"os"
 	"strings"
+	"time"
 
-	"muster/internal/readable"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/filedigest"
+	"muster/regress/internal/name"
 	"muster/regress/lane/observe"
 )
 
-// Gatherer collects what observed runs used. The zero value is ready. One goroutine at a time uses it.
+// Gatherer collects what observed runs used. Set its fields, and call Add after each run. One
+// goroutine at a time uses it.
 type Gatherer struct {
 	// Leave reports whether a file does not belong to the tool, as the user said. It may be nil.
 	Leave func(path string) bool
+	// Began is when the first case began. What is written after that is not compared, unless it is
+	// executed: the tool itself may have written it.
+	Began time.Time
+
+	// Own are muster's own files.
+	Own Own
 
 	uses         map[string]*use
 	blind        string
 	noPrivileges bool
-	runs         int
 }
 
-// Add adds an observed run that has just ended.
+// use is what is known of one path.
+type use struct {
+	path   string
+	kind   observe.Kind
+	state  string // what was there after the first run that used it
+	listed bool   // its names belong to the state
+	varies bool   // something else was there after another run
+}
+
+// Add adds an observed run that has just ended, and looks at the paths that it used.
 func (g *Gatherer) Add(o *observe.Observation) {
-	g.runs++
-	g.noPrivileges = g.noPrivileges || o.NoPrivileges
-	switch {
-	case g.blind != "":
-	case o.Blind != "":
-		g.blind = o.Blind
-	case o.Contact != "":
-		g.blind = "the tool connects to a process outside: " + o.Contact
+	if o.Blind != "" {
+		g.setBlind(o.Blind)
 	}
+	if o.Contact != "" {
+		g.setBlind(contacts + o.Contact)
+	}
+	g.noPrivileges = g.noPrivileges || o.NoPrivileges
 	if g.uses == nil {
 		g.uses = map[string]*use{}
 	}
+	used := map[*use]bool{}
 	for _, a := range o.Accesses {
 		u := g.uses[a.Path]
 		if u == nil {
-			u = &use{Access: a}
+			u = &use{path: a.Path}
 			g.uses[a.Path] = u
-		} else {
-			u.Kind |= a.Kind
-			u.varies = u.varies || u.Form != a.Form
+		}
+		u.kind |= a.Kind
+		used[u] = true
+	}
+	for u := range used {
+		u.look(g.Own)
+		if u.kind&observe.Connected != 0 && strings.HasPrefix(u.state, "S") { // a socket's type in package fs
+			g.setBlind(contacts + "socket " + u.path)
+		}
+		if u.kind&observe.Executed != 0 && g.noPrivileges && isSetUser(u.path) {
+			g.setBlind("the tool runs " + name.Print(u.path) + ", which has no privileges while it is observed")
 		}
 	}
-	for _, u := range g.uses {
-		u.look()
+	if len(g.uses) > pathsMax {
+		g.setBlind("the tool uses too many files")
+	}
+}
+
+func isSetUser(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0
+}
+
+const contacts = "the tool connects to a process outside: "
+
+func (g *Gatherer) setBlind(why string) {
+	if g.blind == "" {
+		g.blind = why
 	}
 }
 
 // Blind says why there is no closure, or "".
 func (g *Gatherer) Blind() string { return g.blind }
 
-// Closure returns the closure of all observed runs. It computes the digests of its files, or takes
-// them from the cache. Its errors are of class Input for a file that is too large, or too many
-// files, else of class Environment.
-func (g *Gatherer) Closure(digests *filedigest.Cache) (*Closure, error) {
-	if len(g.uses) > pathsMax {
-		return nil, fault.Inputf("the tool uses more than %s files, the limit: leave some out by --no-tool-file", readable.Number(pathsMax))
-	}
-	b := builder{c: &Closure{NoPrivileges: g.noPrivileges, Runs: g.runs}, digests: digests, leave: g.Leave, known: map[string]bool{}}
-	for _, u := range g.executedFirst() {
-		if err := b.add(u, g.isParentWritten(u.Path)); err != nil {
-			return nil, err
-		}
-	}
-	c := b.c
-	slices.SortFunc(c.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(c.Folders, func(a, b Folder) int { return cmp.Compare(a.Path, b.Path) })
-	slices.Sort(c.Absent)
-	slices.Sort(c.Varying)
-	return c, nil
-}
-
-// executedFirst returns the uses by path, executed files first. A file that is both executed and
-// opened by another program is then known as executed.
-func (g *Gatherer) executedFirst() []*use {
-	list := slices.Collect(maps.Values(g.uses))
-	slices.SortFunc(list, func(a, b *use) int {
-		return cmp.Or(cmp.Compare(b.Kind&observe.Executed, a.Kind&observe.Executed), cmp.Compare(a.Path, b.Path))
-	})
-	return list
-}
-
-// isParentWritten reports whether the tool itself changes the names in a folder.
-func (g *Gatherer) isParentWritten(folder string) bool {
-	if g.uses[folder].Kind&observe.Listed == 0 {
-		return false // nobody asks
-	}
-	for path, u := range g.uses {
-		if below, ok := strings.CutPrefix(path, folder+"/"); ok && u.Kind&observe.Written != 0 && !strings.Contains(below, "/") {
-			return true
-		}
-	}
-	return false
+// look compares what is at the path with what was there before.
+func (u *use) look(own Own) {
+	listed := u.kind&observe.Listed != 0
+	now := own.StateOf(u.path, listed)
+	u.varies = u.varies || u.state != "" && u.listed == listed && u.state != now
+	u.state, u.listed = now, listed
 }

@@ -78,6 +78,31 @@ type ToolFile struct {
 	Digest outcome.Digest
 }
 
+// OpenedRole is the role of a file that the tool only opens.
+const OpenedRole = "opened"
+
+// SameTool reports whether no file has another content in one list of files than in the other. Runs
+// of other cases use other files, so a file of one list alone is no difference, but for executables
+// and files that a command names.
+func SameTool(a, b []ToolFile) bool {
+	is := map[string]outcome.Digest{}
+	for _, f := range a {
+		is[f.Path] = f.Digest
+	}
+	ofCommand := func(list []ToolFile) (paths []string) {
+		for _, f := range list {
+			if slices.Contains([]string{"executable", "word", "given"}, f.Role) {
+				paths = append(paths, f.Path)
+			}
+		}
+		return paths
+	}
+	return slices.Equal(ofCommand(a), ofCommand(b)) && !slices.ContainsFunc(b, func(f ToolFile) bool {
+		digest, known := is[f.Path]
+		return known && digest != f.Digest
+	})
+}
+
 // text is a string in JSON. JSON holds Unicode only, while arguments and paths are bytes. Other
 // bytes are written as in printed names.
 type text string

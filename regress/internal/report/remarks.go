@@ -39,6 +39,9 @@ func remarks(s regress.Summary, most int) []remark {
 	}
 	list = append(list, sourceRemarks(s.Sources, most)...)
 	if text := toolChanged(s, most); text != "" {
+		if n := s.Tool.Same; n > 0 {
+			text += "; " + readable.Count(n, "other file") + " of the tool " + isOrAre(n) + " the same"
+		}
 		list = append(list, labelled("tool changed since the golden", text))
 	}
 	for _, text := range s.Settings {

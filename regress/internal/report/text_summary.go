@@ -102,6 +102,9 @@ func (r *results) summary(s regress.Summary) string {
 	if !r.crowded() {
 		b.WriteString(r.causeTable(s))
 	}
+	if r.verbosity == Verbose {
+		b.WriteString(toolText(s))
+	}
 	b.WriteString(resourcesText(s))
 	b.WriteString(r.cost())
 	if s.Run != "" {

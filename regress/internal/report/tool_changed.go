@@ -23,6 +23,32 @@ func toolChanged(s regress.Summary, most int) string {
 	return text
 }
 
+// toolText says how many files the tool has, and how they were found. It returns "" if none is
+// known.
+func toolText(s regress.Summary) string {
+	t := s.Tool
+	if t.Files == 0 {
+		return ""
+	}
+	text := "tool: " + readable.Count(t.Files, "file") + ", "
+	if t.Observed == 0 {
+		text += "guessed from the command\n"
+	} else {
+		text += fmt.Sprintf("observed on %s of %s\n", readable.Number(t.Observed), readable.Cases(s.Cases))
+	}
+	if len(t.Varying) > 0 {
+		text += "left out of the tool, as they change while it runs: " + readable.Line(name.List(t.Varying, namedMax)) + "\n"
+	}
+	return text
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
 // printedPaths returns paths as they are printed. The list is never nil, so that JSON has
 // [] and not null.
 func printedPaths(paths []string) []string {

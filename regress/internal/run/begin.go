@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -84,19 +85,20 @@ func refuseResume(last *state.Run, key string) error {
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", key, last.ID, mend)
 }
 
-// refuseChangedTool refuses to resume a run if a file of the tool changed since. It looks for
-// another content first, then for a file that was replaced by an equal one.
+// refuseChangedTool refuses to resume a run if a file or a place of the tool changed since. It looks
+// for another content first, then for a file that was replaced by an equal one.
 func refuseChangedTool(was, now map[string]string, run string) error {
-	files := func(id map[string]string, of func(string) string) map[string]string {
+	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
 		list := map[string]string{}
-		for key, value := range id {
-			if path, ok := strings.CutPrefix(key, toolFile); ok {
-				list[path] = of(value)
+		for key, v := range id {
+			if path, ok := strings.CutPrefix(key, prefix); ok {
+				list[path] = value(v)
 			}
 		}
 		return list
 	}
-	path := FirstDifference(files(was, digestOf), files(now, digestOf))
+	whole := func(value string) string { return value }
+	path := FirstDifference(of(was, toolFile, digestOf), of(now, toolFile, digestOf))
 	_, known := was[toolFile+path]
 	_, found := now[toolFile+path]
 	const mend = ": run without --resume"
@@ -109,8 +111,11 @@ func refuseChangedTool(was, now map[string]string, run string) error {
 	default:
 		return fault.Inputf("--resume: %s, a file of the tool, is not what it was in run %s"+mend, path, run)
 	}
-	whole := func(value string) string { return value }
-	if path = FirstDifference(files(was, whole), files(now, whole)); path != "" {
+	if path = FirstDifference(of(was, toolPlace, whole), of(now, toolPlace, whole)); path != "" {
+		move := closure.DescribeMove(strings.TrimPrefix(was[toolPlace+path], listed), strings.TrimPrefix(now[toolPlace+path], listed))
+		return fault.Inputf("--resume: %s, where the tool looked in run %s, changed (%s)"+mend, path, run, move)
+	}
+	if path = FirstDifference(of(was, toolFile, whole), of(now, toolFile, whole)); path != "" {
 		return fault.Inputf("--resume: %s, a file of the tool, was written to or replaced since run %s began, and may have had other content meanwhile"+mend, path, run)
 	}
 	return nil

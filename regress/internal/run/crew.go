@@ -2,9 +2,11 @@ package run
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/console"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
@@ -51,15 +53,25 @@ func (r *Run) ResolveCommands() error {
 	return r.Execution.Resolve(c.Words, byGlob, r.Inputs.Names())
 }
 
-// IdentifyTool finds the files of the commands, and of further commands that run
-// beside them. Call it after ResolveCommands. On an engine only the executables that muster sends
-// count.
+// IdentifyTool finds the executables of the commands, and of further commands that run beside them.
+// Call it after ResolveCommands. On an engine only the executables that muster sends count.
 func (r *Run) IdentifyTool(further ...*exec.Command) (err error) {
 	r.Tool, err = identifyTool(tool.Options{
 		Commands: slices.Concat(r.Execution.Commands.All(), further), Env: job.Environment(&r.Job.Command),
 		Add: r.Job.Command.ToolFiles, Leave: r.Job.Command.NoToolFiles, Alone: r.Execution.Crew.IsRemote(),
-	}, r.State.Cache())
+	}, r.State.Cache(), ownPaths(&r.Job.Options))
 	return err
+}
+
+// ownPaths returns the paths of the files that muster itself writes.
+func ownPaths(o *regress.Options) closure.Own {
+	own := closure.Own{}
+	for _, file := range listOwnFiles(o) {
+		if abs, err := filepath.Abs(file); err == nil {
+			own[abs] = true
+		}
+	}
+	return own
 }
 
 // Width says how much the executor does at once. With --fail-fast a lane gets one task at once: it

@@ -24,6 +24,7 @@ func (r *Run) Finish(err error) error {
 	if r.Folder != nil {
 		sum.Run, sum.Mixed = r.Folder.ID, r.Tool.MarkMixed(r.Folder.Identity)
 	}
+	sum.Tool.Files, sum.Tool.Observed, sum.Tool.Varying = r.Tool.count()
 	sum.Wall = time.Since(r.Began)
 	sum.OwnCPU = r.Execution.OwnCPU
 	sum.Engine = r.Execution.Crew.Sum()

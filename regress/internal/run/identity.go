@@ -10,11 +10,14 @@ import (
 // can use.
 const (
 	corpusKey = "the corpus"
+	pathKey   = "the variable PATH" // where a tool finds programs
 	// stampOf is the prefix of a key whose value is the stamp of a file.
 	stampOf = "the file of "
 	// toolFile is the prefix of the keys of the tool's files. The printed path follows it. The
-	// value is the file's digest and stamp.
+	// value is the file's digest, role and stamp.
 	toolFile = "tool file "
+	// toolPlace is the prefix of the keys of places that the tool looks at. The value is their state.
+	toolPlace = "tool place "
 	// mixedKey is a key of a run whose tool changed while cases ran. The value names the file.
 	mixedKey = "the tool while it ran"
 )
@@ -55,9 +58,22 @@ func PartIdentity(id map[string]string) map[string]string {
 		}
 	}
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return strings.HasPrefix(key, stampOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
+		return key == pathKey || strings.HasPrefix(key, stampOf) || strings.HasPrefix(key, toolPlace) ||
+			slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
 	})
 	return id
+}
+
+// FirstPartDifference returns the first key in which two PartIdentities differ. A file of the tool
+// that only one part knows is no difference: other cases use other files.
+func FirstPartDifference(a, b map[string]string) string {
+	a, b = maps.Clone(a), maps.Clone(b)
+	for _, id := range []map[string]string{a, b} {
+		maps.DeleteFunc(id, func(key, _ string) bool {
+			return strings.HasPrefix(key, toolFile) && (a[key] == "" || b[key] == "")
+		})
+	}
+	return FirstDifference(a, b)
 }
 
 // digestOf returns the digest in the value of a file of the tool.
@@ -66,9 +82,11 @@ func digestOf(value string) string {
 	return digest
 }
 
-// withoutTool returns an identity without the tool's files.
+// withoutTool returns an identity without the tool's files and places.
 func withoutTool(id map[string]string) map[string]string {
 	rest := maps.Clone(id)
-	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, toolFile) })
+	maps.DeleteFunc(rest, func(key, _ string) bool {
+		return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
+	})
 	return rest
 }

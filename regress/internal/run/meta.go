@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"maps"
+	"os"
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -17,6 +18,9 @@ func (r *Run) Identity(ctx context.Context) (map[string]string, error) {
 	r.Inputs.Identify(id)
 	r.Execution.Commands.Identify(id)
 	r.Tool.Identify(id)
+	if !r.Execution.Crew.IsRemote() {
+		id[pathKey] = os.Getenv("PATH")
+	}
 	maps.Copy(id, job.IdentityFlags(&r.Job.Options))
 	if len(r.Job.Command.PassEnv) > 0 {
 		id["what --pass-env passes"] = job.DigestPassed(&r.Job.Command).String()

@@ -4,12 +4,16 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"muster/regress/internal/closure"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/observation"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
 	"muster/regress/internal/tool"
 )
 
@@ -19,33 +23,118 @@ const digestsFile = "tool-digests.json"
 // watchEvery is the longest time between two looks at the tool's files.
 const watchEvery = 2 * time.Second
 
-// Tool is the tool of a run: the files of its commands. On an engine the tool is that of the
+// Tool is the tool of a run: the closure of its commands. On an engine the tool is that of the
 // workers: here it has only the executables that muster sends. The zero Tool has no files.
 type Tool struct {
-	identity *tool.Identity
 	remote   bool
-	mixed    error // the change while cases ran
+	options  tool.Options
+	own      closure.Own
+	observer *observation.Observer // nil if no case is observed
+	mixed    error                 // the change while cases ran
+
+	mu      sync.Mutex // guards the fields below
+	closure *closure.Closure
+	watch   *closure.Watch // nil unless cases run
+	folder  *state.Run     // takes what later cases add
+	saved   time.Time      // when it did
 }
 
-// identifyTool finds the files of the tool. It remembers their digests in the cache of the state
-// folder.
-func identifyTool(o tool.Options, cache string) (*Tool, error) {
+// identifyTool finds the executables of the tool, and the files that the user gave. It remembers
+// their digests in the cache of the state folder. Observing adds the others. own are muster's files.
+func identifyTool(o tool.Options, cache string, own closure.Own) (*Tool, error) {
 	o.Digests = filedigest.Open(filepath.Join(cache, digestsFile))
-	identity, err := tool.Build(o)
-	return &Tool{identity: identity, remote: o.Alone}, err
+	t := &Tool{remote: o.Alone, options: o, own: own}
+	o.Alone = true
+	var err error
+	t.closure, err = tool.Build(o)
+	return t, err
 }
 
-// Files returns the files of the tool.
-func (t *Tool) Files() *tool.Identity { return t.identity }
+// Closure returns what is known of the tool so far.
+func (t *Tool) Closure() *closure.Closure {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closure
+}
+
+// add adds files that later cases use. If the process is killed, the run's folder lacks those of the
+// last seconds: with many cases it is written often enough.
+func (t *Tool) add(c *closure.Closure) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closure = t.closure.With(c)
+	if t.watch == nil {
+		return
+	}
+	t.watch.Set(t.closure)
+	if time.Since(t.saved) > watchEvery {
+		identify(t.closure, t.folder.Identity)
+		_ = t.folder.Save() // the end of the run saves again, and fails loudly
+		t.saved = time.Now()
+	}
+}
 
 // Digest returns the digest of a file by its path, or zero if the file does not belong to the tool.
-func (t *Tool) Digest(path string) outcome.Digest { return t.identity.Digest(path) }
+func (t *Tool) Digest(path string) outcome.Digest { return t.Closure().Digest(path) }
 
-// Identify adds the files to the identity of a run.
-func (t *Tool) Identify(id map[string]string) {
-	for f := range t.identity.Files() {
-		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + f.Stamp
+// Identify adds the tool to the identity of a run.
+func (t *Tool) Identify(id map[string]string) { identify(t.Closure(), id) }
+
+func identify(c *closure.Closure, id map[string]string) {
+	if c == nil {
+		return
 	}
+	for _, f := range c.Files {
+		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + string(f.Role) + " " + f.Stamp
+	}
+	for _, p := range c.Places {
+		state := p.State
+		if p.IsListed {
+			state = listed + state
+		}
+		id[toolPlace+name.Print(p.Path)] = state
+	}
+}
+
+// listed begins the state of a folder whose names belong to it.
+const listed = "listed: "
+
+// restore takes over the tool that the identity of an interrupted run names, with the present digests
+// and states.
+func (t *Tool) restore(id map[string]string) {
+	var files []closure.File
+	var places []closure.Place
+	for key, value := range id {
+		printed, isFile := strings.CutPrefix(key, toolFile)
+		isPlace := false
+		if !isFile {
+			if printed, isPlace = strings.CutPrefix(key, toolPlace); !isPlace {
+				continue
+			}
+		}
+		path, err := name.Parse(printed)
+		if err != nil {
+			continue // the identities will differ
+		}
+		if isPlace {
+			places = append(places, closure.Place{Path: path, IsListed: strings.HasPrefix(value, listed)})
+			continue
+		}
+		_, rest, _ := strings.Cut(value, " ")
+		role, _, _ := strings.Cut(rest, " ")
+		files = append(files, closure.File{Path: path, Resolved: path, Role: closure.Role(role)})
+	}
+	t.add(closure.Restore(files, places, t.own, t.options.Digests))
+	t.options.Digests.Save()
+}
+
+// count returns the numbers of its files and of the cases on which it was observed, and the paths
+// that are left out.
+func (t *Tool) count() (files, observed int, varying []string) {
+	if c := t.Closure(); c != nil {
+		files, varying = len(c.Files), c.Varying
+	}
+	return files, t.observer.Cases(), varying
 }
 
 // Recorded lists the files for a golden. On an engine it lists none.
@@ -53,41 +142,51 @@ func (t *Tool) Recorded() (list []golden.ToolFile) {
 	if t.remote {
 		return nil
 	}
-	for f := range t.identity.Files() {
+	for f := range t.Closure().All() {
 		list = append(list, golden.ToolFile{Path: f.Path, Role: string(f.Role), Digest: f.Digest})
 	}
 	return list
 }
 
-// ChangedSince lists the files that changed since a golden was recorded. On an engine it lists none.
-func (t *Tool) ChangedSince(recorded []golden.ToolFile) []string {
+// ChangedSince lists the files that changed since a golden was recorded, and counts those that are
+// the same. On an engine it lists none.
+func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same int) {
 	if t.remote {
-		return nil
+		return nil, 0
 	}
-	earlier := make([]tool.KnownFile, len(recorded))
+	earlier := make([]closure.KnownFile, len(recorded))
 	for i, f := range recorded {
-		earlier[i] = tool.KnownFile{Path: f.Path, Digest: f.Digest}
+		earlier[i] = closure.KnownFile{Path: f.Path, Role: closure.Role(f.Role), Digest: f.Digest}
 	}
-	return t.identity.ChangedSince(earlier)
+	return t.Closure().ChangedSince(earlier, t.options.Digests)
 }
 
 // Watch looks at the files while cases run. The first change ends the returned context. Call the
 // returned function with the run's error when no case runs any more. If a file changed, it returns
-// the change instead of that error.
-func (t *Tool) Watch(ctx context.Context, warn func(string)) (context.Context, func(error) error) {
+// the change instead of that error. The folder of the run gets what later cases add to the tool.
+func (t *Tool) Watch(ctx context.Context, folder *state.Run, warn func(string)) (context.Context, func(error) error) {
 	ticker := time.NewTicker(watchEvery)
-	watched, end := t.watch(ctx, ticker.C, warn)
+	t.folder = folder
+	watched, end := t.watchAt(ctx, ticker.C, warn)
 	return watched, func(err error) error {
 		ticker.Stop()
-		return end(err)
+		err = end(err)
+		t.Identify(folder.Identity)
+		return err
 	}
 }
 
-func (t *Tool) watch(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) error) {
+func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) error) {
 	watched, cancel := context.WithCancelCause(ctx)
-	watch := t.identity.Watch(ticks, cancel)
+	t.mu.Lock()
+	watch := t.closure.Watch(ticks, cancel)
+	t.watch = watch
+	t.mu.Unlock()
 	return watched, func(err error) error {
-		touched, changed := watch.End()
+		t.mu.Lock()
+		t.watch = nil
+		t.mu.Unlock()
+		touched, relisted, changed := watch.End()
 		cancel(nil)
 		if t.mixed = changed; changed != nil {
 			if ctx.Err() == nil {
@@ -97,6 +196,9 @@ func (t *Tool) watch(ctx context.Context, ticks <-chan time.Time, warn func(stri
 		}
 		for _, path := range touched {
 			warn(path + writtenMeanwhile)
+		}
+		for _, path := range relisted {
+			warn("the names in " + name.Print(path) + ", which the tool lists, changed while it ran: run again if they matter to it")
 		}
 		return err
 	}

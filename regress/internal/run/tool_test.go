@@ -10,6 +10,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/state"
 	"muster/regress/internal/tool"
 )
 
@@ -25,7 +26,7 @@ func scriptTool(t *testing.T) (s *Tool, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = identifyTool(tool.Options{Commands: []*exec.Command{c}}, filepath.Join(dir, "cache"))
+	s, err = identifyTool(tool.Options{Commands: []*exec.Command{c}}, filepath.Join(dir, "cache"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func ignoreWarning(string) {}
 func TestToolChangesWhileCasesRun(t *testing.T) {
 	s, file := scriptTool(t)
 	ticks := make(chan time.Time)
-	ctx, end := s.watch(t.Context(), ticks, ignoreWarning)
+	ctx, end := s.watchAt(t.Context(), ticks, ignoreWarning)
 	ticks <- time.Now()
 	if ctx.Err() != nil {
 		t.Fatal("nothing changed yet")
@@ -66,7 +67,7 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 // Without a change the error of the run counts.
 func TestToolDoesNotChange(t *testing.T) {
 	s, _ := scriptTool(t)
-	_, end := s.Watch(t.Context(), ignoreWarning)
+	_, end := s.Watch(t.Context(), &state.Run{Info: state.Info{Identity: map[string]string{}}}, ignoreWarning)
 	own := errors.New("own")
 	if err := end(own); !errors.Is(err, own) {
 		t.Errorf("the error is %v", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
@@ -30,12 +31,12 @@ type builder struct {
 	library  []string // folders of their LD_LIBRARY_PATH
 	leave    *glob.Set
 	searches map[string]*program.Search // by loader
-	files    map[string]File            // by path
+	files    map[string]closure.File    // by path
 	absent   []string                   // as in Identity
 }
 
 func newBuilder(o Options) (*builder, error) {
-	b := &builder{o: o, searches: map[string]*program.Search{}, files: map[string]File{}}
+	b := &builder{o: o, searches: map[string]*program.Search{}, files: map[string]closure.File{}}
 	var err error
 	if b.here, err = os.Getwd(); err != nil {
 		return nil, fault.Environmentf("the current folder: %w", err)
@@ -62,7 +63,7 @@ func (b *builder) addCommand(c *exec.Command) error {
 	if !c.IsLocal {
 		return nil
 	}
-	if err := b.add(c.Path, Executable); err != nil || b.o.Alone {
+	if err := b.add(c.Path, closure.Executable); err != nil || b.o.Alone {
 		return err
 	}
 	for _, word := range wordsOf(c) {
@@ -76,7 +77,7 @@ func (b *builder) addCommand(c *exec.Command) error {
 // addPreloaded adds the libraries of LD_PRELOAD.
 func (b *builder) addPreloaded() error {
 	for _, library := range strings.FieldsFunc(b.variable("LD_PRELOAD", ""), func(r rune) bool { return r == ':' || r == ' ' }) {
-		if err := b.addNamed(library, Library); err != nil {
+		if err := b.addNamed(library, closure.Library); err != nil {
 			return err
 		}
 	}
@@ -89,11 +90,11 @@ func (b *builder) addWord(word string) error {
 		word = os.Expand(word, func(key string) string { return b.variable(key, "$"+key) })
 	}
 	for _, piece := range piecesOf(word) {
-		if err := b.addNamed(piece, Word); err != nil {
+		if err := b.addNamed(piece, closure.Word); err != nil {
 			return err
 		}
 		if found := b.inPath(piece); found != "" {
-			if err := b.add(found, Word); err != nil {
+			if err := b.add(found, closure.Word); err != nil {
 				return err
 			}
 		}
@@ -103,7 +104,7 @@ func (b *builder) addWord(word string) error {
 
 // addNamed adds the file at a path, if there is one. A relative path begins in the current
 // folder.
-func (b *builder) addNamed(text string, as Role) error {
+func (b *builder) addNamed(text string, as closure.Role) error {
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(b.here, text)
 	}
@@ -137,11 +138,11 @@ func (b *builder) inPath(word string) string {
 }
 
 // add adds a file, and the files that it cannot start without.
-func (b *builder) add(path string, as Role) error {
+func (b *builder) add(path string, as closure.Role) error {
 	if _, known := b.files[path]; known || !isReal(path) {
 		return nil
 	}
-	f := File{Path: path, Resolved: resolved(path), Role: as}
+	f := closure.File{Path: path, Resolved: resolved(path), Role: as}
 	if b.leave.Match(f.Path) || b.leave.Match(f.Resolved) {
 		return nil
 	}
@@ -150,7 +151,7 @@ func (b *builder) add(path string, as Role) error {
 	}
 	digest, err := b.o.Digests.Of(f.Resolved, fileBytesMax)
 	switch {
-	case errors.Is(err, fs.ErrPermission) && as != Executable:
+	case errors.Is(err, fs.ErrPermission) && as != closure.Executable:
 		return nil // perhaps it may be executed, but not read
 	case errors.Is(err, filedigest.ErrTooLarge):
 		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
@@ -159,7 +160,7 @@ func (b *builder) add(path string, as Role) error {
 	}
 	f.Digest, f.Stamp = digest.Hash, digest.Stamp
 	b.files[path] = f
-	if b.o.Alone || as == Library || as == Loader {
+	if b.o.Alone || as == closure.Library || as == closure.Loader {
 		return nil // libraries adds those that a library needs, for the whole program
 	}
 	return b.addNeeds(f)

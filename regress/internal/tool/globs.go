@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -46,7 +47,7 @@ func (b *builder) addGiven() error {
 			if file = "/" + file; !isFile(os.Stat(file)) {
 				return nil
 			}
-			return b.add(file, Given)
+			return b.add(file, closure.Given)
 		})
 		if err != nil {
 			if regress.ClassOf(err) != regress.None {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/tool"
@@ -47,7 +48,7 @@ func resolve(t *testing.T, shell bool, words ...string) *exec.Command {
 	return c
 }
 
-func build(t *testing.T, o tool.Options) *tool.Identity {
+func build(t *testing.T, o tool.Options) *closure.Closure {
 	t.Helper()
 	if o.Digests == nil {
 		o.Digests = filedigest.Open("")
@@ -60,9 +61,9 @@ func build(t *testing.T, o tool.Options) *tool.Identity {
 }
 
 // filesOf lists the files below a folder, relative to it, with their roles.
-func filesOf(id *tool.Identity, dir string) string {
+func filesOf(id *closure.Closure, dir string) string {
 	var list []string
-	for f := range id.Files() {
+	for f := range id.All() {
 		if below, ok := strings.CutPrefix(f.Path, dir+"/"); ok {
 			list = append(list, fmt.Sprintf("%s(%s)", below, f.Role))
 		}
@@ -118,14 +119,14 @@ func TestFilesOfCommands(t *testing.T) {
 func TestProgramsAreWhole(t *testing.T) {
 	workbench(t, map[string]string{"comp": "#!/bin/sh\n"})
 	id := build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, "comp", "/proc/uptime", "/dev/null")}})
-	roles := map[tool.Role]int{}
-	for f := range id.Files() {
+	roles := map[closure.Role]int{}
+	for f := range id.All() {
 		roles[f.Role]++
 		if strings.HasPrefix(f.Path, "/proc/") || f.Stamp == "" || f.Resolved == "" || f.Digest == id.Digest("") {
 			t.Errorf("%+v", f)
 		}
 	}
-	if roles[tool.Executable] != 1 || roles[tool.Interpreter] != 1 || roles[tool.Loader] != 1 || roles[tool.Library] == 0 {
+	if roles[closure.Executable] != 1 || roles[closure.Interpreter] != 1 || roles[closure.Loader] != 1 || roles[closure.Library] == 0 {
 		t.Errorf("%v of a script for /bin/sh", roles)
 	}
 }
@@ -182,32 +183,33 @@ func TestGlobsRefused(t *testing.T) {
 // A later identity tells which files are another, new or gone. Files that moved are the same.
 func TestChangedSince(t *testing.T) {
 	dir := workbench(t, map[string]string{"comp": "#!/bin/sh\n", "a": "1", "b": "1", "c": "3", "d": "4"})
-	earlier := func(id *tool.Identity) (list []tool.KnownFile) {
-		for f := range id.Files() {
-			list = append(list, tool.KnownFile{Path: f.Path, Digest: f.Digest})
+	earlier := func(id *closure.Closure) (list []closure.KnownFile) {
+		for f := range id.All() {
+			list = append(list, closure.KnownFile{Path: f.Path, Digest: f.Digest})
 		}
 		return list
 	}
-	of := func(words ...string) *tool.Identity {
+	of := func(words ...string) *closure.Closure {
 		return build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, words...)}})
 	}
+	digests := filedigest.Open("")
 	was := earlier(of("comp", "a", "c", "d"))
-	if got := of("comp", "a", "c", "d").ChangedSince(was); len(got) != 0 {
-		t.Errorf("nothing changed: %q", got)
+	if got, same := of("comp", "a", "c", "d").ChangedSince(was, digests); len(got) != 0 || same < 5 {
+		t.Errorf("nothing changed: %q, %d the same", got, same)
 	}
 	put(t, filepath.Join(dir, "comp"), "#!/bin/sh\n:\n")
 	put(t, filepath.Join(dir, "new"), "2")
 	if err := os.Remove("d"); err != nil {
 		t.Fatal(err)
 	}
-	got := of("comp", "b", "new").ChangedSince(was) // c is not used any more, and b is what a was
+	got, _ := of("comp", "b", "new").ChangedSince(was, digests) // c is not used any more, and b is what a was
 	if want := []string{dir + "/comp", dir + "/new", dir + "/d"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := of("comp").ChangedSince(nil); got != nil {
+	if got, _ := of("comp").ChangedSince(nil, digests); got != nil {
 		t.Errorf("a golden that knows no files: %q", got)
 	}
-	if got := (*tool.Identity)(nil).ChangedSince(was); got != nil {
+	if got, _ := (*closure.Closure)(nil).ChangedSince(was, digests); got != nil {
 		t.Errorf("no identity: %q", got)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/closure"
 	"muster/regress/internal/program"
 )
 
 // addNeeds adds the files that a file cannot start without: the interpreter of a script, or
 // the loader and libraries of a program. Other files need none.
-func (b *builder) addNeeds(f File) error {
+func (b *builder) addNeeds(f closure.File) error {
 	words, err := program.Script(f.Resolved)
 	if err != nil {
 		return nil // it was readable a moment ago: the watch reports a change
@@ -37,14 +38,14 @@ func (b *builder) addNeeds(f File) error {
 // that env finds. An interpreter may be a script itself. The chain ends because add takes
 // each file once.
 func (b *builder) addInterpreter(words []string) error {
-	if err := b.addNamed(words[0], Interpreter); err != nil {
+	if err := b.addNamed(words[0], closure.Interpreter); err != nil {
 		return err
 	}
 	rest := strings.Fields(strings.Join(words[1:], " "))
 	for _, word := range rest {
 		word = strings.TrimPrefix(word, "-S")
 		if path.IsAbs(word) {
-			if err := b.addNamed(word, Word); err != nil {
+			if err := b.addNamed(word, closure.Word); err != nil {
 				return err
 			}
 		}
@@ -52,7 +53,7 @@ func (b *builder) addInterpreter(words []string) error {
 			continue
 		}
 		if found := b.inPath(word); found != "" {
-			if err := b.add(found, Interpreter); err != nil {
+			if err := b.add(found, closure.Interpreter); err != nil {
 				return err
 			}
 		}
@@ -62,9 +63,9 @@ func (b *builder) addInterpreter(words []string) error {
 
 // addLibraries adds the loader of a program, and the libraries that the loader finds. A
 // missing library is no error here: the tool itself fails without it.
-func (b *builder) addLibraries(f File, loader string) error {
+func (b *builder) addLibraries(f closure.File, loader string) error {
 	if loader != "" {
-		if err := b.addNamed(loader, Loader); err != nil {
+		if err := b.addNamed(loader, closure.Loader); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (b *builder) addLibraries(f File, loader string) error {
 		if !filepath.IsAbs(library) {
 			continue
 		}
-		if err := b.addNamed(library, Library); err != nil {
+		if err := b.addNamed(library, closure.Library); err != nil {
 			return err
 		}
 	}

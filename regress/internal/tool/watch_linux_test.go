@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/tool"
 )
@@ -54,7 +55,7 @@ func TestWatch(t *testing.T) {
 		"gone": {change: os.Remove, want: "it is gone"},
 		"before it in PATH": {change: func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "first/comp"), []byte("#!/bin/sh\n"), 0o755)
-		}, want: "appeared in PATH"},
+		}, want: "the tool looks for it, and it appeared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := workbench(t, map[string]string{"comp": "#!/bin/sh\n", "first/x": ""})
@@ -73,7 +74,7 @@ func TestWatch(t *testing.T) {
 					t.Errorf("%v, want %s", err, c.want)
 				}
 			}
-			touched, err := w.End()
+			touched, _, err := w.End()
 			if c.want == "" && err != nil || c.want != "" && (regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), dir)) {
 				t.Errorf("at the end: %v", err)
 			}
@@ -90,7 +91,7 @@ func TestWatchLooksAtTheEnd(t *testing.T) {
 	id := build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, "comp", "data")}})
 	w := id.Watch(nil, func(error) { t.Error("there was no tick") })
 	put(t, filepath.Join(dir, "data"), "2")
-	if _, err := w.End(); err == nil || !strings.HasPrefix(err.Error(), dir+"/data, a file of the tool, changed while it ran ") {
+	if _, _, err := w.End(); err == nil || !strings.HasPrefix(err.Error(), dir+"/data, a file of the tool, changed while it ran ") {
 		t.Error(err)
 	}
 }
@@ -109,7 +110,7 @@ func TestExecutableThatIsGone(t *testing.T) {
 	if err := id.Changed(); err == nil {
 		t.Error("another one in its place is no change")
 	}
-	if err := (*tool.Identity)(nil).Changed(); err != nil {
+	if err := (*closure.Closure)(nil).Changed(); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
@@ -25,15 +26,15 @@ type Rival struct {
 	moved     string        // its line, if an accept gave the golden another command since
 	compared  bool          // it is the reference of a compare, so its first runs are not for the figures alone
 
-	tool   *tool.Identity // of its executable
-	others []string       // globs of cases with other commands, whose digests are not known
-	made   time.Time      // the files that it reads must be older; zero if their age does not matter
+	tool   *closure.Closure // of its executable
+	others []string         // globs of cases with other commands, whose digests are not known
+	made   time.Time        // the files that it reads must be older; zero if their age does not matter
 }
 
 // A Candidate is the command whose cost is measured.
 type Candidate struct {
 	Command *exec.Command // nil if cases have different commands
-	Tool    *tool.Identity
+	Tool    *closure.Closure
 }
 
 // ReferenceRival returns the reference of a compare as a rival.

@@ -202,8 +202,16 @@ func (i Info) WriteText(to io.Writer) error {
 	if i.Executable != "" && len(i.Tool) == 0 {
 		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
 	}
+	opened := 0
 	for _, f := range i.Tool {
+		if f.Role == golden.OpenedRole {
+			opened++
+			continue
+		}
 		line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
+	}
+	if opened > 0 {
+		line("tool", "%s that it opens; --format json names them", readable.Count(opened, "other file"))
 	}
 	if r := i.Reference; r != nil {
 		for _, c := range r.Command {

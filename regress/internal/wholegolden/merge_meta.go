@@ -22,11 +22,15 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 	for _, s := range shards[1:] {
 		other := s.Meta()
 		now := settings(other, isMoved)
-		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
-			if first[key] != now[key] {
-				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(first[key]), shards[0].Name, orNone(now[key]), s.Name))
+		conflict := func(key, here, there string) {
+			if here != there {
+				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(here), shards[0].Name, orNone(there), s.Name))
 			}
 		}
+		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
+			conflict(key, first[key], now[key])
+		}
+		m.Tool = mergeTools(m.Tool, other.Tool, conflict)
 		if r := other.Reference; r != nil && (m.Reference == nil || r.Moved.After(m.Reference.Moved)) {
 			m.Reference = r
 		}
@@ -68,12 +72,25 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 		}
 		all[what] = fmt.Sprintf("%q", c.Args)
 	}
-	for _, f := range toolFiles(m.Tool) {
-		all["the SHA-256 of "+f.Path+", a file of the tool,"] = f.SHA256.String()
-	}
 	for key, value := range m.Flags {
 		all[name.Print(key)] = name.Print(value)
 	}
+	return all
+}
+
+// mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
+// with two contents is a conflict.
+func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
+	all := slices.Clone(a)
+	for _, f := range b {
+		i := slices.IndexFunc(a, func(of golden.ToolFile) bool { return of.Path == f.Path })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", a[i].Digest.String(), f.Digest.String())
+	}
+	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 

@@ -11,38 +11,46 @@ const (
 
 // Numbers that are the same on all architectures.
 const (
-	sysOpenat2    = 437
-	sysFaccessat2 = 439
+	sysOpenTree     = 428
+	sysMoveMount    = 429
+	sysFsopen       = 430
+	sysOpenat2      = 437
+	sysFaccessat2   = 439
+	sysMountSetattr = 442
+	sysFchmodat2    = 452
 )
 
 // none stands for an argument that a call does not have.
 const none = -1
 
-// shape says what a system call does, and which of its arguments say more. An argument is counted
-// from 0.
+// shape says what a system call does with one path, and which of its arguments say more. An
+// argument is counted from 0.
 type shape struct {
 	number int
 	kind   Kind // 0 = the open flags say it
 	folder int  // argument: the descriptor where a relative path begins; none = the working folder
 	path   int  // argument: the address of the path; none = the folder itself is meant
-	flags  int  // argument: open flags; with how, the address of a struct that begins with them
+	flags  int  // argument: open flags; with how, the address of a struct open_how
 	how    bool
 	// mayBeEmpty says that an empty path means the descriptor, if the call's flags agree.
 	mayBeEmpty bool
 	socket     int    // argument: the address of a socket's address, before its size; 0 = none
+	message    bool   // the second argument is a message, which begins with a socket's address
 	blind      string // why the observation is incomplete from here on
 }
 
 const (
-	watchesItself = "the tool itself watches system calls (seccomp)"
+	filtersItself = "the tool itself filters system calls (seccomp)"
 	changesRoot   = "the tool changes its root folder, or mounts a file system"
 )
 
-// shapes lists the calls that are stopped. Their numbers differ in all but name.
+// shapes lists the calls that are stopped. Their numbers differ in all but name. A call with two
+// paths is there twice.
 var shapes = [...]shape{
 	{number: sysOpen, folder: none, path: 0, flags: 1},
 	{number: sysOpenat, folder: 0, path: 1, flags: 2},
 	{number: sysOpenat2, folder: 0, path: 1, flags: 2, how: true},
+	{number: sysOpenTree, kind: Asked, folder: 0, path: 1},
 	{number: sysCreat, kind: Written, folder: none, path: 0},
 	{number: sysMkdir, kind: Written, folder: none, path: 0},
 	{number: sysMkdirat, kind: Written, folder: 0, path: 1},
@@ -51,14 +59,32 @@ var shapes = [...]shape{
 	{number: sysRmdir, kind: Written, folder: none, path: 0},
 	{number: sysUnlink, kind: Written, folder: none, path: 0},
 	{number: sysUnlinkat, kind: Written, folder: 0, path: 1},
-	// These make their second path. A first path that goes away was read or written before.
+	{number: sysRename, kind: Opened | Written, folder: none, path: 0},
 	{number: sysRename, kind: Written, folder: none, path: 1},
+	{number: sysRenameat, kind: Opened | Written, folder: 0, path: 1},
 	{number: sysRenameat, kind: Written, folder: 2, path: 3},
+	{number: sysRenameat2, kind: Opened | Written, folder: 0, path: 1},
 	{number: sysRenameat2, kind: Written, folder: 2, path: 3},
+	{number: sysLink, kind: Opened, folder: none, path: 0},
 	{number: sysLink, kind: Written, folder: none, path: 1},
+	{number: sysLinkat, kind: Opened, folder: 0, path: 1, mayBeEmpty: true},
 	{number: sysLinkat, kind: Written, folder: 2, path: 3},
 	{number: sysSymlink, kind: Written, folder: none, path: 1},
 	{number: sysSymlinkat, kind: Written, folder: 1, path: 2},
+	{number: sysTruncate, kind: Written, folder: none, path: 0},
+	{number: sysChmod, kind: Written, folder: none, path: 0},
+	{number: sysFchmodat, kind: Written, folder: 0, path: 1},
+	{number: sysFchmodat2, kind: Written, folder: 0, path: 1},
+	{number: sysChown, kind: Written, folder: none, path: 0},
+	{number: sysLchown, kind: Written, folder: none, path: 0},
+	{number: sysFchownat, kind: Written, folder: 0, path: 1},
+	{number: sysUtime, kind: Written, folder: none, path: 0},
+	{number: sysUtimes, kind: Written, folder: none, path: 0},
+	{number: sysFutimesat, kind: Written, folder: 0, path: 1},
+	{number: sysUtimensat, kind: Written, folder: 0, path: 1},
+	{number: sysSetxattr, kind: Written, folder: none, path: 0},
+	{number: sysLsetxattr, kind: Written, folder: none, path: 0},
+	{number: sysBind, kind: Written, socket: 1},
 	{number: sysExecve, kind: Executed, folder: none, path: 0},
 	{number: sysExecveat, kind: Executed, folder: 0, path: 1, mayBeEmpty: true},
 	{number: sysStat, kind: Asked, folder: none, path: 0},
@@ -70,29 +96,44 @@ var shapes = [...]shape{
 	{number: sysFaccessat, kind: Asked, folder: 0, path: 1},
 	{number: sysFaccessat2, kind: Asked, folder: 0, path: 1},
 	{number: sysReadlinkat, kind: Asked, folder: 0, path: 1},
+	{number: sysChdir, kind: Asked, folder: none, path: 0},
+	{number: sysStatfs, kind: Asked, folder: none, path: 0},
+	{number: sysGetxattr, kind: Asked, folder: none, path: 0},
+	{number: sysLgetxattr, kind: Asked, folder: none, path: 0},
+	{number: sysListxattr, kind: Asked, folder: none, path: 0},
+	{number: sysLlistxattr, kind: Asked, folder: none, path: 0},
+	{number: sysInotifyAddWatch, kind: Asked, folder: none, path: 1},
+	{number: sysNameToHandleAt, kind: Asked, folder: 0, path: 1},
 	{number: sysGetdents, kind: Listed, folder: 0, path: none},
 	{number: sysGetdents64, kind: Listed, folder: 0, path: none},
-	{number: sysConnect, socket: 1},
-	{number: SysSeccomp, blind: watchesItself},
+	{number: sysConnect, kind: Connected, socket: 1},
+	{number: sysSendto, kind: Connected, socket: 4},
+	{number: sysSendmsg, kind: Connected, message: true},
+	{number: SysSeccomp, blind: filtersItself},
+	{number: sysPrctl}, // see blindnessOf
 	{number: sysChroot, blind: changesRoot},
 	{number: sysPivotRoot, blind: changesRoot},
+	{number: sysSetns, blind: changesRoot},
 	{number: sysMount, blind: changesRoot},
+	{number: sysUmount2, blind: changesRoot},
+	{number: sysMoveMount, blind: changesRoot},
+	{number: sysFsopen, blind: changesRoot},
+	{number: sysMountSetattr, blind: changesRoot},
 }
 
-// shapeOf returns the shape of a call that was stopped, or nil.
-func shapeOf(number int32) *shape {
-	for i := range shapes {
-		if shapes[i].number == int(number) {
-			return &shapes[i]
-		}
+// blindnessOf says why an observation is incomplete after a call, or "".
+func blindnessOf(s *shape, args *[6]uint64) string {
+	const (
+		actionAvailable = 2 // SECCOMP_GET_ACTION_AVAIL: this and later operations set no filter
+		setSeccomp      = 22
+	)
+	switch {
+	case s.number == SysSeccomp && args[0] >= actionAvailable, s.number == sysPrctl && args[0] != setSeccomp:
+		return ""
+	case s.number == sysPrctl:
+		return filtersItself
 	}
-	return nil
-}
-
-// listens reports whether a call of seccomp(2) wants a listener of its own.
-func listens(args *[6]uint64) bool {
-	const setFilter, newListener = 1, 8
-	return args[0] == setFilter && args[1]&newListener != 0
+	return s.blind
 }
 
 // kindOfFlags returns the kind of an open(2).
@@ -100,6 +141,8 @@ func kindOfFlags(flags uint64) Kind {
 	switch {
 	case flags&pathOnly != 0:
 		return Asked
+	case flags&syscall.O_ACCMODE == syscall.O_RDWR && flags&(syscall.O_CREAT|syscall.O_TRUNC) == 0:
+		return Opened | Written
 	case flags&(syscall.O_ACCMODE|syscall.O_CREAT|syscall.O_TRUNC) != 0:
 		return Written
 	}

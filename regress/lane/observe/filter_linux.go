@@ -42,8 +42,8 @@ const sysIOUringSetup = 425
 
 // compile writes the filter. It stops the calls that name files, and all calls of another
 // architecture. Calls that would hide file operations from the filter fail as on an old kernel.
-// The helper's own execve of the command passes: its arguments are at these addresses.
-func compile(path, args uintptr) []instruction {
+// The helper's own execve of the command passes: its path is at that address.
+func compile(executable uintptr) []instruction {
 	const stop, allow, refuse = 0, 1, 2 // results, below
 	var list []instruction
 	type jump struct{ at, to int }
@@ -57,16 +57,16 @@ func compile(path, args uintptr) []instruction {
 	list = append(list, instruction{code: load, k: offsetNumber})
 	to(jumpAtLeast, foreignNumber, stop)
 	to(jumpEqual, sysIOUringSetup, refuse)
-	for _, s := range shapes {
-		if s.number >= 0 && s.number != sysExecve {
+	for i, s := range shapes {
+		isRepeated := i > 0 && shapes[i-1].number == s.number
+		if s.number >= 0 && s.number != sysExecve && !isRepeated {
 			to(jumpEqual, uint32(s.number), stop)
 		}
 	}
-	words := []uint32{uint32(path), uint32(path >> 32), uint32(args), uint32(args >> 32)}
 	list = append(list, instruction{code: jumpEqual, jt: 1, k: sysExecve})
 	to(jumpAtLeast, 0, allow)
-	for i, word := range words {
-		list = append(list, instruction{code: load, k: offsetArgs + 4*uint32(i)}, instruction{code: jumpEqual, jt: 1, k: word})
+	for i, half := range []uint32{uint32(executable), uint32(executable >> 32)} {
+		list = append(list, instruction{code: load, k: offsetArgs + 4*uint32(i)}, instruction{code: jumpEqual, jt: 1, k: half})
 		to(jumpAtLeast, 0, stop)
 	}
 	results := [...]instruction{{code: finish, k: resultNotify}, {code: finish, k: resultAllow}, {code: finish, k: resultNoCall}}

@@ -17,14 +17,15 @@ const CloneFiles = syscall.CLONE_FILES
 // Observer observes one command at a time. One thread uses it, which must not wait for the
 // command in another way than by Serve.
 type Observer struct {
-	inside   []string // folders of the case itself
+	inside   []string // folders of the case itself, without links
 	network  bool     // cases reach other processes by the network
 	listener int      // descriptor, or -1
+	page     []byte   // holds the path of the command's executable
 
 	filter  []instruction
 	program *program
-	seen    map[string]int // indices of Accesses, by path
-	bytes   int            // of all paths
+	seen    map[Access]bool // what was met in this run
+	bytes   int             // of all paths
 	result  Observation
 	buffer  pages
 }
@@ -36,12 +37,24 @@ func New(inside []string, network bool) *Observer {
 }
 
 // Begin forgets the last observation. It returns the address of the argument of seccomp(2) that
-// stops a process, except at its execve with these addresses.
-func (o *Observer) Begin(path, args uintptr) uintptr {
-	o.filter = compile(path, args)
+// stops a process, and the address of the path of the executable: the execve with that address
+// passes. The address is one that the kernel chose by chance, so that no program has it later.
+func (o *Observer) Begin(path string) (filter, executable uintptr, err error) {
+	if o.page == nil {
+		const size = 2 * pageBytes
+		if o.page, err = syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON); err != nil {
+			return 0, 0, err
+		}
+	}
+	if len(path) >= len(o.page) {
+		return 0, 0, syscall.ENAMETOOLONG
+	}
+	o.page[copy(o.page, path)] = 0
+	executable = uintptr(unsafe.Pointer(unsafe.SliceData(o.page)))
+	o.filter = compile(executable)
 	o.program = assemble(o.filter)
-	o.seen, o.bytes, o.result = map[string]int{}, 0, Observation{}
-	return uintptr(unsafe.Pointer(o.program))
+	o.seen, o.bytes, o.result = map[Access]bool{}, 0, Observation{}
+	return uintptr(unsafe.Pointer(o.program)), executable, nil
 }
 
 // Attach sets the descriptor that seccomp(2) returned for the command. The Observer closes it.
@@ -69,7 +82,10 @@ func (o *Observer) End() Observation {
 		return Observation{Blind: "the lane does not see its processes in /proc"}
 	}
 	o.close()
-	o.seen = nil
+	if o.page != nil {
+		_ = syscall.Munmap(o.page)
+		o.page = nil
+	}
 	return o.result
 }
 
@@ -99,149 +115,199 @@ type response struct {
 	flags uint32
 }
 
+// servedMax bounds the calls of one Serve, so that a busy command does not hold up its limits.
+const servedMax = 64
+
 // Serve handles the calls that wait, when the listener is readable. hungUp says that the last
 // process that the filter stops has ended.
 func (o *Observer) Serve(hungUp bool) {
-	const (
-		receive   = 0xc0502100 // SECCOMP_IOCTL_NOTIF_RECV
-		respond   = 0xc0182101 // SECCOMP_IOCTL_NOTIF_SEND
-		continue_ = 1          // SECCOMP_USER_NOTIF_FLAG_CONTINUE
-	)
 	if hungUp {
 		o.close()
 		return
 	}
+	for range servedMax {
+		if !o.serveOne() || !o.isReadable() {
+			return
+		}
+	}
+}
+
+// isReadable reports whether a call waits.
+func (o *Observer) isReadable() bool {
+	const in = 1 // POLLIN
+	fd := struct {
+		fd              int32
+		events, revents int16
+	}{fd: int32(o.listener), events: in}
+	var now syscall.Timespec
+	n, _, _ := syscall.RawSyscall6(sysPpoll, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	return n == 1 && fd.revents&in != 0
+}
+
+// serveOne notes what a call uses, and lets it continue. It returns false if the call is gone: its
+// process was killed, or a signal interrupted it.
+func (o *Observer) serveOne() bool {
+	const (
+		receive   = 0xc0502100 // SECCOMP_IOCTL_NOTIF_RECV
+		respond   = 0xc0182101 // SECCOMP_IOCTL_NOTIF_SEND
+		isValid   = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
+		continue_ = 1          // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	)
 	var n notification
 	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(o.listener), receive, uintptr(unsafe.Pointer(&n))); e != 0 {
-		return // the process was killed meanwhile
+		return false
 	}
 	o.result.Events++
 	if o.result.Blind == "" {
-		o.record(&n)
+		list, blind := o.read(&n)
+		// What was read is of this process only if it still waits: the number may be that of another.
+		if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(o.listener), isValid, uintptr(unsafe.Pointer(&n.id))); e != 0 {
+			return false
+		}
+		o.result.Blind = blind
+		for _, a := range list {
+			o.add(a)
+		}
 	}
 	r := response{id: n.id, flags: continue_}
-	_, _, _ = syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(o.listener), respond, uintptr(unsafe.Pointer(&r)))
+	_, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(o.listener), respond, uintptr(unsafe.Pointer(&r)))
+	return e == 0
 }
 
 const foreign = "the tool runs programs of another architecture"
 
-// record adds what a call uses.
-func (o *Observer) record(n *notification) {
+// read returns what a call uses, or why that cannot be known.
+func (o *Observer) read(n *notification) (list []Access, blind string) {
 	if n.arch != auditArch {
-		o.result.Blind = foreign
-		return
+		return nil, foreign
 	}
-	c := shapeOf(n.number)
-	switch {
-	case c == nil:
-		o.result.Blind = foreign // numbers of x32
-	case c.number == SysSeccomp && !listens(&n.args):
-	case c.blind != "":
-		o.result.Blind = c.blind
-	case c.socket > 0:
-		o.failIfHidden(o.recordContact(n.pid, n.args[c.socket], n.args[c.socket+1]))
-	default:
-		o.failIfHidden(o.recordPath(n.pid, c, &n.args))
-	}
-}
-
-// failIfHidden ends the observation if the kernel refused to show a process. Other errors are
-// those of the call itself, which fails in the same way.
-func (o *Observer) failIfHidden(err error) {
-	if err == syscall.EACCES || err == syscall.EPERM {
-		o.result.Blind = "the tool runs a program that may not be inspected"
-	}
-}
-
-// recordPath adds the path of a call.
-func (o *Observer) recordPath(pid uint32, c *shape, args *[6]uint64) (err error) {
-	kind, folder, path := c.kind, int32(atCwd), ""
-	if kind == 0 {
-		flags := args[c.flags]
-		if c.how {
-			var first [8]byte
-			if err := readFrom(pid, flags, first[:]); err != nil {
-				return err
+	known := false
+	for i := range shapes {
+		s := &shapes[i]
+		if s.number != int(n.number) {
+			continue
+		}
+		known = true
+		if blind = blindnessOf(s, &n.args); blind != "" || s.number == SysSeccomp || s.number == sysPrctl {
+			return nil, blind
+		}
+		a, err := o.readShape(n.pid, s, &n.args)
+		switch err {
+		case nil:
+			if a.Path != "" {
+				list = append(list, a)
 			}
-			flags = *(*uint64)(unsafe.Pointer(&first))
-		}
-		kind = kindOfFlags(flags)
-	}
-	if c.folder != none {
-		folder = int32(args[c.folder])
-	}
-	if c.path != none {
-		if path, err = o.buffer.readString(pid, args[c.path]); err != nil {
-			return err
-		}
-		if path == "" && !c.mayBeEmpty {
-			return nil // the call fails, or it means a descriptor that was seen when it was opened
+		case syscall.EACCES, syscall.EPERM:
+			return nil, "the tool runs a program that may not be inspected"
+		case errUnseen:
+			return nil, "the tool uses a folder or a program that has no path"
+		default: // the call itself fails in the same way
 		}
 	}
-	if path, err = absolute(pid, folder, path); err == nil {
-		o.add(path, kind)
+	if !known {
+		return nil, foreign // numbers of x32
 	}
-	return err
+	return list, ""
 }
 
-// recordContact adds the address of a connect(2), if a process outside the case may be there.
-func (o *Observer) recordContact(pid uint32, at, size uint64) error {
+// readShape returns the path that a call uses. It is empty if the call uses none outside the case.
+func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (a Access, err error) {
+	path, folder, isSocket := "", int32(atCwd), s.message || s.socket > 0
+	switch {
+	case s.message:
+		var header [16]byte // the address of a name, and its size
+		if err = readFrom(pid, args[1], header[:]); err == nil {
+			path, err = o.readAddress(pid, s.kind, wordAt(header[:], 0), wordAt(header[:], 8)&0xffff_ffff)
+		}
+	case s.socket > 0:
+		path, err = o.readAddress(pid, s.kind, args[s.socket], args[s.socket+1])
+	case s.path != none:
+		path, err = o.buffer.readString(pid, args[s.path])
+	}
+	if err != nil || path == "" && s.path != none && !s.mayBeEmpty {
+		return a, err // nothing is named, or a descriptor that was seen when it was opened
+	}
+	if !isSocket && s.folder != none {
+		folder = int32(args[s.folder])
+	}
+	if a.Kind = s.kind; a.Kind == 0 {
+		if a.Kind, err = kindOfOpen(pid, s, args, &path); err != nil {
+			return a, err
+		}
+	}
+	a.Path, err = o.locate(pid, folder, path, s.kind&Written == 0)
+	if err == syscall.ESTALE && a.Kind == Executed {
+		err = errUnseen
+	}
+	return a, err
+}
+
+// kindOfOpen returns the kind of an open call. It makes the path relative if the call starts at
+// the descriptor even for an absolute one.
+func kindOfOpen(pid uint32, s *shape, args *[6]uint64, path *string) (Kind, error) {
+	if !s.how {
+		return kindOfFlags(args[s.flags]), nil
+	}
+	const resolveInRoot = 0x10
+	var how [24]byte // flags, mode, resolve
+	if err := readFrom(pid, args[s.flags], how[:]); err != nil {
+		return 0, err
+	}
+	if wordAt(how[:], 16)&resolveInRoot != 0 {
+		*path = "./" + *path
+	}
+	return kindOfFlags(wordAt(how[:], 0)), nil
+}
+
+func wordAt(b []byte, at int) uint64 { return *(*uint64)(unsafe.Pointer(&b[at])) }
+
+// readAddress returns the path of a socket's address. It notes an address in the network.
+func (o *Observer) readAddress(pid uint32, kind Kind, at, size uint64) (path string, err error) {
+	if at == 0 {
+		return "", nil // the socket is connected
+	}
 	var b [128]byte
 	size = min(size, uint64(len(b)))
 	if err := readFrom(pid, at, b[:size]); err != nil {
-		return err
+		return "", err
 	}
 	to := parseAddress(b[:size])
-	if to.shared != "" && o.network {
+	if to.shared != "" && o.network && kind == Connected {
 		o.result.Contact = to.shared
 	}
-	if to.path == "" {
-		return nil
+	return to.path, nil
+}
+
+// locate returns the path of a use from the root, or "" if it belongs to the case or the kernel.
+// last says that the call follows a link at the end of the path.
+func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (string, error) {
+	path, err := absolute(pid, folder, path)
+	if err != nil {
+		return "", err
 	}
-	path, err := absolute(pid, atCwd, to.path)
-	if err != nil || o.isLeftOut(withoutDots(path)) {
-		return err
+	if path = leave(throughProc(pid, path), o.inside, last); isKernels(withoutDots(path)) {
+		return "", nil
 	}
-	o.add(path, Asked) // a server may appear there
-	if _, form := find(path); form != Absent {
-		o.result.Contact = "socket " + path
-	}
-	return nil
+	return path, nil
 }
 
 // add adds a path, or a kind of its use.
-func (o *Observer) add(path string, kind Kind) {
-	if i, known := o.seen[path]; known {
-		if i >= 0 {
-			o.result.Accesses[i].Kind |= kind
-		}
+func (o *Observer) add(a Access) {
+	if o.seen[a] {
 		return
 	}
-	if len(o.seen) >= accessesMax || o.bytes+len(path) > pathBytesMax {
+	if len(o.seen) >= accessesMax || o.bytes+len(a.Path) > pathBytesMax {
 		o.result.Blind = "the tool uses too many files"
 		return
 	}
-	o.bytes += len(path)
-	if o.isLeftOut(withoutDots(path)) {
-		o.seen[path] = -1
-		return
-	}
-	a := Access{Path: path, Kind: kind}
-	a.Real, a.Form = find(path)
-	if a.Form != Absent && o.isLeftOut(a.Real) {
-		o.seen[path] = -1
-		return
-	}
-	o.seen[path] = len(o.result.Accesses)
+	o.bytes += len(a.Path)
+	o.seen[a] = true
 	o.result.Accesses = append(o.result.Accesses, a)
 }
 
-// isLeftOut reports whether a path belongs to the case itself or to the kernel.
-func (o *Observer) isLeftOut(path string) bool {
-	for _, folder := range o.inside {
-		if isBelow(path, folder) {
-			return true
-		}
-	}
-	return isBelow(path, "/proc") || isBelow(path, "/sys") || isBelow(path, "/dev") && !isBelow(path, "/dev/shm")
+// isKernels reports whether the kernel makes up the files at a path. /dev/shm holds real ones, and
+// /dev/log is the socket of a server.
+func isKernels(path string) bool {
+	return isBelow(path, "/proc") || isBelow(path, "/sys") ||
+		isBelow(path, "/dev") && !isBelow(path, "/dev/shm") && path != "/dev/log"
 }

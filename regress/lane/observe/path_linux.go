@@ -4,6 +4,7 @@ package observe
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,7 +47,10 @@ func readFrom(pid uint32, address uint64, into []byte) error {
 }
 
 func copyFrom(pid uint32, into []byte, remote []vector) (n int, err error) {
-	local := vector{uintptr(unsafe.Pointer(unsafe.SliceData(into))), uintptr(len(into))}
+	local := struct { // struct iovec, with an address that the garbage collector knows
+		base   *byte
+		length uintptr
+	}{unsafe.SliceData(into), uintptr(len(into))}
 	r, _, e := syscall.RawSyscall6(sysProcessVMReadv, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
 		uintptr(unsafe.Pointer(unsafe.SliceData(remote))), uintptr(len(remote)), 0)
 	if e != 0 {
@@ -55,8 +59,11 @@ func copyFrom(pid uint32, into []byte, remote []vector) (n int, err error) {
 	return int(r), nil
 }
 
+// errUnseen says that the kernel cannot spell the path of a folder or file for the helper.
+var errUnseen = errors.New("no path")
+
 // folderOf returns the folder in which a relative path of a process begins: that of a descriptor,
-// or its working folder.
+// or its working folder. It returns ESTALE if that is removed.
 func folderOf(pid uint32, descriptor int32) (string, error) {
 	name := "/proc/" + strconv.Itoa(int(pid))
 	if descriptor == atCwd {
@@ -65,8 +72,16 @@ func folderOf(pid uint32, descriptor int32) (string, error) {
 		name += "/fd/" + strconv.Itoa(int(descriptor))
 	}
 	folder, err := readLink(name)
-	if err == nil && (!strings.HasPrefix(folder, "/") || strings.HasSuffix(folder, " (deleted)")) {
-		err = syscall.ENOENT // a pipe has no path, and a file without a name cannot be looked up again
+	switch {
+	case err == syscall.ENAMETOOLONG, strings.HasPrefix(folder, "(unreachable)"):
+		return "", errUnseen
+	case err == nil && !strings.HasPrefix(folder, "/"):
+		return "", syscall.ENOTDIR // a pipe or a socket
+	case strings.HasSuffix(folder, " (deleted)"):
+		var st syscall.Stat_t
+		if syscall.Stat(name, &st) != nil || st.Nlink == 0 {
+			return "", syscall.ESTALE
+		}
 	}
 	return folder, err
 }
@@ -81,27 +96,6 @@ func readLink(name string) (string, error) {
 		return "", err
 	}
 	return string(buf[:n]), nil
-}
-
-// find returns the path without links, and what it leads to.
-func find(path string) (string, Form) {
-	fd, err := syscall.Open(path, pathOnly|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return "", Absent
-	}
-	defer syscall.Close(fd)
-	real, err := readLink("/proc/self/fd/" + strconv.Itoa(fd))
-	var st syscall.Stat_t
-	if err != nil || syscall.Fstat(fd, &st) != nil {
-		return path, Other
-	}
-	switch st.Mode & syscall.S_IFMT {
-	case syscall.S_IFREG:
-		return real, File
-	case syscall.S_IFDIR:
-		return real, Folder
-	}
-	return real, Other
 }
 
 // absolute returns a path of a process from the root. An empty path is the folder itself.
@@ -144,6 +138,97 @@ func rebuild(path string, dots bool) string {
 		}
 	}
 	return "/" + strings.Join(kept, "/")
+}
+
+// throughProc returns a path without a first part in /proc that leads to a folder or file of a
+// process: its root, its working folder or a descriptor.
+func throughProc(pid uint32, path string) string {
+	rest, ok := strings.CutPrefix(path, "/dev/fd/")
+	if ok {
+		rest = "self/fd/" + rest
+	} else if rest, ok = strings.CutPrefix(path, "/proc/"); !ok {
+		return path
+	}
+	who, rest, _ := strings.Cut(rest, "/")
+	if who == "self" || who == "thread-self" {
+		who = strconv.Itoa(int(pid))
+	}
+	if below, ok := strings.CutPrefix(rest, "task/"); ok {
+		who, rest, _ = strings.Cut(below, "/")
+	}
+	what, rest, _ := strings.Cut(rest, "/")
+	if what == "root" {
+		return clean("/" + rest)
+	}
+	if what == "fd" {
+		var descriptor string
+		descriptor, rest, _ = strings.Cut(rest, "/")
+		what += "/" + descriptor
+	} else if what != "cwd" {
+		return path
+	}
+	to, err := readLink("/proc/" + who + "/" + what)
+	if err != nil || !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
+		return path
+	}
+	return clean(to + "/" + rest)
+}
+
+const linksMax = 40 // of one path, as in the kernel
+
+// leave returns the path to which links lead from a path below the folders inside, or "" if they
+// stay there. It returns other paths as they are. It looks only at what is below those folders: a
+// file system elsewhere might not answer. The last part is followed if it is a link and last says so.
+func leave(path string, inside []string, last bool) string {
+	for range linksMax {
+		folder := ""
+		for _, f := range inside {
+			if isBelow(path, f) && len(f) > len(folder) {
+				folder = f
+			}
+		}
+		if folder == "" {
+			return path
+		}
+		if path = follow(folder, path[len(folder):], last); path == "" {
+			return ""
+		}
+	}
+	return "" // the call fails too
+}
+
+// follow returns the path where a link, or "..", first leads out of a folder, or an absolute link
+// leads anywhere. It returns "" if none does.
+func follow(folder, rest string, last bool) string {
+	at := folder
+	for links := 0; rest != "" && links < linksMax; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		switch {
+		case part == "" || part == ".":
+			continue
+		case part == ".." && at == folder:
+			return clean(folder[:strings.LastIndexByte(folder, '/')] + "/" + rest)
+		case part == "..":
+			at = at[:strings.LastIndexByte(at, '/')]
+			continue
+		case rest == "" && !last:
+			return ""
+		}
+		target, err := readLink(at + "/" + part)
+		switch {
+		case err == syscall.EINVAL: // no link
+			at += "/" + part
+			continue
+		case err != nil:
+			return "" // the call fails, or makes the file
+		case strings.HasPrefix(target, "/"):
+			return clean(target + "/" + rest)
+		}
+		links++
+		rest = target + "/" + rest
+	}
+	return ""
 }
 
 func isBelow(path, folder string) bool {

@@ -1,0 +1,210 @@
+// Package observation observes a tool on some cases of a run: on the first ones, and then on one of
+// many, so that the closure keeps up with what later cases use.
+//
+// Input: an executor of this machine and the jobs to begin with (Observer.First), then every job that
+// runs on the decorated executor. Output: the closure, and what later cases add to it. The package
+// must not use the outcome of an observed run, but to see whether the run went the usual way.
+package observation
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"muster/regress"
+	"muster/regress/internal/closure"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/outcome"
+	"muster/regress/lane/observe"
+)
+
+// Options describe what to observe.
+type Options struct {
+	Leave   func(path string) bool // --no-tool-file
+	Began   time.Time              // the run
+	Own     closure.Own            // muster's own files
+	Digests *filedigest.Cache
+	All     bool // every case is observed
+	// Grown is called with what a later case adds to the closure. Warn is called once if a later
+	// case does what no closure can hold. One goroutine at a time calls them.
+	Grown func(*closure.Closure)
+	Warn  func(why string)
+}
+
+// Of the cases after the first, one in sparse is observed. While they still use new files, it is
+// one in dense.
+const (
+	sparse = 100
+	dense  = 10
+	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
+	// way than the plain one.
+	triesMax = 3
+)
+
+// Observer observes a tool. Several goroutines may call its methods.
+type Observer struct {
+	o Options
+
+	mu     sync.Mutex
+	firsts map[run]outcome.Digest // outcomes of observed runs whose plain runs are to come
+	known  map[string]bool        // paths
+	blind  string
+	grows  bool // the last observed case used new files
+	since  int  // plain runs after that
+	cases  map[string]bool
+}
+
+// run is a command on a case.
+type run struct {
+	caseName string
+	command  *exec.Command
+}
+
+// New returns an Observer.
+func New(o Options) *Observer {
+	return &Observer{o: o, firsts: map[run]outcome.Digest{}, known: map[string]bool{}, cases: map[string]bool{}}
+}
+
+// First observes jobs, all at once, and returns their closure. It returns why there is none if the
+// kernel or the tool does not let itself be observed. A job that fails shows nothing.
+func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) (c *closure.Closure, blind string, err error) {
+	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
+	var wait sync.WaitGroup
+	for _, j := range jobs {
+		wait.Go(func() {
+			j.Observe = true
+			r, err := e.Run(ctx, j)
+			if err != nil {
+				return // the plain run says why
+			}
+			defer r.Release()
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			g.Add(observed(r))
+			o.firsts[run{j.Source.Name, j.Command}] = r.Outcome.Digest()
+			o.cases[j.Source.Name] = true
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	if o.blind = g.Blind(); o.blind != "" {
+		return nil, o.blind, nil
+	}
+	c, err = g.Closure(o.o.Digests)
+	if err == nil {
+		o.Know(c)
+	}
+	return c, "", err
+}
+
+func observed(r *exec.Result) *observe.Observation {
+	if r.Observed == nil {
+		return &observe.Observation{Blind: "the case ran elsewhere"}
+	}
+	return r.Observed
+}
+
+// Know says that a closure is known already.
+func (o *Observer) Know(c *closure.Closure) {
+	for _, f := range c.Files {
+		o.known[f.Path] = true
+	}
+	for _, p := range c.Places {
+		o.known[p.Path] = true
+	}
+	for _, path := range c.Varying {
+		o.known[path] = true
+	}
+}
+
+// Cases returns the number of cases that were observed.
+func (o *Observer) Cases() int {
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.cases)
+}
+
+// isDue reports whether a case is observed after its plain run.
+func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	this := run{j.Source.Name, j.Command}
+	if was, isFirst := o.firsts[this]; isFirst {
+		delete(o.firsts, this)
+		return was != r.Outcome.Digest()
+	}
+	o.since++
+	every := sparse
+	switch {
+	case o.o.All:
+		every = 1
+	case o.grows:
+		every = dense
+	}
+	if o.blind != "" || o.since < every || !endsItself(&r.Outcome) {
+		return false
+	}
+	o.since = 0
+	return true
+}
+
+// endsItself reports whether a case ended by itself. A limit would cut off the observed run, which
+// takes longer.
+func endsItself(o *outcome.Outcome) bool {
+	return o.Ending.Kind == regress.Exited || o.Ending.Kind == regress.Signalled
+}
+
+// observe observes a case until it ends as its plain run did.
+func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, plain outcome.Digest) {
+	j.Observe, j.Avoid = true, exec.NoLane
+	for range triesMax {
+		r, err := e.Run(ctx, j)
+		if err != nil {
+			return
+		}
+		o.add(j.Source.Name, observed(r))
+		same := r.Outcome.Digest() == plain
+		r.Release()
+		if same {
+			return
+		}
+	}
+}
+
+// add adds an observed run to the closure.
+func (o *Observer) add(caseName string, seen *observe.Observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.blind != "" {
+		return
+	}
+	o.cases[caseName] = true
+	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
+	fresh := *seen
+	fresh.Accesses = nil
+	for _, a := range seen.Accesses {
+		if !o.known[a.Path] {
+			fresh.Accesses = append(fresh.Accesses, a)
+		}
+	}
+	g.Add(&fresh)
+	c, err := g.Closure(o.o.Digests)
+	if why := g.Blind(); why != "" || err != nil {
+		if err != nil {
+			why = err.Error()
+		}
+		o.blind = why
+		o.o.Warn(why)
+		return
+	}
+	o.Know(c)
+	if o.grows = len(c.Files)+len(c.Places) > 0; o.grows || len(c.Varying) > 0 {
+		o.o.Grown(c)
+	}
+}
