@@ -32,7 +32,8 @@ func TestOptionsAreKept(t *testing.T) {
 	}
 }
 
-// TestWireFormat: run.json has the same bytes for the same options as in every program before.
+// TestWireFormat: run.json has the same bytes for the same options as in every program before, but for
+// options that are new.
 func TestWireFormat(t *testing.T) {
 	o := full()
 	text, err := Encode(&o)
