@@ -184,7 +184,7 @@ func TestRecordedButNotSent(t *testing.T) {
 	})
 	ran := filepath.Join(t.TempDir(), "ran")
 	m.write("tool", "#!/bin/sh\necho \"$1\" >> "+ran+"\ncat \"$1\"\n", 0o755)
-	record := []string{"record", "src", "--golden", m.golden, "--", "./tool", "{in}"}
+	record := []string{"record", "src", "--observe", "none", "--golden", m.golden, "--", "./tool", "{in}"}
 	full.Store(true)
 	said := m.wants(3, record...)
 	if !strings.Contains(said, "507 Insufficient Storage: no space left on device: the server has no room; this one is kept as .muster/recorded/") || !strings.Contains(said, ": muster record --resume sends it") {

@@ -83,7 +83,10 @@ func end(ctx context.Context, into place.Target, p *passes, err error) error {
 		s.Ledger.Summary.Recorded = 0
 		err = p.writer.Abort(false)
 	default:
-		if err = p.writer.Finish(); err == nil {
+		if err = p.writer.SetTool(s.Tool.Recorded()); err == nil {
+			err = p.writer.Finish()
+		}
+		if err == nil {
 			err = into.Publish(ctx, "muster record --resume sends it")
 		}
 	}

@@ -46,6 +46,23 @@ func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	})
 }
 
+// SetTool replaces the files of the tool in the meta, once all cases have shown what it uses.
+func (w *Writer) SetTool(files []ToolFile) error {
+	return w.call(func(ctx context.Context) error {
+		m := w.meta
+		m.Tool = files
+		meta, err := encodeMeta(m, nil)
+		if err == nil {
+			err = w.committer.begin(ctx)
+		}
+		if err == nil {
+			err = writeMeta(ctx, w.committer.conn, meta)
+		}
+		w.committer.fail(err)
+		return err
+	})
+}
+
 func putShared(ctx context.Context, q querier, files map[string]outcome.Digest) error {
 	if _, err := q.ExecContext(ctx, "DELETE FROM shared"); err != nil {
 		return err
