@@ -55,17 +55,21 @@ darwin:
 	GOOS=darwin $(GO) vet ./...
 
 # Under the race detector everything is five to ten times slower, so the long
-# runs over real corpora are left to .ci/run. fileio has the disk flushed
-# again and again, which stops others that write. GORACE: else each watched process ends
-# a second late.
+# runs over real corpora are left to .ci/run, and most scripts and the runs of the lab to "make
+# long". fileio has the disk flushed again and again, which stops others that write. GORACE: else
+# each watched process ends a second late.
+RACE_SCRIPTS = accept|check|cost|flaky|interrupt|kill|limits|load|lock|observe|record|reduce|review|serve|two
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./fileio/... ./files/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./lab/... ./cmd/...
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./lab/internal/... ./lab/page ./lab/probe ./lab/stat
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^Test[^S]|^TestScripts$$/^($(RACE_SCRIPTS))$$' ./cmd/muster
 
 # What takes too long for every change.
+long: export GORACE = atexit_sleep_ms=0
 long:
+	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/...
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test

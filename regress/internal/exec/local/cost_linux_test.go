@@ -92,7 +92,7 @@ func TestFloorStays(t *testing.T) {
 	long(t)
 	times, files, depth := 50, "2000", "250"
 	if whole() {
-		times, files, depth = 500, "20000", "2500"
+		times, files, depth = 150, "20000", "2500"
 	}
 	inBothModes(t, usual, func(r *rig) {
 		big := "head -c 200000 /dev/zero; head -c 20000 /dev/zero >&2; head -c 400000 /dev/zero > f; head -c 10000 /dev/zero > g; mkdir x; echo > x/y"

@@ -73,7 +73,7 @@ func TestManyNames(t *testing.T) {
 	long(t)
 	times := "100000"
 	if whole() {
-		times = "500000"
+		times = "200000"
 	}
 	inBothModes(t, usual, func(r *rig) {
 		r.want(r.run("one.c", self("churn", times)+"; echo more >> HDR_a.h; echo n > n"), "exit 0", `HDR_a.h "header a\nmore\n"`, `n "n\n"`)
