@@ -32,11 +32,12 @@ type Options struct {
 	Warn  func(why string)
 }
 
-// Of the cases after the first, one in sparse is observed. While they still use new files, it is
-// one in dense.
+// Of the cases after the first, one in sparse is observed, or fewer where that would take more than
+// a share of the time of all cases. While they still use new files, it is one in dense.
 const (
-	sparse = 100
-	dense  = 10
+	sparse   = 100
+	shareMax = 1.0 / 64
+	dense    = 10
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.
 	triesMax = 3
@@ -50,8 +51,10 @@ type Observer struct {
 	firsts map[run]outcome.Digest // outcomes of observed runs whose plain runs are to come
 	known  map[string]bool        // paths
 	blind  string
-	grows  bool // the last observed case used new files
-	since  int  // plain runs after that
+	grows  bool          // the last observed case used new files
+	since  int           // plain runs after that
+	plain  time.Duration // wall of all plain runs
+	extra  time.Duration // wall of the observed runs
 	cases  map[string]bool
 }
 
@@ -140,18 +143,16 @@ func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
 		return was != r.Outcome.Digest()
 	}
 	o.since++
-	every := sparse
-	switch {
-	case o.o.All:
-		every = 1
-	case o.grows:
-		every = dense
-	}
-	if o.blind != "" || o.since < every || !endsItself(&r.Outcome) {
+	o.plain += r.Cost.Wall
+	if o.blind != "" || !endsItself(&r.Outcome) {
 		return false
 	}
-	o.since = 0
-	return true
+	isNext := o.o.All || o.grows && o.since >= dense ||
+		o.since >= sparse && o.extra.Seconds() <= shareMax*o.plain.Seconds()
+	if isNext {
+		o.since = 0
+	}
+	return isNext
 }
 
 // endsItself reports whether a case ended by itself. A limit would cut off the observed run, which
@@ -168,7 +169,7 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 		if err != nil {
 			return
 		}
-		o.add(j.Source.Name, observed(r))
+		o.add(j.Source.Name, r)
 		same := r.Outcome.Digest() == plain
 		r.Release()
 		if same {
@@ -178,9 +179,11 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 }
 
 // add adds an observed run to the closure.
-func (o *Observer) add(caseName string, seen *observe.Observation) {
+func (o *Observer) add(caseName string, r *exec.Result) {
+	seen := observed(r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.extra += r.Cost.Wall
 	if o.blind != "" {
 		return
 	}
