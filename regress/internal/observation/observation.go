@@ -165,6 +165,9 @@ func endsItself(o *outcome.Outcome) bool {
 func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, plain outcome.Digest) {
 	j.Observe, j.Avoid = true, exec.NoLane
 	for range triesMax {
+		if o.isBlind() {
+			return
+		}
 		r, err := e.Run(ctx, j)
 		if err != nil {
 			return
@@ -176,6 +179,12 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 			return
 		}
 	}
+}
+
+func (o *Observer) isBlind() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.blind != ""
 }
 
 // add adds an observed run to the closure.
