@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"time"
 
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/observation"
@@ -69,7 +71,12 @@ func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further 
 	t := r.Tool
 	why := ""
 	if canObserve(r) {
-		c, blind, err := o.First(ctx, r.Execution.Executor, firstJobs(r, further))
+		jobs := firstJobs(r, further)
+		slow := time.AfterFunc(sayAfter, func() {
+			r.Events.Note("the tool is observed on " + readable.Count(len(jobs), "first run"))
+		})
+		c, blind, err := o.First(ctx, r.Execution.Executor, jobs)
+		slow.Stop()
 		if err != nil {
 			return err
 		}
@@ -90,6 +97,9 @@ func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further 
 	}
 	return nil
 }
+
+// sayAfter is how long people wait without a word.
+const sayAfter = 2 * time.Second
 
 // firstCases is how many cases are observed before the others run. Each glob of a command adds one.
 const firstCases = 3
