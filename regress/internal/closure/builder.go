@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -57,10 +58,10 @@ func (b *builder) add(u *use) error {
 	switch {
 	case b.known[u.path] || b.isLeft(u.path):
 		return nil
-	case u.kind&observe.Written != 0:
-		if u.kind&(observe.Opened|observe.Executed|observe.Listed) != 0 {
-			b.c.Varying = append(b.c.Varying, u.path)
-		}
+	case u.kind&observe.Written != 0 && (u.kind&(observe.Opened|observe.Executed|observe.Listed) == 0 || strings.HasPrefix(u.state, absent)):
+		return nil // its own, and not read, or gone again
+	case u.kind&observe.Written != 0 && b.isFresh(u):
+		b.c.Varying = append(b.c.Varying, u.path)
 		return nil
 	case u.varies && isExecuted:
 		return changedError(u.path, "it was replaced between two cases")
@@ -80,15 +81,15 @@ func (b *builder) add(u *use) error {
 
 func (b *builder) isLeft(path string) bool { return b.g.Leave != nil && b.g.Leave(path) }
 
-// isFresh reports whether a file, or the names in a listed folder, changed since the first case
-// began.
+// isFresh reports whether the content of a file, or the names in a listed folder, changed since the
+// first case began.
 func (b *builder) isFresh(u *use) bool {
 	info, err := os.Stat(u.path)
 	if err != nil || info.IsDir() && !u.listed || b.g.Began.IsZero() {
 		return false
 	}
 	changed := info.ModTime()
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() && u.kind&observe.Marked == 0 {
 		changed = filestamp.ChangeTime(st)
 	}
 	return !changed.Before(b.g.Began.Truncate(time.Microsecond))

@@ -158,6 +158,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	run()
 	put(t, at("log"), "more")
+	put(t, at("own"), "more")
 	put(t, at("made"), "")
 	put(t, at("cache/y"), "")
 	run()
@@ -214,7 +215,7 @@ func TestStates(t *testing.T) {
 	must(t, syscall.Mkfifo(at("pipe"), 0o600))
 	for path, want := range map[string]string{
 		"loop": "error: too many levels of symbolic links", strings.Repeat("x", 300): "error: file name too long",
-		"dangling": "absent", "file/below": "absent", "pipe": "p---------", ".": "folder",
+		"dangling": "absent, a link to none", "file/below": "absent", "pipe": "p---------", ".": "folder",
 	} {
 		c := of(t, []observe.Access{use(at(path), observe.Asked)})
 		if len(c.Files) != 0 || len(c.Places) != 1 || c.Places[0].State != want {
@@ -222,8 +223,8 @@ func TestStates(t *testing.T) {
 		}
 		must(t, c.Changed())
 	}
-	c := of(t, []observe.Access{use(at("dangling"), observe.Asked)})
-	put(t, at("none"), "")
+	c := of(t, []observe.Access{use(at("nothing"), observe.Asked)})
+	put(t, at("nothing"), "")
 	if err := c.Changed(); err == nil || !strings.Contains(err.Error(), "the tool looks for it, and it appeared") {
 		t.Error(err)
 	}

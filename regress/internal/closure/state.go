@@ -24,21 +24,30 @@ func (own Own) StateOf(path string, isListed bool) string {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return absent
+		return absent + linkAt(path)
 	case err != nil:
 		return describeError(err)
 	case info.Mode().IsRegular():
 		return filestamp.Of(info)
 	case !info.IsDir():
-		return info.Mode().Type().String()
+		return info.Mode().Type().String() + linkAt(path)
 	case !isListed:
-		return folder
+		return folder + linkAt(path)
 	}
 	names, err := own.namesIn(path)
 	if err != nil {
 		return describeError(err)
 	}
-	return folder + " " + names.String()
+	return folder + " " + names.String() + linkAt(path)
+}
+
+// linkAt returns where a link leads, as an addition to a state.
+func linkAt(path string) string {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return ""
+	}
+	return ", a link to " + target
 }
 
 // describeError returns the state of a path that the kernel does not show.

@@ -110,19 +110,22 @@ func (w *Watch) look() {
 	}
 }
 
-const otherNames = "the names in it changed"
+const (
+	otherNames = "the names in it changed"
+	appeared   = "the tool looks for it, and it appeared"
+)
 
 // DescribeMove says how a place went from one state to another.
 func DescribeMove(was, now string) string {
 	switch {
-	case was == absent:
-		return "the tool looks for it, and it appeared"
+	case was == absent && !strings.HasPrefix(now, absent):
+		return appeared
 	case now == absent:
 		return "it is gone"
 	case strings.HasPrefix(was, folder+" ") && strings.HasPrefix(now, folder+" "):
 		return otherNames
 	}
-	return "it is another file or folder"
+	return "it is another file, folder or link"
 }
 
 // lookAt returns an error if a file changed. It reads the content only if the stamp changed.
@@ -151,5 +154,8 @@ func (w *Watch) lookAt(f File) error {
 }
 
 func changedError(path, how string) error {
+	if how == appeared {
+		how += "; leave it out if the tool itself makes it"
+	}
 	return fault.Environmentf("%s, a file of the tool, changed while it ran (%s): run again when nothing writes to it, or leave it out by --no-tool-file", name.Print(path), how)
 }

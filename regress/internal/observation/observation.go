@@ -36,7 +36,7 @@ type Options struct {
 // a share of the time of all cases. While they still use new files, it is one in dense.
 const (
 	sparse   = 100
-	shareMax = 1.0 / 64
+	shareMax = 0.01
 	dense    = 10
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.

@@ -173,7 +173,7 @@ func TestOneInTen(t *testing.T) {
 		return []string{r.at("common")}
 	}
 	r.run(0, 301)
-	r.wantObserved("0", "100", "110", "120", "220")
+	r.wantObserved("0", "100", "110", "120", "300")
 	if want := []string{"late", "none 100", "none 110"}; !slices.Equal(r.grown, want) {
 		t.Errorf("grown %q, want %q", r.grown, want)
 	}
@@ -191,12 +191,12 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// Observed runs that take long are fewer: at most 1.6 % of the time.
+// Observed runs that take long are fewer: at most 1 % of the time.
 func TestShare(t *testing.T) {
 	r := newRig(t, false)
 	r.m.slowdown = 20
 	r.run(0, 10_000)
-	if n := len(r.m.observed); n < 6 || n > 9 {
+	if n := len(r.m.observed); n < 4 || n > 6 {
 		t.Errorf("%d of 10,000 cases were observed: %q", n, r.m.observed)
 	}
 }

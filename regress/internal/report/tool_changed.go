@@ -37,10 +37,12 @@ func toolText(s regress.Summary) string {
 		text += fmt.Sprintf("observed on %s of %s\n", readable.Number(t.Observed), readable.Cases(s.Cases))
 	}
 	if len(t.Varying) > 0 {
-		text += "left out of the tool, as they change while it runs: " + readable.Line(name.List(t.Varying, namedMax)) + "\n"
+		text += "left out of the tool, as they change while it runs: " + readable.Line(name.List(t.Varying, varyingMax)) + "\n"
 	}
 	return text
 }
+
+const varyingMax = 20 // paths in text
 
 func isOrAre(n int) string {
 	if n == 1 {

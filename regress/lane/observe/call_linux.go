@@ -72,18 +72,18 @@ var shapes = [...]shape{
 	{number: sysSymlink, kind: Written, folder: none, path: 1},
 	{number: sysSymlinkat, kind: Written, folder: 1, path: 2},
 	{number: sysTruncate, kind: Written, folder: none, path: 0},
-	{number: sysChmod, kind: Written, folder: none, path: 0},
-	{number: sysFchmodat, kind: Written, folder: 0, path: 1},
-	{number: sysFchmodat2, kind: Written, folder: 0, path: 1},
-	{number: sysChown, kind: Written, folder: none, path: 0},
-	{number: sysLchown, kind: Written, folder: none, path: 0},
-	{number: sysFchownat, kind: Written, folder: 0, path: 1},
-	{number: sysUtime, kind: Written, folder: none, path: 0},
-	{number: sysUtimes, kind: Written, folder: none, path: 0},
-	{number: sysFutimesat, kind: Written, folder: 0, path: 1},
-	{number: sysUtimensat, kind: Written, folder: 0, path: 1},
-	{number: sysSetxattr, kind: Written, folder: none, path: 0},
-	{number: sysLsetxattr, kind: Written, folder: none, path: 0},
+	{number: sysChmod, kind: Marked, folder: none, path: 0},
+	{number: sysFchmodat, kind: Marked, folder: 0, path: 1},
+	{number: sysFchmodat2, kind: Marked, folder: 0, path: 1},
+	{number: sysChown, kind: Marked, folder: none, path: 0},
+	{number: sysLchown, kind: Marked, folder: none, path: 0},
+	{number: sysFchownat, kind: Marked, folder: 0, path: 1},
+	{number: sysUtime, kind: Marked, folder: none, path: 0},
+	{number: sysUtimes, kind: Marked, folder: none, path: 0},
+	{number: sysFutimesat, kind: Marked, folder: 0, path: 1},
+	{number: sysUtimensat, kind: Marked, folder: 0, path: 1},
+	{number: sysSetxattr, kind: Marked, folder: none, path: 0},
+	{number: sysLsetxattr, kind: Marked, folder: none, path: 0},
 	{number: sysBind, kind: Written, socket: 1},
 	{number: sysExecve, kind: Executed, folder: none, path: 0},
 	{number: sysExecveat, kind: Executed, folder: 0, path: 1, mayBeEmpty: true},
@@ -141,10 +141,10 @@ func kindOfFlags(flags uint64) Kind {
 	switch {
 	case flags&pathOnly != 0:
 		return Asked
-	case flags&syscall.O_ACCMODE == syscall.O_RDWR && flags&(syscall.O_CREAT|syscall.O_TRUNC) == 0:
-		return Opened | Written
-	case flags&(syscall.O_ACCMODE|syscall.O_CREAT|syscall.O_TRUNC) != 0:
+	case flags&syscall.O_TRUNC != 0, flags&syscall.O_ACCMODE == syscall.O_WRONLY:
 		return Written
+	case flags&(syscall.O_ACCMODE|syscall.O_CREAT) != 0:
+		return Opened | Written // it may only read, as a database does
 	}
 	return Opened
 }

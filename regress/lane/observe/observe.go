@@ -21,12 +21,13 @@ const (
 	Opened         // for reading, or linked to
 	Asked          // stat, access, readlink, or opened only as a place
 	Listed         // the names in a folder
-	Written        // opened for writing, made, replaced, changed or removed
+	Written        // opened for writing, made, replaced or removed
 	Connected      // as a socket
+	Marked         // its mode, owner, times or attributes were set
 )
 
 // KindMax has all kinds.
-const KindMax = 1<<6 - 1
+const KindMax = 1<<7 - 1
 
 // Access is one path that a command used. What is there must be looked up after the run: a file
 // system that does not answer must not stop the helper.
