@@ -26,7 +26,7 @@ import (
 func (g *Gatherer) Closure(digests *filedigest.Cache) (*Closure, error) {
 	b := builder{g: g, c: &Closure{Own: g.Own}, digests: digests, known: map[string]bool{}, written: map[string]bool{}}
 	for path, u := range g.uses {
-		if u.kind&observe.Written != 0 {
+		if u.kind&observe.Written != 0 && (u.kind&observe.Opened == 0 || u.state == absent || b.isFresh(u)) {
 			b.written[filepath.Dir(path)] = true
 		}
 	}

@@ -92,6 +92,7 @@ func (g *Gatherer) Blind() string { return g.blind }
 func (u *use) look(own Own) {
 	listed := u.kind&observe.Listed != 0
 	now := own.StateOf(u.path, listed)
-	u.varies = u.varies || u.state != "" && u.listed == listed && u.state != now
+	isSame := u.state == now || u.kind&observe.Marked != 0 && isMarkedOnly(u.state, now)
+	u.varies = u.varies || u.state != "" && u.listed == listed && !isSame
 	u.state, u.listed = now, listed
 }

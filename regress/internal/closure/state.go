@@ -81,5 +81,17 @@ func (own Own) namesIn(path string) (d outcome.Digest, err error) {
 	return outcome.Of([]byte(strings.Join(names, "\x00"))), nil
 }
 
+// isMarkedOnly reports whether two states of a file differ at most in the time of the last change of
+// the inode, which also a change of the mode sets.
+func isMarkedOnly(was, now string) bool {
+	a, b := strings.Split(was, ", "), strings.Split(now, ", ")
+	const changeTime = 2 // the field of package filestamp
+	if !isFileState(was) || len(a) <= changeTime || len(a) != len(b) {
+		return false
+	}
+	a[changeTime] = b[changeTime]
+	return slices.Equal(a, b)
+}
+
 // isFileState reports whether a state is that of a file.
 func isFileState(state string) bool { return strings.Contains(state, " bytes, ") }
