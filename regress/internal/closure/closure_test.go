@@ -244,6 +244,59 @@ func TestOpenedByKernel(t *testing.T) {
 	}
 }
 
+// A link counts by where it leads, also if that is the same.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "current")
+	must(t, os.MkdirAll(filepath.Join(dir, "v1"), 0o755))
+	must(t, os.Symlink("v1", link))
+	c := of(t, []observe.Access{use(link, observe.Asked)})
+	must(t, c.Changed())
+	must(t, os.Remove(link))
+	must(t, os.Symlink("./v1", link))
+	if err := c.Changed(); err == nil || !strings.Contains(err.Error(), "/current, a file of the tool, changed while it ran (it is another file, folder or link)") {
+		t.Error(err)
+	}
+}
+
+// A file that the tool opens for writing too, or whose mode it sets, belongs to it as long as its
+// content stays.
+func TestWrittenButTheSame(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"database", "marked", "program", "made"} {
+		put(t, at(name), name)
+	}
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"marked", "program"} {
+		must(t, os.Chtimes(at(name), old, old))
+	}
+	run := []observe.Access{
+		use(at("database"), observe.Opened|observe.Written), use(at("marked"), observe.Opened|observe.Marked), use(at("program"), observe.Executed|observe.Marked),
+		use(at("made"), observe.Executed|observe.Written), use(at("temporary"), observe.Opened|observe.Written), use(at("log"), observe.Written),
+	}
+	for mode, began := range []time.Time{time.Now().Add(-time.Minute), time.Now().Add(time.Hour)} {
+		g := closure.Gatherer{Began: began}
+		g.Add(&observe.Observation{Accesses: run})
+		must(t, os.Chmod(at("program"), 0o700+fs.FileMode(mode)))
+		must(t, os.Chmod(at("marked"), 0o700+fs.FileMode(mode)))
+		g.Add(&observe.Observation{Accesses: run})
+		c, err := g.Closure(filedigest.Open(""))
+		must(t, err)
+		var got []string
+		for _, f := range c.Files {
+			got = append(got, filepath.Base(f.Path))
+		}
+		want, varying := []string{"marked", "program"}, []string{at("database"), at("made")}
+		if mode == 1 {
+			want, varying = []string{"database", "made", "marked", "program"}, nil
+		}
+		if !slices.Equal(got, want) || !slices.Equal(c.Varying, varying) {
+			t.Errorf("files %q, want %q; varying %q, want %q", got, want, c.Varying, varying)
+		}
+	}
+}
+
 // Without complete observations there is no closure, and the reason is known.
 func TestBlind(t *testing.T) {
 	dir := t.TempDir()
