@@ -42,6 +42,7 @@ type sitting struct {
 	mu     sync.Mutex
 	screen *screen
 	drawn  chan struct{} // closed with the next change of the screen
+	recent []byte        // the end of the output
 }
 
 type sittingsKey struct{}
@@ -121,19 +122,25 @@ func openTerminal(ts *testscript.TestScript) (keyboard, tty *os.File) {
 	return keyboard, tty
 }
 
-// read draws what the command sends.
+// read draws what the command sends. The kernel looks for input before it looks whether the
+// last user of the terminal is gone, so one error may come before the last output: the second
+// one in a row is the end.
 func (s *sitting) read() {
 	defer close(s.drained)
 	buffer := make([]byte, 64<<10)
-	for {
+	for failed := 0; failed < 2; {
 		n, err := s.keyboard.Read(buffer)
 		s.mu.Lock()
 		_, _ = s.screen.Write(buffer[:n])
+		s.recent = append(s.recent, buffer[:n]...)
+		s.recent = s.recent[max(0, len(s.recent)-1000):]
 		close(s.drawn)
 		s.drawn = make(chan struct{})
 		s.mu.Unlock()
-		if err != nil {
-			return // EIO: the last user of the terminal is gone
+		if err == nil {
+			failed = 0
+		} else {
+			failed++ // EIO
 		}
 	}
 }
@@ -199,7 +206,7 @@ func leaves(ts *testscript.TestScript, neg bool, args []string) {
 	defer s.mu.Unlock()
 	ts.Check(errors.Join(s.screen.err))
 	if *after != *s.before || s.screen.other || s.screen.hidden {
-		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v", *after == *s.before, s.screen.other, s.screen.hidden)
+		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v, after output that ends with %q", *after == *s.before, s.screen.other, s.screen.hidden, s.recent)
 	}
 }
 
