@@ -91,6 +91,7 @@ var rooms = []room{
 	{"internal/readable", "", pure},
 	{"regress/internal/anchor", "", pure},
 	{"regress/internal/palette", "", pure},
+	{"regress/internal/hole", "regress/internal/diff", pure},
 	{"regress/internal/diff", "internal/readable regress/internal/anchor regress/internal/palette", pure},
 	{"regress/internal/cause", "regress regress/internal/anchor regress/internal/outcome", pure},
 	{"regress/internal/cost", "regress/internal/outcome internal/readable", pure},

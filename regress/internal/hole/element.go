@@ -1,0 +1,113 @@
+package hole
+
+import "slices"
+
+// elementKind is how an element compares lines.
+type elementKind uint8
+
+const (
+	fixed    elementKind = iota // the lines are equal in all texts
+	varied                      // one line with holes
+	shuffled                    // the same lines in another order
+	mixed                       // the same words in another order, over several lines
+	anything                    // any number of lines
+)
+
+// An element is a part of a pattern: some lines of the first text.
+type element struct {
+	kind   elementKind
+	from   int      // index of the first line
+	lines  []string // of the first text
+	most   int      // of the kind anything: the lines of the longest text
+	pieces []piece  // of the kind varied
+	bag    bag      // lines if shuffled, tokens if mixed
+}
+
+// length returns how many lines the element stands for, or anyLength.
+func (e *element) length() int {
+	if e.kind == anything {
+		return anyLength
+	}
+	return len(e.lines)
+}
+
+// fits reports whether lines, as many as the length of the element, fit it.
+func (e *element) fits(lines []string) bool {
+	switch e.kind {
+	case fixed:
+		return slices.Equal(e.lines, lines)
+	case varied:
+		return lines[0] == e.lines[0] || fitPieces(e.pieces, lines[0])
+	case shuffled:
+		return e.bag.equals(lines)
+	}
+	return e.bag.equals(wordsIn(lines))
+}
+
+// hasFreeText reports whether lines of the element are not checked.
+func (e *element) hasFreeText() bool {
+	return e.kind == anything || slices.ContainsFunc(e.pieces, func(p piece) bool { return p.literal == nil && p.class == Free })
+}
+
+// classes returns the classes of the holes.
+func (e *element) classes() (list []Class) {
+	switch e.kind {
+	case shuffled, mixed:
+		return []Class{Order}
+	case anything:
+		return []Class{Free}
+	}
+	for _, p := range e.pieces {
+		if p.literal == nil {
+			list = append(list, p.class)
+		}
+	}
+	return list
+}
+
+// height returns the lines of the element in the text that has most.
+func (e *element) height() int { return max(e.most, len(e.lines)) }
+
+// varying returns the number of lines whose words vary, apart from their order.
+func (e *element) varying() int {
+	if e.kind == anything || e.kind == varied && !slices.Contains(e.classes(), Order) {
+		return e.height()
+	}
+	return 0
+}
+
+// addTo counts the lines of the element.
+func (e *element) addTo(c *Count) {
+	c.All += e.height()
+	if e.kind == fixed {
+		return
+	}
+	c.Holes += e.height()
+	if e.hasFreeText() {
+		c.Free += e.height()
+	}
+}
+
+// stepsMax bounds the lines that are compared with elements. Texts of equal lines around holes for
+// any number of lines could need their square.
+const stepsMax = 1 << 26
+
+// fitLines reports whether lines fit elements.
+func fitLines(elements []element, lines []string) bool {
+	steps := 0
+	return fit(len(elements), len(lines), func(i int) int { return elements[i].length() }, func(i, at int) bool {
+		e := &elements[i]
+		if steps += len(e.lines) + 1; steps > stepsMax {
+			return false
+		}
+		return e.fits(lines[at : at+len(e.lines)])
+	})
+}
+
+// wordsIn returns the tokens of lines, with their newlines.
+func wordsIn(lines []string) (words []string) {
+	for _, line := range lines {
+		words = append(words, textsOf(tokensOf(line))...)
+	}
+	return words
+}

@@ -1,0 +1,157 @@
+package hole
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// around returns a text of ten lines that never vary, with other lines in the middle. Holes in less
+// than half of it are no reason to mask it whole.
+func around(lines ...string) []byte {
+	return []byte("one\ntwo\nthree\nfour\nfive\n" + strings.Join(lines, "") + "six\nseven\neight\nnine\nten\n")
+}
+
+func patternOf(alternatives [][]string) *Pattern {
+	texts := make([][]byte, len(alternatives))
+	for i, lines := range alternatives {
+		texts[i] = around(lines...)
+	}
+	return Find(texts...)
+}
+
+func TestFits(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs    [][]string
+		classes string
+		fit     [][]string
+		misfit  [][]string
+		marked  string
+	}{
+		"equal runs": {
+			runs: [][]string{{"a\n"}, {"a\n"}}, fit: [][]string{{"a\n"}},
+			misfit: [][]string{{"b\n"}, {}, {"a\n", "a\n"}, {"a"}}, marked: "a\n",
+		},
+		"date and time": {
+			runs:    [][]string{{"at 2026-11-25 03:28:50.123 x\n"}, {"at 2026-11-25 03:28:51.456 x\n"}},
+			classes: "time", fit: [][]string{{"at 1999-01-02 00:00:00 x\n"}},
+			misfit: [][]string{{"at 1999-01-02 00:00:00 y\n"}, {"at some day x\n"}, {"at 12 x\n"}, {"at  x\n"}}, marked: "at ⟨time⟩ x\n",
+		},
+		"C's date": {
+			runs:    [][]string{{"built Nov 25 2026 03:28:50\n"}, {"built Nov 25 2026 03:28:51\n"}},
+			classes: "time", fit: [][]string{{"built Dec  1 2027 23:59:59\n"}}, misfit: [][]string{{"built\n"}, {"made Dec  1 2027 23:59:59\n"}},
+			marked: "built ⟨time⟩\n",
+		},
+		"address": {
+			runs:    [][]string{{"object at 0x7f1200\n"}, {"object at 0x55aa\n"}},
+			classes: "address", fit: [][]string{{"object at 0x1\n"}}, misfit: [][]string{{"object at 1\n"}, {"object at nil\n"}},
+			marked: "object at ⟨address⟩\n",
+		},
+		"temporary path": {
+			runs:    [][]string{{"#line 1 \"/tmp/ccA1b2.c\"\n"}, {"#line 1 \"/tmp/cc9Z.c\"\n"}},
+			classes: "temporary path", fit: [][]string{{"#line 1 \"/tmp/x/y.c\"\n"}}, misfit: [][]string{{"#line 2 \"/tmp/x/y.c\"\n"}, {"#line 1 \"/etc/passwd\"\n"}},
+			marked: "#line 1 \"⟨temporary path⟩\"\n",
+		},
+		"number": {
+			runs:    [][]string{{"pid 12: done, 3 errors\n"}, {"pid 4711: done, 3 errors\n"}},
+			classes: "number", fit: [][]string{{"pid 1: done, 3 errors\n"}}, misfit: [][]string{{"pid 1: done, 4 errors\n"}, {"pid x: done, 3 errors\n"}},
+			marked: "pid ⟨number⟩: done, 3 errors\n",
+		},
+		"duration": {
+			runs:    [][]string{{"took 12ms\n"}, {"took 1.5s\n"}},
+			classes: "duration", fit: [][]string{{"took 1m2s\n"}}, misfit: [][]string{{"took 12\n"}, {"took 12 apples\n"}}, marked: "took ⟨duration⟩\n",
+		},
+		"digest": {
+			runs:    [][]string{{"id 0123456789abcdef\n"}, {"id 00112233445566778\n"}},
+			classes: "hexadecimal digits", fit: [][]string{{"id 12345678\n"}}, misfit: [][]string{{"id 1234567\n"}, {"id none\n"}}, marked: "id ⟨hexadecimal digits⟩\n",
+		},
+		"lines in another order": {
+			runs:    [][]string{{"a 1\n", "b 2\n", "c 3\n"}, {"c 3\n", "a 1\n", "b 2\n"}},
+			classes: "another order", fit: [][]string{{"b 2\n", "c 3\n", "a 1\n"}},
+			misfit: [][]string{{"b 2\n", "c 3\n"}, {"a 1\n", "b 2\n", "c 4\n"}, {"a 1\n", "a 1\n", "b 2\n"}}, marked: "a 1\nb 2\nc 3\n",
+		},
+		"words in another order": {
+			runs:    [][]string{{"set {'a', 'b', 'c'} end\n"}, {"set {'c', 'a', 'b'} end\n"}},
+			classes: "another order", fit: [][]string{{"set {'b', 'c', 'a'} end\n"}},
+			misfit: [][]string{{"set {'b', 'c', 'd'} end\n"}, {"set {'b', 'c'} end\n"}, {"Set {'b', 'c', 'a'} end\n"}}, marked: "set {'a', 'b', 'c'} end\n",
+		},
+		"a JSON object in another order": {
+			runs:    [][]string{{"{\n", "\"a\": 1,\n", "\"b\": 2,\n", "\"c\": 3\n", "}\n"}, {"{\n", "\"c\": 3,\n", "\"a\": 1,\n", "\"b\": 2\n", "}\n"}},
+			classes: "another order", fit: [][]string{{"{\n", "\"b\": 2,\n", "\"c\": 3,\n", "\"a\": 1\n", "}\n"}},
+			misfit: [][]string{{"{\n", "\"a\": 1,\n", "\"b\": 2,\n", "\"c\": 4\n", "}\n"}}, marked: "{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3\n}\n",
+		},
+		"free text in a line": {
+			runs:    [][]string{{"mood: fine today.\n"}, {"mood: bad.\n"}},
+			classes: "free text", fit: [][]string{{"mood: as it was yesterday, or so.\n"}, {"mood: .\n"}},
+			misfit: [][]string{{"Mood: bad.\n"}, {"mood: bad!\n"}, {"mood: bad.\n", "mood: bad.\n"}, {"mood:.\n"}}, marked: "mood: ⟨free text⟩.\n",
+		},
+		"lines that come and go": {
+			runs:    [][]string{{"a\n", "b\n"}, {"a\n", "cache is cold\n", "b\n"}},
+			classes: "free text", fit: [][]string{{"a\n", "x\n", "y\n", "b\n"}, {"a\n", "b\n"}},
+			misfit: [][]string{{"a\n", "x\n", "y\n", "c\n"}, {"b\n", "a\n"}}, marked: "a\n⟨free text⟩\nb\n",
+		},
+		"a hole beside a line that never varies": {
+			runs:    [][]string{{"took 1 s\n", "x = 1\n"}, {"took 2 s\n", "x = 1\n"}},
+			classes: "number", misfit: [][]string{{"took 1 s\n", "x = 2\n"}, {"took 3 s\n", "x = 2\n"}}, marked: "took ⟨number⟩ s\nx = 1\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := patternOf(c.runs)
+			if got := fmt.Sprint(p.Classes()); got != "["+c.classes+"]" {
+				t.Errorf("the classes are %s", got)
+			}
+			if got, want := string(p.Marked()), string(around(c.marked)); got != want {
+				t.Errorf("marked:\n%s", got)
+			}
+			for _, fit := range append(c.runs, c.fit...) {
+				if !p.Fits(around(fit...)) {
+					t.Errorf("%q does not fit", fit)
+				}
+				if got := string(p.Fill(around(fit...))); !strings.Contains(c.classes, "order") && got != string(p.Marked()) {
+					t.Errorf("%q is filled to\n%s", fit, got)
+				}
+			}
+			for _, misfit := range c.misfit {
+				now := around(misfit...)
+				if p.Fits(now) {
+					t.Errorf("%q fits", misfit)
+				}
+				if got := string(p.Fill(now)); got == string(p.Marked()) {
+					t.Errorf("%q: no difference is left", misfit)
+				}
+				if fixed := append([]byte("zero\n"), around(c.runs[0]...)...); p.Fits(fixed) {
+					t.Error("a further line fits")
+				}
+			}
+		})
+	}
+}
+
+func TestWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts []string
+		want  Count
+	}{
+		"binary":                 {[]string{"a\x00b", "a\x00c"}, Count{IsWhole: true}},
+		"one line":               {[]string{"1\n", "2\n"}, Count{All: 1, IsWhole: true}},
+		"more than half":         {[]string{"1\na\n2\n", "3\na\n4\n"}, Count{All: 3, IsWhole: true}},
+		"half":                   {[]string{"1\na\n2\nb\n", "3\na\n4\nb\n"}, Count{All: 4, Holes: 2}},
+		"another order only":     {[]string{"a\nb\nc\n", "c\nb\na\n"}, Count{All: 3, Holes: 3}},
+		"another order of words": {[]string{"a b c\n", "c b a\n"}, Count{All: 1, Holes: 1}},
+		"free text":              {[]string{"a\nb x\nc\n", "a\nb\nc\n"}, Count{All: 3, Holes: 1, Free: 1}},
+		"one text":               {[]string{"a\nb\n", "a\nb\n"}, Count{All: 2}},
+		"nothing":                {[]string{""}, Count{}},
+	} {
+		texts := [][]byte{}
+		for _, text := range c.texts {
+			texts = append(texts, []byte(text))
+		}
+		p := Find(texts...)
+		if p.Count() != c.want {
+			t.Errorf("%s: %+v", name, p.Count())
+		}
+		if p.Fits([]byte("quite another text\n")) != c.want.IsWhole {
+			t.Errorf("%s: the wrong texts fit", name)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package hole
+
+import (
+	"slices"
+	"strings"
+)
+
+// A piece is a part of a line that varies: tokens that all runs share, or a hole.
+type piece struct {
+	literal []string // tokens; nil for a hole
+	class   Class
+	bag     bag // of the class Order: the tokens
+}
+
+// length returns how many tokens the piece stands for, or anyLength.
+func (p *piece) length() int {
+	switch {
+	case p.literal != nil:
+		return len(p.literal)
+	case p.class == Order:
+		return p.bag.size
+	case p.class == Free:
+		return anyLength
+	}
+	return 1
+}
+
+// fits reports whether tokens, as many as the length of the piece, fit it.
+func (p *piece) fits(tokens []token) bool {
+	switch {
+	case p.literal != nil:
+		return slices.EqualFunc(p.literal, tokens, func(text string, t token) bool { return text == t.text })
+	case p.class == Order:
+		return p.bag.equals(textsOf(tokens))
+	}
+	return tokens[0].isOf(p.class)
+}
+
+// fitPieces reports whether a line fits pieces.
+func fitPieces(pieces []piece, line string) bool {
+	tokens := tokensOf(line)
+	return fit(len(pieces), len(tokens), func(i int) int { return pieces[i].length() },
+		func(i, at int) bool { return pieces[i].fits(tokens[at : at+pieces[i].length()]) })
+}
+
+// markPieces returns the text of pieces with a mark for each hole. first is the line of the first
+// text. Words in another order stay.
+func markPieces(pieces []piece, first string) string {
+	if slices.ContainsFunc(pieces, func(p piece) bool { return p.literal == nil && p.class == Order }) {
+		return first
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.literal == nil {
+			b.WriteString(p.class.mark())
+			continue
+		}
+		for _, text := range p.literal {
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+// piecesOf returns the pieces of a line that varies. There is one alternative for each text.
+func piecesOf(alternatives []string) []piece {
+	lines := make([][]token, len(alternatives))
+	least, same := 0, true
+	for i, line := range alternatives {
+		lines[i] = tokensOf(line)
+		same = same && len(lines[i]) == len(lines[0])
+		if i == 0 || len(lines[i]) < least {
+			least = len(lines[i])
+		}
+	}
+	head := commonTokens(lines, least, func(line []token, i int) token { return line[i] })
+	tail := commonTokens(lines, least-head, func(line []token, i int) token { return line[len(line)-1-i] })
+	first := lines[0]
+	l := pieceList{}
+	l.addLiteral(first[:head])
+	end := len(first) - tail
+	switch {
+	case !same:
+		l.pieces = append(l.pieces, piece{class: Free})
+	case sameTokens(lines, head, end):
+		l.pieces = append(l.pieces, piece{class: Order, bag: newBag(textsOf(first[head:end]))})
+	default:
+		for i := head; i < end; i++ {
+			l.addColumn(column(lines, i))
+		}
+	}
+	l.addLiteral(first[end:])
+	return l.pieces
+}
+
+// commonTokens counts the tokens that all lines share, in the order of at, up to most.
+func commonTokens(lines [][]token, most int, at func(line []token, i int) token) int {
+	for i := range most {
+		for _, line := range lines[1:] {
+			if at(line, i).text != at(lines[0], i).text {
+				return i
+			}
+		}
+	}
+	return most
+}
+
+// sameTokens reports whether all lines have the same tokens between two places, in any order.
+func sameTokens(lines [][]token, from, to int) bool {
+	b := newBag(textsOf(lines[0][from:to]))
+	return !slices.ContainsFunc(lines[1:], func(line []token) bool { return !b.equals(textsOf(line[from:to])) })
+}
+
+// column returns the token at a place of each line.
+func column(lines [][]token, at int) []token {
+	tokens := make([]token, len(lines))
+	for i, line := range lines {
+		tokens[i] = line[at]
+	}
+	return tokens
+}
+
+// pieceList collects pieces, and joins literals.
+type pieceList struct{ pieces []piece }
+
+func (l *pieceList) addLiteral(tokens []token) {
+	if len(tokens) == 0 {
+		return
+	}
+	if n := len(l.pieces); n > 0 && l.pieces[n-1].literal != nil {
+		l.pieces[n-1].literal = append(l.pieces[n-1].literal, textsOf(tokens)...)
+		return
+	}
+	l.pieces = append(l.pieces, piece{literal: textsOf(tokens)})
+}
+
+// addColumn adds the token that each run has at the same place.
+func (l *pieceList) addColumn(tokens []token) {
+	if allEqual(tokens) {
+		l.addLiteral(tokens[:1])
+		return
+	}
+	l.pieces = append(l.pieces, piece{class: commonClass(tokens)})
+}
+
+func allEqual(tokens []token) bool {
+	return !slices.ContainsFunc(tokens, func(t token) bool { return t.text != tokens[0].text })
+}
