@@ -78,6 +78,27 @@ type Masked struct {
 	Ignored      int `line:"ignored,omitempty"`
 	IgnoredParts int `line:"ignored_parts,omitempty"`
 	IgnoredAlone int `line:"ignored_alone,omitempty"`
+	// Holes counts the lines of the parts that vary from run to run.
+	Holes Holes `line:"holes,omitempty"`
+}
+
+// Holes counts what was compared around holes, and what was not compared at all, in the texts that
+// vary from run to run.
+type Holes struct {
+	Parts    int `line:"parts"`     // with holes
+	Lines    int `line:"lines"`     // of these parts: those with a hole
+	AllLines int `line:"all_lines"` // of these parts
+	Free     int `line:"free"`      // of Lines: those with a hole that any text fits
+	Whole    int `line:"whole"`     // parts of which no line was compared
+}
+
+// Add adds other counts.
+func (h *Holes) Add(other Holes) {
+	h.Parts += other.Parts
+	h.Lines += other.Lines
+	h.AllLines += other.AllLines
+	h.Free += other.Free
+	h.Whole += other.Whole
 }
 
 // Verdicts counts cases by verdict.

@@ -120,10 +120,7 @@ func (b describer) describePart(caseName string, p outcome.Difference, was, is c
 		return part, err
 	}
 	part = review.Part{Name: name.Print(outcome.PartName(p.Key)), Words: old + " → " + now}
-	if part.Old, err = content.Shown(b.rules, was.Open, p.Old); err != nil {
-		return part, err
-	}
-	if part.Now, err = content.Shown(b.rules, is.Open, p.Now); err != nil {
+	if part.Old, part.Now, err = content.Texts(b.rules, was, is, p.Old, p.Now); err != nil {
 		return part, err
 	}
 	if m, known := b.found.Member(caseName); known {

@@ -320,8 +320,12 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if c.result == nil {
 		word.Verdict, word.Ending = regress.Identical, &regress.Ending{Kind: c.line.Kind, Code: c.line.Code}
 		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
-		left, err := content.UncomparedIn(&old.Outcome).PlusPrinted(c.line.Ignored)
-		word.Masked, word.Ignored, word.Engine = left.Masked, left.Ignored, c.line.Engine
+		left, err := content.UncomparedIn(m.run.Job.Rules, content.Side{Outcome: &old.Outcome, Open: m.base.Content})
+		if err != nil {
+			return word, err
+		}
+		left, err = left.PlusPrinted(c.line.Ignored)
+		word.Masked, word.Ignored, word.Holes, word.Engine = left.Masked, left.Ignored, left.Holes, c.line.Engine
 		word.Flaky = word.Masked
 		return word, err
 	}
@@ -337,9 +341,13 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if !inGolden {
 		return word, nil
 	}
-	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
-	word.Masked, word.Ignored = left.Masked, left.Ignored
 	was, is := content.Side{Outcome: &old.Outcome, Open: content.Cache(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Cache(m.found[c.part].Content))
+	left, err := content.VaryingIn(m.run.Job.Rules, was)
+	if err != nil {
+		return word, err
+	}
+	left = left.With(&rec.Outcome)
+	word.Masked, word.Ignored, word.Holes = left.Masked, left.Ignored, left.Holes
 	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.run.Job.Rules, was.Open, is.Open))
 	if err != nil {
 		return word, err

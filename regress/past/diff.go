@@ -162,8 +162,13 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 	case len(word.Flaky) == 0:
 		word.Flaky = known
 	}
-	left := content.Uncompared{Masked: slices.Concat(newly, known)}.Plus(ignored)
-	word.Masked, word.Ignored = left.Masked, left.Ignored
+	left, err := content.VaryingIn(s.Job.Rules, was)
+	if err != nil {
+		return word, err
+	}
+	left.Masked = slices.Concat(newly, left.Masked)
+	left = left.Plus(ignored)
+	word.Masked, word.Ignored, word.Holes = left.Masked, left.Ignored, left.Holes
 	if err := s.Differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}

@@ -74,9 +74,10 @@ func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw stri
 	is := content.KeptSide(&now.Outcome, found.Content)
 	if !known {
 		v := analyse.View{W: w, Colour: colour}
-		err := v.WriteOutcome(is)
-		v.WriteVarying(nil, &now.Outcome)
-		return err
+		if err := v.WriteOutcome(is); err != nil {
+			return err
+		}
+		return v.WriteVarying(nil, &now.Outcome)
 	}
 	if p.Run.Command == regress.CheckCommand && p.Run.CheckGolden(p.Options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
@@ -89,11 +90,11 @@ func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw stri
 		return err
 	}
 	v := analyse.View{W: w, Rules: rules, Colour: colour, Edits: editsOf(p, raw)}
-	if err := v.WriteDifferences(content.Side{Outcome: &old.Outcome, Open: base.Content}, is); err != nil {
+	was := content.Side{Outcome: &old.Outcome, Open: base.Content}
+	if err := v.WriteDifferences(was, is); err != nil {
 		return err
 	}
-	v.WriteVarying(&old.Outcome, &now.Outcome)
-	return nil
+	return v.WriteVarying(&was, &now.Outcome)
 }
 
 // editsOf returns the edits of a case. They only mark words, so it returns none if the run has no

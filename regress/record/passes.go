@@ -64,7 +64,9 @@ func (p *passes) toRun(number int) ([]pass.Task, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.conclude(t, rec)
+			if err := p.conclude(t, rec); err != nil {
+				return nil, err
+			}
 		case runs < number:
 			tasks = append(tasks, t)
 		}
@@ -153,7 +155,7 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	p.cases.took[t.Index] = got.cost.Wall
 	p.cases.had[t.Index] = got.had
 	if got.record.Runs >= p.run.Job.Judge.Repeat {
-		p.conclude(t, got.record)
+		return p.conclude(t, got.record)
 	}
 	return nil
 }
@@ -166,7 +168,7 @@ func (p *passes) countError(t pass.Task, err error) error {
 }
 
 // conclude counts a case that has all its runs.
-func (p *passes) conclude(t pass.Task, rec golden.Record) {
+func (p *passes) conclude(t pass.Task, rec golden.Record) error {
 	p.cases.done[t.Index] = true
 	p.run.Ledger.Summary.Recorded++
 	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
@@ -177,11 +179,16 @@ func (p *passes) conclude(t pass.Task, rec golden.Record) {
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
 	}
-	word.Masked, word.Ignored = content.MaskedParts(&rec.Outcome), content.IgnoredParts(&rec.Outcome)
+	left, err := content.UncomparedIn(p.run.Job.Rules, content.Side{Outcome: &rec.Outcome, Open: keep.ContentsIn(p.writer)})
+	if err != nil {
+		return err
+	}
+	word.Masked, word.Ignored, word.Holes = left.Masked, left.Ignored, left.Holes
 	if len(word.Flaky) > 0 {
 		word.Verdict = regress.Flaky
 	}
 	p.run.Ledger.Verdict(word)
+	return nil
 }
 
 // failsSoFar reports whether the record is refused after the first run of each case: every case
@@ -200,7 +207,9 @@ func (p *passes) failsSoFar() (bool, error) {
 	}
 	for _, t := range p.run.Inputs.Tasks() {
 		if !p.cases.done[t.Index] {
-			p.conclude(t, records[t.Index])
+			if err := p.conclude(t, records[t.Index]); err != nil {
+				return true, err
+			}
 		}
 	}
 	return true, nil

@@ -14,10 +14,7 @@ func describe(rules normalize.Rules, caseName string, size int64, v regress.Verd
 	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
 	for _, p := range c.Parts {
 		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
-		if part.OldText, err = content.Shown(rules, was.Open, p.Old); err != nil {
-			return d, err
-		}
-		if part.NowText, err = content.Shown(rules, is.Open, p.Now); err != nil {
+		if part.OldText, part.NowText, err = content.Texts(rules, was, is, p.Old, p.Now); err != nil {
 			return d, err
 		}
 		d.Parts = append(d.Parts, part)

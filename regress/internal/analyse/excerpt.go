@@ -120,17 +120,13 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 
 // rewrittenTexts returns a part of both sides after the rewrites.
 func rewrittenTexts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
-	for _, s := range []struct {
-		side content.Side
-		text *[]byte
-	}{{was, &old}, {is, &now}} {
-		p, known := s.side.Outcome.Part(k)
-		if !known {
-			continue
-		}
-		if *s.text, err = content.Shown(rules, s.side.Open, &p); err != nil {
-			return nil, nil, err
-		}
+	return content.Texts(rules, was, is, partOf(was, k), partOf(is, k))
+}
+
+// partOf returns a part of a side, or nil.
+func partOf(s content.Side, k outcome.Key) *outcome.Part {
+	if p, known := s.Outcome.Part(k); known {
+		return &p
 	}
-	return old, now, nil
+	return nil
 }

@@ -10,7 +10,16 @@ import (
 
 // Differences describes a comparison for reports, bounded, with rewritten contents.
 func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
-	return report.Differences(c, reportSide(rules, old), reportSide(rules, now), diff.Limits{})
+	a, b := reportSide(rules, old), reportSide(rules, now)
+	a.Content = func(p outcome.Part) ([]byte, error) {
+		text, _, err := content.Texts(rules, old, now, &p, partOf(now, p.Key))
+		return text, err
+	}
+	b.Content = func(p outcome.Part) ([]byte, error) {
+		_, text, err := content.Texts(rules, old, now, partOf(old, p.Key), &p)
+		return text, err
+	}
+	return report.Differences(c, a, b, diff.Limits{})
 }
 
 // reportSide returns a side in the form of reports, with rewritten contents.

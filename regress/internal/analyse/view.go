@@ -5,12 +5,14 @@ import (
 	"io"
 	"strings"
 
+	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )
 
@@ -52,11 +54,7 @@ func (v View) writeDifference(d outcome.Difference, old, now content.Side) error
 	if d.Old != nil && d.Now != nil && (d.Old.Digest == d.Now.Digest || d.Old.Form == outcome.Symlink && d.Now.Form == outcome.Symlink) {
 		return nil // the words are complete
 	}
-	a, err := content.Shown(v.Rules, old.Open, d.Old)
-	if err != nil {
-		return err
-	}
-	b, err := content.Shown(v.Rules, now.Open, d.Now)
+	a, b, err := content.Texts(v.Rules, old, now, d.Old, d.Now)
 	if err != nil {
 		return err
 	}
@@ -100,12 +98,20 @@ func (v View) WriteOutcome(now content.Side) error {
 
 // WriteVarying names the parts that the golden masks, and those that differ between runs of the
 // candidate. old is nil without a golden outcome.
-func (v View) WriteVarying(old, now *outcome.Outcome) {
+func (v View) WriteVarying(old *content.Side, now *outcome.Outcome) error {
 	if old != nil {
-		v.WriteNames("not compared, the golden varies there", content.MaskedParts(old))
-		v.WriteNames("not compared, as --ignore says", content.Union(content.IgnoredParts(old), content.IgnoredParts(now)))
+		left, err := content.UncomparedIn(v.Rules, *old)
+		if err != nil {
+			return err
+		}
+		v.WriteNames("not compared, the golden varies there", left.Masked)
+		if left.Holes != (regress.Holes{}) {
+			fmt.Fprintf(v.W, "  %s\n", report.HolesText(left.Holes))
+		}
+		v.WriteNames("not compared, as --ignore says", left.With(now).Ignored)
 	}
 	v.WriteNames("varies from run to run of the candidate", content.FlakyParts(now))
+	return nil
 }
 
 // WriteNames writes the names of parts after a heading. It writes nothing for an empty list.

@@ -10,18 +10,20 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Sameness returns a function that compares parts of two outcomes by content. It returns nil if
-// only equal digests make parts the same. SameUnder and Comparer.Same have its form.
+// A Sameness returns a function that compares parts of two outcomes by content. Comparer.Same has
+// its form.
 type Sameness func(old, now Opener) outcome.Same
 
-// SameUnder compares two parts after the rules have rewritten them. It returns nil without rules.
-// Errors are those of the openers.
+// SameUnder compares two parts after the rules have rewritten them. It compares a flaky part around
+// its holes. Errors are those of the openers.
 func SameUnder(rules normalize.Rules, old, now Opener) outcome.Same {
-	if len(rules) == 0 {
-		return nil
-	}
 	return func(o, n outcome.Part) (bool, error) {
-		if !rules.Applies(o.Key) {
+		switch {
+		case o.Flaky:
+			return around(rules, old, o, now, n)
+		case n.Flaky:
+			return around(rules, now, n, old, o)
+		case !rules.Applies(o.Key):
 			return false, nil
 		}
 		a, err := ReadAll(old, o)
@@ -76,11 +78,11 @@ func (c Comparer) Hold(bytes int64, do func() error) error {
 // Hold.
 func (c Comparer) Same(old, now Opener) outcome.Same {
 	under := SameUnder(c.rules, old, now)
-	if under == nil {
-		return nil
-	}
 	return func(o, n outcome.Part) (same bool, err error) {
-		err = c.Hold(o.Size+n.Size, func() (err error) {
+		if !o.Flaky && !n.Flaky && !c.rules.Applies(o.Key) {
+			return false, nil
+		}
+		err = c.Hold(sizeWithVariants(o)+sizeWithVariants(n), func() (err error) {
 			same, err = under(o, n)
 			return err
 		})

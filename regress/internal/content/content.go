@@ -49,9 +49,14 @@ const rememberedMax = 16 << 20
 // is read several times: for its comparison, its causes and its excerpt. Contents must not change
 // meanwhile. Only one goroutine may use the opener.
 func Cache(open Opener) Opener {
-	kept, room := map[outcome.Key][]byte{}, int64(rememberedMax)
+	type content struct {
+		outcome.Key
+		outcome.Digest // a flaky part has several contents
+	}
+	kept, room := map[content][]byte{}, int64(rememberedMax)
 	return func(p outcome.Part) (io.ReadCloser, error) {
-		if b, known := kept[p.Key]; known {
+		one := content{p.Key, p.Digest}
+		if b, known := kept[one]; known {
 			return newMemoryReader(b), nil
 		}
 		if p.Size > room {
@@ -61,7 +66,7 @@ func Cache(open Opener) Opener {
 		if err != nil {
 			return nil, err
 		}
-		kept[p.Key] = b
+		kept[one] = b
 		room -= int64(len(b))
 		return newMemoryReader(b), nil
 	}

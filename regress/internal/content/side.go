@@ -41,17 +41,3 @@ func FlakyParts(o *outcome.Outcome) []string {
 	}
 	return names
 }
-
-// MaskedParts names the parts of a golden outcome that are not compared: flaky parts, and all
-// parts of a case that a limit ended. It leaves out ignored ones.
-func MaskedParts(o *outcome.Outcome) (names []string) {
-	if !o.Ending.Partial() {
-		return FlakyParts(o)
-	}
-	for _, p := range o.Parts {
-		if p.Form != outcome.Ignored {
-			names = append(names, outcome.PartName(p.Key))
-		}
-	}
-	return names
-}

@@ -3,8 +3,10 @@ package content
 import (
 	"slices"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 )
 
@@ -13,11 +15,43 @@ import (
 type Uncompared struct {
 	Masked  []string // the golden outcome varies in them, or a limit ended it
 	Ignored []string // --ignore names them on either side, sorted
+	Holes   regress.Holes
 }
 
-// UncomparedIn returns the parts of a golden outcome that are not compared with any further run.
-func UncomparedIn(o *outcome.Outcome) Uncompared {
-	return Uncompared{MaskedParts(o), IgnoredParts(o)}
+// UncomparedIn returns the parts of a golden outcome that are not compared in full with any further
+// run under rules. A flaky part is not among them if all its texts are the same under the rules.
+func UncomparedIn(rules normalize.Rules, s Side) (u Uncompared, err error) {
+	if !s.Outcome.Ending.Partial() {
+		return VaryingIn(rules, s)
+	}
+	for _, p := range s.Outcome.Parts {
+		if p.Form != outcome.Ignored {
+			u.Masked = append(u.Masked, outcome.PartName(p.Key))
+		}
+	}
+	u.Ignored = IgnoredParts(s.Outcome)
+	return u, nil
+}
+
+// VaryingIn is UncomparedIn for the ending and the flaky parts alone.
+func VaryingIn(rules normalize.Rules, s Side) (u Uncompared, err error) {
+	u.Ignored = IgnoredParts(s.Outcome)
+	if s.Outcome.EndingFlaky() {
+		u.Masked = append(u.Masked, outcome.EndingPart)
+	}
+	for _, p := range s.Outcome.Parts {
+		if !p.Flaky {
+			continue
+		}
+		varies, err := count(&u.Holes, rules, s.Open, p)
+		if err != nil {
+			return u, err
+		}
+		if varies {
+			u.Masked = append(u.Masked, outcome.PartName(p.Key))
+		}
+	}
+	return u, nil
 }
 
 // With adds the ignored parts of the run that was compared.

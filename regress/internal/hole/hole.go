@@ -12,7 +12,7 @@ import "muster/regress/internal/diff"
 // A Pattern is what the texts of several runs share. It never changes after Find, so any number of
 // goroutines may use it.
 type Pattern struct {
-	first    []byte // the first text
+	first    []byte    // the first text
 	elements []element // cover all lines, in order
 	whole    bool
 	count    Count

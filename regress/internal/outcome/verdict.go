@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Same reports whether two parts with different raw contents count as the same, for example
-// because a rule rewrites both alike. A nil Same always reports false.
+// Same reports whether two parts with different raw contents count as the same: a rule rewrites
+// both alike, or one is flaky and the other differs only where that varies. A nil Same reports
+// false, and true if a part is flaky.
 type Same func(old, now Part) (bool, error)
 
 // Difference is one part in which two outcomes differ. Old or Now is nil if only the other side
@@ -27,7 +28,7 @@ type Comparison struct {
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
 // Compare compares now with the golden outcome old. It leaves out parts that either ignores. It
-// leaves out a part that either marks as flaky if both have it in one of the shapes seen. Two
+// compares a part that either marks as flaky by the shapes seen, and then by same. Two
 // endings are the same if some run of each outcome ended alike. A partial outcome is compared
 // by its ending alone, and differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
@@ -66,7 +67,9 @@ func difference(o, n *Part, same Same) (*Difference, error) {
 	case eitherIgnored(o, n):
 		return nil, nil
 	case o != nil && o.Flaky || n != nil && n.Flaky:
-		return keep(o.shapes()&n.shapes() != 0, o, n), nil
+		if alike := o.shapes()&n.shapes() != 0; !alike || same == nil || o == nil || n == nil {
+			return keep(alike, o, n), nil
+		}
 	case o == nil || n == nil:
 		return keep(false, o, n), nil
 	case o.same(n):

@@ -100,6 +100,7 @@ type Case struct {
 	Flaky        []string           `line:"flaky,name"`             // parts that differ from run to run
 	Masked       []string           `line:"masked,name,omitempty"`  // the golden's parts that were not compared in any run; in a record, those that will not be compared
 	Ignored      []string           `line:"ignored,name,omitempty"` // further parts that the user excluded from comparison
+	Holes        regress.Holes      `line:"holes,omitempty"`        // of Masked: the lines that vary, and the parts that vary as a whole
 	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
 	Why          string             `line:"why,omitempty"`          // reason of an environment failure
 	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine

@@ -57,11 +57,22 @@ func TestEventsFile(t *testing.T) {
 	}
 }
 
-// Files of version 1 hold the same events as those of the present version.
+// Files of version 1 hold the same events as those of the present version, but for the counts of
+// holes, which they lack.
 func TestEventsFilesOfVersion1(t *testing.T) {
 	for _, file := range []string{"events.jsonl", "engine.events"} {
 		old, oldErr := read([]byte(readTestdata(t, filepath.Join("v1", file))))
 		now, err := read([]byte(readTestdata(t, file)))
+		for i, event := range now {
+			switch event := event.(type) {
+			case Case:
+				event.Holes = regress.Holes{}
+				now[i] = event
+			case Finished:
+				event.Summary.Masked.Holes = regress.Holes{}
+				now[i] = event
+			}
+		}
 		if oldErr != nil || err != nil || !reflect.DeepEqual(old, now) {
 			t.Errorf("%s: got %+v, %v\nwant %+v, %v", file, old, oldErr, now, err)
 		}

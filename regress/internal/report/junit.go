@@ -186,6 +186,7 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
 		{"masked_cases", strconv.Itoa(s.Masked.Cases)}, {"masked_parts", strconv.Itoa(s.Masked.Parts)},
+		{"masked_lines", strconv.Itoa(s.Masked.Holes.Lines)}, {"masked_whole", strconv.Itoa(s.Masked.Holes.Whole)},
 		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.SharedDiffering())},
 		{"not_in_sample", strconv.Itoa(s.NotSampled)},
 	}, toolProperties(s), engineProperties(s.Engine)) {

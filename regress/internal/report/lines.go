@@ -10,9 +10,9 @@ const (
 	caseKeys   = "name verdict unstable exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
 	groupKeys  = "id signature cases lines sole example smallest name kind family"
 	recordKeys = "command run cases recorded flaky succeeded failed signalled timed_out out_of_memory output_limit environment " +
-		"not_run masked_cases masked_parts interrupted wall_ms cpu_ms own_cpu_ms cores_busy failing engine"
+		"not_run masked_cases masked_parts masked_lines masked_whole interrupted wall_ms cpu_ms own_cpu_ms cores_busy failing engine"
 	checkKeys = "command run cases identical changed newly_failing newly_passing crashed timed_out out_of_memory output_limit " +
-		"flaky new missing environment not_run differed_once masked_cases masked_parts sources_changed tool_changed interrupted " +
+		"flaky new missing environment not_run differed_once masked_cases masked_parts masked_lines masked_whole sources_changed tool_changed interrupted " +
 		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine"
 	engineKeys = "cached executed asked_ms queued_ms took_ms workers sent_bytes received_bytes"
 )
@@ -70,6 +70,8 @@ func summaryLine(f Finished, c *Cost) jsonline.Object {
 	o := jsonline.Object{Kind: f.kind(), Of: s, First: recordKeys, More: append(unknown(s.IsMeasured(), "cpu_ms"),
 		jsonline.Member{Key: "masked_cases", Value: s.Masked.Cases},
 		jsonline.Member{Key: "masked_parts", Value: s.Masked.Parts},
+		jsonline.Member{Key: "masked_lines", Value: s.Masked.Holes.Lines},
+		jsonline.Member{Key: "masked_whole", Value: s.Masked.Holes.Whole},
 	)}
 	if s.Engine != nil {
 		o.More = append(o.More, jsonline.Member{Key: "engine", Value: engineObject(s.Engine)})

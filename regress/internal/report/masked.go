@@ -8,6 +8,7 @@ func AddMasked(m *regress.Masked, c Case) {
 		return
 	}
 	m.Cases++
+	m.Holes.Add(c.Holes)
 	m.Parts += len(c.Masked) + len(c.Ignored)
 	if len(c.Ignored) > 0 {
 		m.Ignored++

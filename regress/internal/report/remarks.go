@@ -63,11 +63,11 @@ func maskedRemarks(m regress.Masked, command string) (list []remark) {
 		verb = "will not be compared"
 	}
 	if varying := m.Cases - m.CutOff - m.IgnoredAlone; varying > 0 {
-		parts, vary := m.Parts-m.CutOffParts-m.IgnoredParts, "vary"
-		if parts == 1 {
-			vary = "varies"
+		texts := HolesText(m.Holes)
+		if others := m.Parts - m.CutOffParts - m.IgnoredParts - m.Holes.Parts - m.Holes.Whole; others > 0 {
+			texts = and(texts, "the kind of "+readable.Count(others, "part"))
 		}
-		list = append(list, labelled(verb, partsIn(parts, varying)+", which "+vary+" from run to run"))
+		list = append(list, labelled(verb, texts+", in "+readable.Count(varying, "case")+" that "+varies(varying)+" from run to run"))
 	}
 	if m.Ignored > 0 {
 		list = append(list, labelled(verb, partsIn(m.IgnoredParts, m.Ignored)+", which --ignore names"))
@@ -78,12 +78,48 @@ func maskedRemarks(m regress.Masked, command string) (list []remark) {
 	return list
 }
 
+// HolesText describes what was not compared of texts that vary, or returns "".
+func HolesText(h regress.Holes) (text string) {
+	if h.Lines > 0 {
+		text = readable.Number(h.Lines) + " of " + readable.Count(h.AllLines, "line")
+		if h.Free > 0 {
+			text += " (" + readable.Number(h.Free) + " with free text)"
+		}
+	}
+	if h.Whole > 0 {
+		text = and(text, readable.Count(h.Whole, "whole part"))
+	}
+	return text
+}
+
+// and joins two parts of a sentence. The first may be empty.
+func and(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " and " + b
+}
+
+func varies(cases int) string {
+	if cases == 1 {
+		return "varies"
+	}
+	return "vary"
+}
+
 // maskedHeadline returns a short form for the headline.
 func maskedHeadline(m regress.Masked) string {
 	if m.Cases == 0 {
 		return ""
 	}
-	return ", " + partsIn(m.Parts, m.Cases) + " not compared"
+	text := ""
+	if m.Holes.Lines > 0 {
+		text = readable.Count(m.Holes.Lines, "line")
+	}
+	if parts := m.Parts - m.Holes.Parts; parts > 0 {
+		text = and(text, readable.Count(parts, "part"))
+	}
+	return ", " + text + " in " + readable.Count(m.Cases, "case") + " not compared"
 }
 
 func partsIn(parts, cases int) string {

@@ -59,9 +59,10 @@ func verdictCases() []Case {
 		{Name: "twice.go", Index: 11, Verdict: regress.Changed, Unstable: true, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{diffOf("stdout", "done\n", "done at 12:31\n")}, Flaky: []string{"stdout"}},
 		{Name: "once.go", Index: 12, Verdict: regress.DifferedOnce, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
-			Differences: []Difference{diffOf("stdout", "one\n", "1\n")}, Masked: []string{"stderr"}},
+			Differences: []Difference{diffOf("stdout", "one\n", "1\n")}, Masked: []string{"stderr"}, Holes: regress.Holes{Whole: 1}},
 		{Name: "clock.go", Index: 13, Verdict: regress.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
-			Flaky: []string{"stdout", "a.time"}, Masked: []string{"stdout", "a.time"}},
+			Flaky: []string{"stdout", "a.time"}, Masked: []string{"stdout", "a.time"},
+			Holes: regress.Holes{Parts: 1, Lines: 14, AllLines: 2310, Free: 3}},
 		{Name: "gone.go", Index: 14, Verdict: regress.Missing, GoldenEnding: exit(0)},
 		{Name: "disk.go", Index: 10, Verdict: regress.EnvironmentFailed, Why: "write /tmp/x: no space left on device"},
 	}

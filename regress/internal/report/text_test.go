@@ -178,7 +178,7 @@ func TestSummaries(t *testing.T) {
 		s.Command, s.Recorded = "record", 3000
 		s.Endings = regress.Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
 		s.Failing = []regress.Failure{{Name: "a\x1b.c", Ending: regress.Ending{Code: 2}, Line: "a.c: \x1b[2J error"}, {Name: "b.c", Ending: regress.Ending{Kind: regress.TimedOut}}}
-		s.Verdicts[regress.Flaky], s.Masked = 3, regress.Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4}
+		s.Verdicts[regress.Flaky], s.Masked = 3, regress.Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4, Holes: regress.Holes{Parts: 4, Lines: 10, AllLines: 2310, Whole: 1}}
 	})
 	with("record, every case fails", func(s *regress.Summary) {
 		s.Command, s.Recorded, s.Endings, s.ExitStatus = "record", 0, regress.Endings{Failed: 3000}, 1
@@ -189,10 +189,10 @@ func TestSummaries(t *testing.T) {
 	})
 	with("all identical", func(s *regress.Summary) { s.Command, s.Verdicts[regress.Identical] = "check", 3000 })
 	with("all identical, not all compared", func(s *regress.Summary) {
-		s.Command, s.Verdicts[regress.Identical], s.Masked = "check", 3000, regress.Masked{Cases: 5, Parts: 9, CutOff: 3, CutOffParts: 6}
+		s.Command, s.Verdicts[regress.Identical], s.Masked = "check", 3000, regress.Masked{Cases: 5, Parts: 9, CutOff: 3, CutOffParts: 6, Holes: regress.Holes{Parts: 1, Lines: 1, AllLines: 2, Free: 1, Whole: 1}}
 	})
 	with("not compared, with --strict", func(s *regress.Summary) {
-		s.Command, s.Verdicts[regress.Identical], s.Masked, s.ExitStatus = "check", 3000, regress.Masked{Cases: 1, Parts: 1}, 1
+		s.Command, s.Verdicts[regress.Identical], s.Masked, s.ExitStatus = "check", 3000, regress.Masked{Cases: 1, Parts: 1, Holes: regress.Holes{Whole: 1}}, 1
 	})
 	with("interrupted, with differences seen once", func(s *regress.Summary) {
 		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 723

@@ -91,7 +91,7 @@ func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, alike: true}
 	u.ifIdentical = report.Case{
 		Verdict: regress.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
+		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine,
 	}
 	if c.o.Numbers.of(u) > 1 {
 		c.undecided[t.Index] = u

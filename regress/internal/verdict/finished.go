@@ -53,7 +53,7 @@ func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, lane: exec.NoLane,
 	}
-	if r.left.Masked, err = c.o.Judge.maskedParts(t.Entry.Name, r.ending); err != nil {
+	if r.left, err = c.o.Judge.masked(t.Entry.Name, r.ending); err != nil {
 		return err
 	}
 	if r.left, err = r.left.PlusPrinted(l.Ignored); err == nil {

@@ -92,7 +92,11 @@ func (f *firstRuns) comparePair(ctx context.Context, t pass.Task, ref, now *exec
 	if err != nil {
 		return firstResult{err: err}
 	}
-	if got.identical, got.left = l == keep.Alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
+	left, err := content.UncomparedIn(nil, content.Side{Outcome: &ref.Outcome, Open: ref.Open}) // one run: nothing varies
+	if err != nil {
+		return firstResult{err: err}
+	}
+	if got.identical, got.left = l == keep.Alike, left.With(&now.Outcome); !got.identical {
 		got.err = f.judge.Reference.Put(ctx, t.Entry.Name, ref, keep.Unmatched)
 		if got.err == nil {
 			got.err = f.judge.Found.Put(ctx, t.Entry.Name, now, l)

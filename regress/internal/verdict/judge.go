@@ -45,17 +45,24 @@ func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left 
 	}
 	r.Outcome.IgnoreOf(&old.Outcome, j.Ignored.Match)
 	l, err = keep.Compare(&old.Outcome, &r.Outcome, j.Comparer.Same(j.Baseline.Content, r.Open))
-	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
+	if err != nil {
+		return l, left, err
+	}
+	left, err = content.UncomparedIn(j.Rules, content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
+	return l, left.With(&r.Outcome), err
 }
 
-// maskedParts names the parts that the golden masks in an identical case with this ending. It
+// masked returns the parts that the golden masks in an identical case with this ending. It
 // returns none with a Reference, because no outcome of an identical case is stored.
-func (j *Judge) maskedParts(caseName string, ended regress.Ending) ([]string, error) {
+func (j *Judge) masked(caseName string, ended regress.Ending) (left content.Uncompared, err error) {
 	if j.Reference != nil || !j.Masks(caseName) && !ended.Partial() {
-		return nil, nil
+		return left, nil
 	}
 	old, _, err := j.Baseline.Get(caseName)
-	return content.MaskedParts(&old.Outcome), err
+	if err != nil {
+		return left, err
+	}
+	return content.UncomparedIn(j.Rules, content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
 }
 
 // Stored returns the record of a case, and whether its outcomes on both sides are stored.
@@ -99,8 +106,12 @@ func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged repor
 		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
 		Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome),
 	}
-	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
-	judged.Masked, judged.Ignored = left.Masked, left.Ignored
+	left, err := content.VaryingIn(j.Rules, was)
+	if err != nil {
+		return judged, err
+	}
+	left = left.With(&rec.Outcome)
+	judged.Masked, judged.Ignored, judged.Holes = left.Masked, left.Ignored, left.Holes
 	judged.Verdict, judged.Unstable = keep.Judge(was.Outcome, rec, cmp)
 	if j.Reference != nil { // its runs were part of this run, too
 		for _, part := range judged.Masked {

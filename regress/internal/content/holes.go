@@ -1,0 +1,139 @@
+package content
+
+import (
+	"muster/regress"
+	"muster/regress/internal/hole"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+// around compares parts around holes: one part is flaky, and the other one must fit the pattern of
+// its texts. Shapes are compared elsewhere.
+func around(rules normalize.Rules, openFlaky Opener, flaky outcome.Part, open Opener, p outcome.Part) (bool, error) {
+	if !hasText(p.Form, p.Size) || isVariant(flaky, p) {
+		return true, nil
+	}
+	pattern, err := patternOf(rules, openFlaky, flaky, p.Form)
+	if err != nil || pattern == nil {
+		return true, err
+	}
+	text, err := Shown(rules, open, &p)
+	return err == nil && pattern.Fits(text), err
+}
+
+// hasText reports whether a part in this form has a text to compare: that of a file or a stream, or
+// the target of a link.
+func hasText(f outcome.Form, size int64) bool { return f < outcome.Gone && size > 0 }
+
+// isVariant reports whether a run of a flaky part had the content of p.
+func isVariant(flaky, p outcome.Part) bool {
+	for _, q := range variants(flaky) {
+		if q.Form == p.Form && q.Digest == p.Digest {
+			return true
+		}
+	}
+	return false
+}
+
+// variants returns a flaky part as it was in each run whose content is kept.
+func variants(flaky outcome.Part) (list []outcome.Part) {
+	if flaky.Digest != (outcome.Digest{}) {
+		list = append(list, outcome.Part{Key: flaky.Key, Form: flaky.Form, Exec: flaky.Exec, Size: flaky.Size, Digest: flaky.Digest})
+	}
+	for _, v := range flaky.Variants {
+		list = append(list, v.As(flaky.Key))
+	}
+	return list
+}
+
+// patternOf returns the pattern of the texts that a flaky part had in a form, after the rewrites.
+// It returns nil if no text is known that varies: goldens of format 1 kept only one text.
+func patternOf(rules normalize.Rules, open Opener, flaky outcome.Part, form outcome.Form) (*hole.Pattern, error) {
+	if flaky.Seen == outcome.AllShapes && len(flaky.Variants) == 0 {
+		return nil, nil
+	}
+	var texts [][]byte
+	for _, p := range variants(flaky) {
+		if p.Form != form || !hasText(p.Form, p.Size) {
+			continue
+		}
+		text, err := Shown(rules, open, &p)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return hole.Find(texts...), nil
+}
+
+// sizeWithVariants returns the bytes of all contents that are kept of a part.
+func sizeWithVariants(p outcome.Part) (sum int64) {
+	sum = p.Size
+	for _, v := range p.Variants {
+		sum += v.Size
+	}
+	return sum
+}
+
+// count adds a flaky part to counts. It reports whether the part varies under the rules: in its
+// text or in its shape.
+func count(h *regress.Holes, rules normalize.Rules, open Opener, flaky outcome.Part) (varies bool, err error) {
+	pattern, err := patternOf(rules, open, flaky, outcome.Regular)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case pattern == nil && flaky.Seen == outcome.AllShapes:
+		h.Whole++
+		return true, nil
+	case pattern == nil:
+		return true, nil
+	}
+	c := pattern.Count()
+	switch {
+	case c.IsWhole:
+		h.Whole++
+	case c.Holes > 0:
+		h.Add(regress.Holes{Parts: 1, Lines: c.Holes, AllLines: c.All, Free: c.Free})
+	default:
+		return len(flaky.Seen.List()) > 1, nil
+	}
+	return true, nil
+}
+
+// Texts returns a part of both sides after the rewrites. If one side varies, both have a mark in
+// place of each hole that the other one fits. So only what counts differs.
+func Texts(rules normalize.Rules, was, is Side, old, now *outcome.Part) (a, b []byte, err error) {
+	if a, err = Shown(rules, was.Open, old); err != nil {
+		return nil, nil, err
+	}
+	if b, err = Shown(rules, is.Open, now); err != nil {
+		return nil, nil, err
+	}
+	if old == nil || now == nil || old.Form != outcome.Regular || now.Form != outcome.Regular {
+		return a, b, nil
+	}
+	switch {
+	case old.Flaky:
+		return marked(rules, was.Open, *old, a, b)
+	case now.Flaky:
+		b, a, err = marked(rules, is.Open, *now, b, a)
+	}
+	return a, b, err
+}
+
+// marked marks the holes of a flaky part in its text and in another text. If nothing but marks
+// would be left, both stay as they are.
+func marked(rules normalize.Rules, open Opener, flaky outcome.Part, text, other []byte) (a, b []byte, err error) {
+	pattern, err := patternOf(rules, open, flaky, outcome.Regular)
+	if err != nil || pattern == nil {
+		return text, other, err
+	}
+	if a, b = pattern.Marked(), pattern.Fill(other); string(a) == string(b) {
+		return text, other, nil
+	}
+	return a, b, nil
+}
