@@ -95,17 +95,18 @@ type Limits struct {
 
 // CompareOptions controls how outcomes are compared, and which differences fail a run.
 type CompareOptions struct {
-	Normalize     []string // rewrites before comparing; nil = as recorded
-	Ignore        []string // globs of parts that are never compared; nil = as recorded
-	Repeat        int      // runs of every case of a record
-	Retries       int      // further runs of a case that differs
-	Runs          int      // runs of an identical case of a check, with the first one; 0 = 1
-	Strict        bool     // parts that were not compared make the exit status 1
-	Allow         []string // verdicts that leave the exit status 0: some of flaky, new, missing
-	FailOn        []string // limits of the cost of a change, such as "cpu>5%" or "cpu>5%,memory>10%"
-	SameCorpus    bool     // a source that is not the recorded one is an error
-	AllowFailures bool     // a record is written although every case fails
-	CostCases     int      // cases that run again to measure the cost of a change; 0 = no measurement
+	Normalize     []string      // rewrites before comparing; nil = as recorded
+	Ignore        []string      // globs of parts that are never compared; nil = as recorded
+	Repeat        int           // runs of every case of a record
+	RepeatAfter   time.Duration // between the first runs of a record and the second ones
+	Retries       int           // further runs of a case that differs
+	Runs          int           // runs of an identical case of a check, with the first one; 0 = 1
+	Strict        bool          // parts that were not compared make the exit status 1
+	Allow         []string      // verdicts that leave the exit status 0: some of flaky, new, missing
+	FailOn        []string      // limits of the cost of a change, such as "cpu>5%" or "cpu>5%,memory>10%"
+	SameCorpus    bool          // a source that is not the recorded one is an error
+	AllowFailures bool          // a record is written although every case fails
+	CostCases     int           // cases that run again to measure the cost of a change; 0 = no measurement
 }
 
 // Store names the places of goldens and runs.
@@ -184,9 +185,10 @@ const (
 	NoLimit           = -1
 
 	// Defaults of the program. In Options a zero means zero.
-	RepeatDefault    = 2
-	RetriesDefault   = 2
-	CostCasesDefault = 100
+	RepeatDefault      = 2
+	RepeatAfterDefault = time.Second // times in seconds, which most tools print, then differ
+	RetriesDefault     = 2
+	CostCasesDefault   = 100
 )
 
 // Allowable lists the verdicts that CompareOptions.Allow may have.

@@ -64,7 +64,7 @@ var rooms = []room{
 	{"regress/internal/shrink", "", pure},
 	{"regress/internal/bisection", "", pure},
 	{"regress/internal/partglob", "regress/internal/outcome regress/internal/glob", pure},
-	{"regress/internal/content", "regress/internal/fault regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/partglob", pure},
+	{"regress/internal/content", "regress regress/internal/fault regress/internal/hole regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/analyse", "internal/readable regress regress/internal/cause regress/internal/content regress/internal/diff regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/report regress/internal/review", plain},
 	{"regress/internal/keep", "regress regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/golden regress/internal/outcome", plain},
 	{"regress/internal/pass", "pool regress/internal/corpus regress/internal/exec", plain},

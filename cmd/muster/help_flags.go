@@ -22,7 +22,7 @@ func sections() []section {
 		}},
 		{"Which cases", []string{"cases", "filter", "partition", "sample", "all-cases", "failed-first", "fail-fast", "resume"}},
 		{"How they are judged", []string{
-			"normalize", "ignore", "repeat", "runs", "retries", "allow", "allow-failures", "strict", "same-corpus", "fail-on", "cost-cases",
+			"normalize", "ignore", "repeat", "repeat-after", "runs", "retries", "allow", "allow-failures", "strict", "same-corpus", "fail-on", "cost-cases",
 		}},
 		{"Reports", []string{"format", "quiet", "verbose", "color", "junit", "html", "markdown", "events"}},
 		{"On a Remote Execution engine", []string{

@@ -3,6 +3,7 @@ package record
 import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 )
@@ -34,6 +35,7 @@ func newCases(took pass.Durations) *cases {
 // differs: to ask the golden for it would wait for all that is being written.
 type runsBefore struct {
 	runs   int            // that are in the new golden
+	needed int            // runs in all
 	digest outcome.Digest // of the outcome there; zero where the golden must be asked
 	cost   outcome.Cost   // of the first run
 }
@@ -47,15 +49,21 @@ func runsIn(r *golden.Record) runsBefore {
 }
 
 // readRuns reads from the golden how many runs each case has, and returns the cases that have none.
-func (c *cases) readRuns(w *golden.Writer, all []pass.Task) ([]pass.Task, error) {
+func (c *cases) readRuns(j *job.Job, w *golden.Writer, all []pass.Task) ([]pass.Task, error) {
 	var rest []pass.Task
 	for _, t := range all {
 		rec, known, err := w.Get(t.Entry.Name)
 		if err != nil {
 			return nil, err
 		}
-		if c.had[t.Index].runs = rec.Runs; !known {
+		if !known {
 			rest = append(rest, t)
+			continue
+		}
+		had := &c.had[t.Index]
+		had.runs = rec.Runs
+		if had.needed, err = runsNeeded(j, w, &rec); err != nil {
+			return nil, err
 		}
 	}
 	return rest, nil

@@ -83,7 +83,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	p = newPasses(s, w, took)
 	rest := s.Inputs.Tasks()
 	if s.Resumed {
-		if rest, err = p.cases.readRuns(w, rest); err == nil {
+		if rest, err = p.cases.readRuns(&s.Job, w, rest); err == nil {
 			err = repeatFinished(ctx, s, w, p.cases)
 		}
 		if err != nil {
@@ -138,9 +138,9 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	var finished []pass.Task
 	left := false
 	for _, t := range s.Inputs.Tasks() {
-		runs := cases.had[t.Index].runs
-		left = left || runs < s.Job.Judge.Repeat
-		if runs > 0 {
+		had := cases.had[t.Index]
+		left = left || had.runs == 0 || had.runs < had.needed
+		if had.runs > 0 {
 			finished = append(finished, t)
 		}
 	}
@@ -168,6 +168,6 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	if err := again.Repeat(ctx, finished, same, join); err != nil {
 		return err
 	}
-	_, err := cases.readRuns(w, s.Inputs.Tasks())
+	_, err := cases.readRuns(&s.Job, w, s.Inputs.Tasks())
 	return err
 }

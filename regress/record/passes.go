@@ -23,6 +23,8 @@ type passes struct {
 	cases   *cases
 	failing failures
 	varying variation
+
+	ranFirst bool // cases had their first run in this process, just now
 }
 
 func newPasses(s *run.Run, w *golden.Writer, took pass.Durations) *passes {
@@ -32,7 +34,7 @@ func newPasses(s *run.Run, w *golden.Writer, took pass.Durations) *passes {
 // runAll runs every case until it has its number of runs. The passes are apart
 // in time, so that what depends on the clock shows.
 func (p *passes) runAll(ctx context.Context) error {
-	for number := 1; number <= p.run.Job.Judge.Repeat; number++ {
+	for number := 1; number <= max(p.run.Job.Judge.Repeat, runsOfWide); number++ {
 		if number == 2 {
 			if ends, err := p.failsSoFar(); err != nil || ends {
 				return err
@@ -42,6 +44,14 @@ func (p *passes) runAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if number > 1 && len(tasks) == 0 {
+			continue
+		}
+		if number == 2 && p.ranFirst {
+			if err := waitFor(ctx, p.run.Job.Judge.RepeatAfter); err != nil {
+				return err
+			}
+		}
 		if number > 1 {
 			p.cases.due = p.cases.took.Complete()
 			p.run.Events.Emit(report.PassStarted{Pass: number, Runs: len(tasks), Expected: p.cases.due.Sum(tasks), At: time.Now()})
@@ -49,6 +59,7 @@ func (p *passes) runAll(ctx context.Context) error {
 		if err := p.runPass(ctx, tasks, number); err != nil {
 			return err
 		}
+		p.ranFirst = p.ranFirst || number == 1 && len(tasks) > 0
 	}
 	return nil
 }
@@ -57,9 +68,9 @@ func (p *passes) runAll(ctx context.Context) error {
 func (p *passes) toRun(number int) ([]pass.Task, error) {
 	var tasks []pass.Task
 	for _, t := range p.run.OrderTasks(p.cases.took) {
-		switch runs := p.cases.had[t.Index].runs; {
+		switch had := p.cases.had[t.Index]; {
 		case p.cases.failed[t.Index] != nil || p.cases.done[t.Index]:
-		case runs >= p.run.Job.Judge.Repeat: // before an interruption
+		case had.runs > 0 && had.runs >= had.needed: // before an interruption
 			rec, _, err := p.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
@@ -67,7 +78,7 @@ func (p *passes) toRun(number int) ([]pass.Task, error) {
 			if err := p.conclude(t, rec); err != nil {
 				return nil, err
 			}
-		case runs < number:
+		case had.runs < number:
 			tasks = append(tasks, t)
 		}
 	}
@@ -117,6 +128,9 @@ func (p *passes) keep(ctx context.Context, t pass.Task, pass int, res *exec.Resu
 		got.err = p.merge(ctx, t, &got, res)
 	}
 	got.had = runsIn(&got.record)
+	if got.err == nil {
+		got.had.needed, got.err = runsNeeded(&p.run.Job, p.writer, &got.record)
+	}
 	return got
 }
 
@@ -154,7 +168,7 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
 	p.cases.had[t.Index] = got.had
-	if got.record.Runs >= p.run.Job.Judge.Repeat {
+	if got.had.runs >= got.had.needed {
 		return p.conclude(t, got.record)
 	}
 	return nil

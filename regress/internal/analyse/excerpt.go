@@ -122,11 +122,3 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 func rewrittenTexts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
 	return content.Texts(rules, was, is, partOf(was, k), partOf(is, k))
 }
-
-// partOf returns a part of a side, or nil.
-func partOf(s content.Side, k outcome.Key) *outcome.Part {
-	if p, known := s.Outcome.Part(k); known {
-		return &p
-	}
-	return nil
-}

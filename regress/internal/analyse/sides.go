@@ -3,6 +3,7 @@ package analyse
 import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 )
 
 // A SidesOf function returns both sides of a case that differed.
@@ -24,4 +25,12 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	b, _, err := now.Get(caseName)
 	b.Outcome.Settle(&a.Outcome)
 	return content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}, err
+}
+
+// partOf returns a part of a side, or nil.
+func partOf(s content.Side, k outcome.Key) *outcome.Part {
+	if p, known := s.Outcome.Part(k); known {
+		return &p
+	}
+	return nil
 }

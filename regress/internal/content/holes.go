@@ -1,6 +1,8 @@
 package content
 
 import (
+	"slices"
+
 	"muster/regress"
 	"muster/regress/internal/hole"
 	"muster/regress/internal/normalize"
@@ -102,6 +104,24 @@ func count(h *regress.Holes, rules normalize.Rules, open Opener, flaky outcome.P
 		return len(flaky.Seen.List()) > 1, nil
 	}
 	return true, nil
+}
+
+// HasWideHoles reports whether a part of an outcome has a hole whose extent shows only in many runs:
+// one for another order, or for free text. Two runs of a list in random order often end alike.
+func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
+	for _, p := range s.Outcome.Parts {
+		if !p.Flaky {
+			continue
+		}
+		pattern, err := patternOf(rules, s.Open, p, outcome.Regular)
+		if err != nil {
+			return false, err
+		}
+		if pattern != nil && slices.ContainsFunc(pattern.Classes(), func(c hole.Class) bool { return c == hole.Order || c == hole.Free }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Texts returns a part of both sides after the rewrites. If one side varies, both have a mark in

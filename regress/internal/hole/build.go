@@ -142,6 +142,9 @@ func (b *builder) add(i int) (next int) {
 	if end := b.balanced(i, reachMax, linesOf); end > i {
 		return b.addOrder(i, end, shuffled)
 	}
+	if end := b.balanced(i, reachMax, shapesIn); end > i {
+		return b.addOrder(i, end, shuffled)
+	}
 	if end := b.balanced(i, reachMax, wordsIn); end > i {
 		return b.addOrder(i, end, mixed)
 	}
@@ -152,6 +155,14 @@ func (b *builder) add(i int) (next int) {
 }
 
 func linesOf(lines []string) []string { return lines }
+
+func shapesIn(lines []string) []string {
+	shapes := make([]string, len(lines))
+	for i, line := range lines {
+		shapes[i] = shapeOf(line)
+	}
+	return shapes
+}
 
 // reachMax bounds the regions that lines move between.
 const reachMax = 256
@@ -193,13 +204,26 @@ func (b *builder) addOrder(i, end int, kind elementKind) (next int) {
 	from, to := b.regions[i].from, b.regions[end-1].to
 	e := element{kind: kind, from: from, lines: b.lines[from:to]}
 	if kind == shuffled {
-		e.bag = newBag(e.lines)
+		e.all = newLineBag(b.window(i, end))
 	} else {
-		e.bag = newBag(wordsIn(e.lines))
+		e.words = newBag(wordsIn(e.lines))
 	}
 	b.addFixed(from)
 	b.elements, b.next = append(b.elements, e), to
 	return end
+}
+
+// window returns the lines of the regions [i, end) with all lines between them, in each text.
+func (b *builder) window(i, end int) [][]string {
+	texts := make([][]string, len(b.regions[i].alternatives))
+	next := b.regions[i].from
+	for _, r := range b.regions[i:end] {
+		for k, lines := range r.alternatives {
+			texts[k] = append(append(texts[k], b.lines[next:r.from]...), lines...)
+		}
+		next = r.to
+	}
+	return texts
 }
 
 // addAll adds elements for one region.

@@ -8,7 +8,7 @@ type elementKind uint8
 const (
 	fixed    elementKind = iota // the lines are equal in all texts
 	varied                      // one line with holes
-	shuffled                    // the same lines in another order
+	shuffled                    // the same lines in another order; some may vary, too
 	mixed                       // the same words in another order, over several lines
 	anything                    // any number of lines
 )
@@ -20,7 +20,8 @@ type element struct {
 	lines  []string // of the first text
 	most   int      // of the kind anything: the lines of the longest text
 	pieces []piece  // of the kind varied
-	bag    bag      // lines if shuffled, tokens if mixed
+	all    lineBag  // of the kind shuffled
+	words  bag      // of the kind mixed: the tokens
 }
 
 // length returns how many lines the element stands for, or anyLength.
@@ -39,9 +40,9 @@ func (e *element) fits(lines []string) bool {
 	case varied:
 		return lines[0] == e.lines[0] || fitPieces(e.pieces, lines[0])
 	case shuffled:
-		return e.bag.equals(lines)
+		return e.all.equals(lines)
 	}
-	return e.bag.equals(wordsIn(lines))
+	return e.words.equals(wordsIn(lines))
 }
 
 // hasFreeText reports whether lines of the element are not checked.
@@ -70,8 +71,11 @@ func (e *element) height() int { return max(e.most, len(e.lines)) }
 
 // varying returns the number of lines whose words vary, apart from their order.
 func (e *element) varying() int {
-	if e.kind == anything || e.kind == varied && !slices.Contains(e.classes(), Order) {
+	switch {
+	case e.kind == anything, e.kind == varied && !slices.Contains(e.classes(), Order):
 		return e.height()
+	case e.kind == shuffled:
+		return len(e.all.rest(e.lines))
 	}
 	return 0
 }

@@ -1,7 +1,10 @@
 package hole
 
 import (
+	"slices"
 	"strings"
+
+	"muster/regress/internal/diff"
 )
 
 // Marked returns the first text with a mark in place of each hole, for people and for a search of
@@ -24,6 +27,8 @@ func (e *element) marked() string {
 		return markPieces(e.pieces, e.lines[0])
 	case anything:
 		return Free.mark() + "\n"
+	case shuffled:
+		return e.all.marked(e.lines)
 	}
 	return text(e.lines)
 }
@@ -62,25 +67,64 @@ func (p *Pattern) Fill(now []byte) []byte {
 
 // patch finds the lines of the other text that fit an element, from a line on.
 func (o *other) patch(e *element, at int) (found patch, fits bool) {
-	from, to := e.from, e.from+len(e.lines)
-	for _, c := range o.changes {
-		if e.kind == varied && c.OldFrom <= from && to <= c.OldTo {
-			return o.search(e, max(at, c.NowFrom), c.NowTo)
-		}
-		if c.OldFrom < from && from < c.OldTo || c.OldFrom < to && to < c.OldTo {
-			return found, false // a border of the element is within a change
+	to := e.from + len(e.lines)
+	if e.kind == anything {
+		found = patch{o.startOf(e.from), o.endOf(to), e.marked()}
+		return found, !o.within(e.from) && !o.within(to)
+	}
+	from, end := o.around(e.from, to)
+	from = max(at, from)
+	if (end-from)*len(e.lines) > searchMax {
+		return found, false
+	}
+	for ; from+len(e.lines) <= end; from++ {
+		if e.fits(o.lines[from : from+len(e.lines)]) {
+			return patch{from, from + len(e.lines), e.marked()}, true
 		}
 	}
-	found = patch{o.startOf(from), o.endOf(to), e.marked()}
-	return found, e.kind == anything || found.to-found.from == len(e.lines) && e.fits(o.lines[found.from:found.to])
+	if e.kind == varied {
+		return o.patchPartly(e, at)
+	}
+	return found, false
 }
 
-// search finds the first line within a range that fits an element of one line.
-func (o *other) search(e *element, from, to int) (found patch, fits bool) {
-	for i := from; i < to; i++ {
-		if e.fits(o.lines[i : i+1]) {
-			return patch{i, i + 1, e.marked()}, true
+// patchPartly marks the holes that fit at both ends of the line that replaces an element of one
+// line, if the change has as many lines on both sides.
+func (o *other) patchPartly(e *element, at int) (found patch, fits bool) {
+	for _, c := range o.changes {
+		line := c.NowFrom + e.from - c.OldFrom
+		if c.OldFrom <= e.from && e.from < c.OldTo && c.OldTo-c.OldFrom == c.NowTo-c.NowFrom && line >= at {
+			return patch{line, line + 1, markPartly(e.pieces, o.lines[line])}, true
 		}
 	}
 	return found, false
+}
+
+// searchMax bounds the lines that are compared to find an element.
+const searchMax = 1 << 20
+
+// within reports whether a line of the first text is within a change.
+func (o *other) within(line int) bool {
+	return slices.ContainsFunc(o.changes, func(c diff.Change) bool { return c.OldFrom < line && line < c.OldTo })
+}
+
+// around returns the range of the other text that may belong to lines [from, to) of the first one,
+// with the changes that touch them.
+func (o *other) around(from, to int) (a, b int) {
+	a, b = -1, -1
+	for _, c := range o.changes {
+		if c.OldFrom <= from && from <= c.OldTo && a < 0 {
+			a = c.NowFrom
+		}
+		if c.OldFrom <= to && to <= c.OldTo {
+			b = c.NowTo
+		}
+	}
+	if a < 0 {
+		a = o.startOf(from)
+	}
+	if b < 0 {
+		b = o.endOf(to)
+	}
+	return a, b
 }

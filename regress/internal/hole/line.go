@@ -62,6 +62,40 @@ func markPieces(pieces []piece, first string) string {
 	return b.String()
 }
 
+// markPartly returns a line with a mark in place of each hole that fits, from both ends up to the
+// first piece that does not.
+func markPartly(pieces []piece, line string) string {
+	tokens := tokensOf(line)
+	var head, tail string
+	for len(pieces) > 0 {
+		n := pieces[0].length()
+		if n == anyLength || n > len(tokens) || !pieces[0].fits(tokens[:n]) {
+			break
+		}
+		head += pieces[0].marked(tokens[:n])
+		pieces, tokens = pieces[1:], tokens[n:]
+	}
+	for len(pieces) > 0 {
+		last := &pieces[len(pieces)-1]
+		n := last.length()
+		if n == anyLength || n > len(tokens) || !last.fits(tokens[len(tokens)-n:]) {
+			break
+		}
+		tail = last.marked(tokens[len(tokens)-n:]) + tail
+		pieces, tokens = pieces[:len(pieces)-1], tokens[:len(tokens)-n]
+	}
+	return head + strings.Join(textsOf(tokens), "") + tail
+}
+
+// marked returns the mark of a hole, or the text of tokens that fit: a literal, or words in another
+// order.
+func (p *piece) marked(tokens []token) string {
+	if p.literal != nil || p.class == Order {
+		return strings.Join(textsOf(tokens), "")
+	}
+	return p.class.mark()
+}
+
 // piecesOf returns the pieces of a line that varies. There is one alternative for each text.
 func piecesOf(alternatives []string) []piece {
 	lines := make([][]token, len(alternatives))

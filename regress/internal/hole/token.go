@@ -1,6 +1,9 @@
 package hole
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // A token is a word, a number, a run of blanks, a recognised text such as a date, or one other
 // character.
@@ -63,6 +66,19 @@ func tokensOf(text string) []token {
 		}
 	}
 	return tokens
+}
+
+// shapeOf returns a line with a mark for each recognised token.
+func shapeOf(line string) string {
+	var b strings.Builder
+	for _, t := range tokensOf(line) {
+		if t.class == Free {
+			b.WriteString(t.text)
+		} else {
+			b.WriteString(t.class.mark())
+		}
+	}
+	return b.String()
 }
 
 // textsOf returns the texts of tokens.

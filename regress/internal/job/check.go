@@ -29,6 +29,9 @@ func check(o *regress.Options, command string) error {
 	if command == regress.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
+	if o.Judge.RepeatAfter < 0 {
+		return fault.Inputf("--repeat-after %s: it must be 0 or more", o.Judge.RepeatAfter)
+	}
 	if command != CasesCommand && command != DiffCommand {
 		if err := checkBounds(&o.Limits); err != nil {
 			return err
