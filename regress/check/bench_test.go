@@ -19,12 +19,12 @@ import (
 
 // BenchmarkCheck is a whole check, for its profile: what muster itself does for
 // one case, reported as own-µs/case, lanes' helpers and all, beside what the tool takes. With true the
-// case leaves nothing, with cp as much as it reads.
+// case leaves nothing, with cp as much as it reads. With sh each output has a line that varies.
 //
 //	go test -bench Check -cpuprofile cpu.out ./regress/check && go tool pprof -top cpu.out
 func BenchmarkCheck(b *testing.B) {
 	for _, size := range []int{1 << 10, 67 << 10} {
-		for _, words := range [][]string{{"true"}, {"cp", "{in}", "{out}"}} {
+		for _, words := range [][]string{{"true"}, {"cp", "{in}", "{out}"}, {"sh", "-c", `date +%N; cat "$0"`, "{in}"}} {
 			b.Run(fmt.Sprintf("%s/%dK", words[0], size>>10), func(b *testing.B) { benchmarkCheck(b, size, words) })
 		}
 	}
@@ -37,7 +37,7 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 		Corpus:  regress.Corpus{Path: pack(b, filepath.Join(dir, "corpus.tar"), cases, size)},
 		Command: regress.Command{Words: words},
 		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
-		Judge:   regress.CompareOptions{Repeat: 1, Retries: 2},
+		Judge:   regress.CompareOptions{Repeat: 2, Retries: 2},
 		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Report:  regress.Report{Format: regress.Text, Quiet: true},
 		Helper:  []string{"/proc/self/exe"},

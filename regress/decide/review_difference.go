@@ -90,7 +90,7 @@ func (b describer) compareSides(d *review.Difference, caseName string, was, is *
 // compare finds the parts in which both sides differ. It adds flaky parts only if nothing else
 // differs.
 func (b describer) compare(d *review.Difference, c *outcome.Comparison, was, is content.Side) (err error) {
-	if *c, err = outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(b.rules, was.Open, is.Open)); err != nil {
+	if *c, err = outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(b.rules, was, is)); err != nil {
 		return err
 	}
 	if c.EndingDiffers {

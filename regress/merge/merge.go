@@ -348,7 +348,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	}
 	left = left.With(&rec.Outcome)
 	word.Masked, word.Ignored, word.Holes = left.Masked, left.Ignored, left.Holes
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.run.Job.Rules, was.Open, is.Open))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.run.Job.Rules, was, is))
 	if err != nil {
 		return word, err
 	}

@@ -143,7 +143,7 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 	b.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
 	was, is := content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}
-	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.Job.Rules, was.Open, is.Open))
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.Job.Rules, was, is))
 	if err != nil {
 		return word, err
 	}

@@ -193,7 +193,11 @@ func (p *passes) conclude(t pass.Task, rec golden.Record) error {
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
 	}
-	left, err := content.UncomparedIn(p.run.Job.Rules, content.Side{Outcome: &rec.Outcome, Open: keep.ContentsIn(p.writer)})
+	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
+	left, err := content.UncomparedIn(p.run.Job.Rules, side)
+	if err == nil {
+		err = p.varying.suggest(p.run.Job.Rules, side)
+	}
 	if err != nil {
 		return err
 	}

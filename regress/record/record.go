@@ -74,6 +74,7 @@ func end(ctx context.Context, into place.Target, p *passes, err error) error {
 	}
 	if err == nil {
 		p.varying.warn(s)
+		p.varying.note(s)
 		err = p.failing.name()
 	}
 	switch {

@@ -2,6 +2,8 @@ package record
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -25,6 +27,36 @@ const exampleMax = 1 << 20
 type variation struct {
 	example string      // of two runs that differ; "" for none
 	found   atomic.Bool // an example is known, or will be
+
+	rules map[string]bool // of --normalize, that make holes go away
+	asked int             // flaky cases that were searched for rules
+}
+
+// suggestFrom is the number of flaky cases that are searched for rules. All cases of a tool vary in
+// few ways.
+const suggestFrom = 100
+
+// suggest adds the rules that make holes of a case go away. One goroutine at a time calls it.
+func (v *variation) suggest(rules normalize.Rules, s content.Side) error {
+	if !s.Outcome.Flaky() || v.asked == suggestFrom {
+		return nil
+	}
+	v.asked++
+	if v.rules == nil {
+		v.rules = map[string]bool{}
+	}
+	return content.Suggest(rules, s, v.rules)
+}
+
+// note prints the rules.
+func (v *variation) note(s *run.Run) {
+	text := ""
+	for _, rule := range slices.Sorted(maps.Keys(v.rules)) {
+		text += " --normalize '" + rule + "'"
+	}
+	if text != "" {
+		s.Events.Note("to have these lines compared in full, record again with" + text)
+	}
 }
 
 // find looks for a case whose run differs from an earlier one, unless it has an example

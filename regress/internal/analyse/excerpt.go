@@ -83,7 +83,7 @@ func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) 
 
 // describeInWords describes how a case differs by a cause that has no edit of a text there.
 func describeInWords(rules normalize.Rules, of cause.Cause, was, is content.Side) (string, error) {
-	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was.Open, is.Open))
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was, is))
 	if err != nil || len(c.Parts) == 0 {
 		return "", err
 	}

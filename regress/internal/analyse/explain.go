@@ -20,7 +20,7 @@ type Explanation struct {
 // Explain compares two outcomes of a case under rules, and returns the causes of an index that they
 // show. size is the size of the source. Several goroutines may call it.
 func Explain(rules normalize.Rules, index *cause.Index, caseName string, size int64, was, is content.Side) (t Explanation, err error) {
-	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was.Open, is.Open))
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was, is))
 	if err != nil {
 		return t, err
 	}

@@ -45,7 +45,7 @@ func TestContentsAreReadOnce(t *testing.T) {
 		}
 		was.opened, is.opened = 0, 0
 		a, b := content.Side{Outcome: &old, Open: content.Cache(was.open)}, content.Side{Outcome: &now, Open: content.Cache(is.open)}
-		c, err := outcome.Compare(&old, &now, content.SameUnder(rules, a.Open, b.Open))
+		c, err := outcome.Compare(&old, &now, content.SameUnder(rules, a, b))
 		if err != nil {
 			t.Fatal(err)
 		}

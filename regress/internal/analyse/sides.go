@@ -24,7 +24,7 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	}
 	b, _, err := now.Get(caseName)
 	b.Outcome.Settle(&a.Outcome)
-	return content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}, err
+	return content.NewSide(&a.Outcome, content.Cache(old.Content)), content.NewSide(&b.Outcome, content.Cache(now.Content)), err
 }
 
 // partOf returns a part of a side, or nil.

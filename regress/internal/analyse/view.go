@@ -26,7 +26,7 @@ type View struct {
 
 // WriteDifferences writes every difference of two outcomes in full.
 func (v View) WriteDifferences(old, now content.Side) error {
-	c, err := outcome.Compare(old.Outcome, now.Outcome, content.SameUnder(v.Rules, old.Open, now.Open))
+	c, err := outcome.Compare(old.Outcome, now.Outcome, content.SameUnder(v.Rules, old, now))
 	if err != nil {
 		return err
 	}

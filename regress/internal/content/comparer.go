@@ -16,21 +16,21 @@ type Sameness func(old, now Opener) outcome.Same
 
 // SameUnder compares two parts after the rules have rewritten them. It compares a flaky part around
 // its holes. Errors are those of the openers.
-func SameUnder(rules normalize.Rules, old, now Opener) outcome.Same {
+func SameUnder(rules normalize.Rules, old, now Side) outcome.Same {
 	return func(o, n outcome.Part) (bool, error) {
 		switch {
 		case o.Flaky:
-			return around(rules, old, o, now, n)
+			return around(rules, old, o, now.Open, n)
 		case n.Flaky:
-			return around(rules, now, n, old, o)
+			return around(rules, now, n, old.Open, o)
 		case !rules.Applies(o.Key):
 			return false, nil
 		}
-		a, err := ReadAll(old, o)
+		a, err := ReadAll(old.Open, o)
 		if err != nil {
 			return false, err
 		}
-		b, err := ReadAll(now, n)
+		b, err := ReadAll(now.Open, n)
 		if err != nil {
 			return false, err
 		}
@@ -77,6 +77,11 @@ func (c Comparer) Hold(bytes int64, do func() error) error {
 // Same is SameUnder with the rules and the bound of the comparer. It must not be called within
 // Hold.
 func (c Comparer) Same(old, now Opener) outcome.Same {
+	return c.SameSides(Side{Open: old}, Side{Open: now})
+}
+
+// SameSides is Same for sides, which may keep patterns.
+func (c Comparer) SameSides(old, now Side) outcome.Same {
 	under := SameUnder(c.rules, old, now)
 	return func(o, n outcome.Part) (same bool, err error) {
 		if !o.Flaky && !n.Flaky && !c.rules.Applies(o.Key) {

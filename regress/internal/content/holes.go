@@ -11,11 +11,11 @@ import (
 
 // around compares parts around holes: one part is flaky, and the other one must fit the pattern of
 // its texts. Shapes are compared elsewhere.
-func around(rules normalize.Rules, openFlaky Opener, flaky outcome.Part, open Opener, p outcome.Part) (bool, error) {
+func around(rules normalize.Rules, s Side, flaky outcome.Part, open Opener, p outcome.Part) (bool, error) {
 	if !hasText(p.Form, p.Size) || isVariant(flaky, p) {
 		return true, nil
 	}
-	pattern, err := patternOf(rules, openFlaky, flaky, p.Form)
+	pattern, err := s.patternOf(rules, flaky, p.Form)
 	if err != nil || pattern == nil {
 		return true, err
 	}
@@ -50,7 +50,19 @@ func variants(flaky outcome.Part) (list []outcome.Part) {
 
 // patternOf returns the pattern of the texts that a flaky part had in a form, after the rewrites.
 // It returns nil if no text is known that varies: goldens of format 1 kept only one text.
-func patternOf(rules normalize.Rules, open Opener, flaky outcome.Part, form outcome.Form) (*hole.Pattern, error) {
+func (s Side) patternOf(rules normalize.Rules, flaky outcome.Part, form outcome.Form) (*hole.Pattern, error) {
+	key := patternKey{flaky.Key, form}
+	if p, known := s.patterns[key]; known {
+		return p, nil
+	}
+	p, err := s.findPattern(rules, flaky, form)
+	if err == nil && s.patterns != nil {
+		s.patterns[key] = p
+	}
+	return p, err
+}
+
+func (s Side) findPattern(rules normalize.Rules, flaky outcome.Part, form outcome.Form) (*hole.Pattern, error) {
 	if flaky.Seen == outcome.AllShapes && len(flaky.Variants) == 0 {
 		return nil, nil
 	}
@@ -59,7 +71,7 @@ func patternOf(rules normalize.Rules, open Opener, flaky outcome.Part, form outc
 		if p.Form != form || !hasText(p.Form, p.Size) {
 			continue
 		}
-		text, err := Shown(rules, open, &p)
+		text, err := Shown(rules, s.Open, &p)
 		if err != nil {
 			return nil, err
 		}
@@ -82,8 +94,8 @@ func sizeWithVariants(p outcome.Part) (sum int64) {
 
 // count adds a flaky part to counts. It reports whether the part varies under the rules: in its
 // text or in its shape.
-func count(h *regress.Holes, rules normalize.Rules, open Opener, flaky outcome.Part) (varies bool, err error) {
-	pattern, err := patternOf(rules, open, flaky, outcome.Regular)
+func (s Side) count(h *regress.Holes, rules normalize.Rules, flaky outcome.Part) (varies bool, err error) {
+	pattern, err := s.patternOf(rules, flaky, outcome.Regular)
 	if err != nil {
 		return false, err
 	}
@@ -113,7 +125,7 @@ func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
 		if !p.Flaky {
 			continue
 		}
-		pattern, err := patternOf(rules, s.Open, p, outcome.Regular)
+		pattern, err := s.patternOf(rules, p, outcome.Regular)
 		if err != nil {
 			return false, err
 		}
@@ -122,6 +134,54 @@ func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Suggest adds to found the rules of --normalize, as their texts, that make all holes of a class go
+// away in a flaky part of an outcome.
+func Suggest(rules normalize.Rules, s Side, found map[string]bool) error {
+	for _, p := range s.Outcome.Parts {
+		if !p.Flaky {
+			continue
+		}
+		pattern, err := s.patternOf(rules, p, outcome.Regular)
+		if err != nil {
+			return err
+		}
+		if pattern == nil {
+			continue
+		}
+		for _, c := range pattern.Classes() {
+			if err := suggestFor(c, rules, s, p, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// suggestFor adds the first rule that makes the holes of one class go away.
+func suggestFor(c hole.Class, rules normalize.Rules, s Side, flaky outcome.Part, found map[string]bool) error {
+	for _, text := range c.Rules() {
+		works, err := removes(rules, text, s, flaky, c)
+		if err != nil {
+			return err
+		}
+		if works {
+			found[text] = true
+			break
+		}
+	}
+	return nil
+}
+
+// removes reports whether a further rule leaves no hole of a class in a flaky part.
+func removes(rules normalize.Rules, text string, s Side, flaky outcome.Part, c hole.Class) (bool, error) {
+	more, err := normalize.Parse([]string{text})
+	if err != nil {
+		return false, err
+	}
+	after, err := Side{Outcome: s.Outcome, Open: s.Open}.patternOf(slices.Concat(rules, more), flaky, outcome.Regular)
+	return err == nil && !after.Count().IsWhole && !slices.Contains(after.Classes(), c), err
 }
 
 // Texts returns a part of both sides after the rewrites. If one side varies, both have a mark in
@@ -138,17 +198,17 @@ func Texts(rules normalize.Rules, was, is Side, old, now *outcome.Part) (a, b []
 	}
 	switch {
 	case old.Flaky:
-		return marked(rules, was.Open, *old, a, b)
+		return was.marked(rules, *old, a, b)
 	case now.Flaky:
-		b, a, err = marked(rules, is.Open, *now, b, a)
+		b, a, err = is.marked(rules, *now, b, a)
 	}
 	return a, b, err
 }
 
 // marked marks the holes of a flaky part in its text and in another text. If nothing but marks
 // would be left, both stay as they are.
-func marked(rules normalize.Rules, open Opener, flaky outcome.Part, text, other []byte) (a, b []byte, err error) {
-	pattern, err := patternOf(rules, open, flaky, outcome.Regular)
+func (s Side) marked(rules normalize.Rules, flaky outcome.Part, text, other []byte) (a, b []byte, err error) {
+	pattern, err := s.patternOf(rules, flaky, outcome.Regular)
 	if err != nil || pattern == nil {
 		return text, other, err
 	}

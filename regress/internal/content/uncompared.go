@@ -43,7 +43,7 @@ func VaryingIn(rules normalize.Rules, s Side) (u Uncompared, err error) {
 		if !p.Flaky {
 			continue
 		}
-		varies, err := count(&u.Holes, rules, s.Open, p)
+		varies, err := s.count(&u.Holes, rules, p)
 		if err != nil {
 			return u, err
 		}

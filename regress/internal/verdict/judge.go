@@ -44,11 +44,12 @@ func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left 
 		return keep.Unlike, left, err
 	}
 	r.Outcome.IgnoreOf(&old.Outcome, j.Ignored.Match)
-	l, err = keep.Compare(&old.Outcome, &r.Outcome, j.Comparer.Same(j.Baseline.Content, r.Open))
+	side := content.NewSide(&old.Outcome, j.Baseline.Content)
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, j.Comparer.SameSides(side, content.Side{Open: r.Open}))
 	if err != nil {
 		return l, left, err
 	}
-	left, err = content.UncomparedIn(j.Rules, content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
+	left, err = content.UncomparedIn(j.Rules, side)
 	return l, left.With(&r.Outcome), err
 }
 
@@ -98,7 +99,7 @@ func (j *Judge) decide(t pass.Task) (judged report.Case, decided bool, err error
 // decideBy gives the verdict on a case whose runs are joined in rec.
 func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged report.Case, err error) {
 	was, is := j.sidesOf(old, rec)
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(j.Rules, was.Open, is.Open))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(j.Rules, was, is))
 	if err != nil {
 		return judged, err
 	}
@@ -139,5 +140,5 @@ func (j *Judge) Sides(caseName string) (was, is content.Side, err error) {
 }
 
 func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
-	return content.Side{Outcome: &old.Outcome, Open: content.Cache(j.Baseline.Content)}, content.KeptSide(&rec.Outcome, content.Cache(j.Found.Content))
+	return content.NewSide(&old.Outcome, content.Cache(j.Baseline.Content)), content.KeptSide(&rec.Outcome, content.Cache(j.Found.Content))
 }
