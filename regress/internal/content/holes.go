@@ -12,7 +12,14 @@ import (
 // around compares parts around holes: one part is flaky, and the other one must fit the pattern of
 // its texts. Shapes are compared elsewhere.
 func around(rules normalize.Rules, s Side, flaky outcome.Part, open Opener, p outcome.Part) (bool, error) {
-	if !hasText(p.Form, p.Size) || isVariant(flaky, p) {
+	if !hasText(p.Form, p.Size) {
+		at := slices.IndexFunc(p.Variants, func(v outcome.Variant) bool { return hasText(v.Form, v.Size) })
+		if at < 0 {
+			return true, nil
+		}
+		p = p.Variants[at].As(p.Key) // the kept run had none
+	}
+	if isVariant(flaky, p) {
 		return true, nil
 	}
 	pattern, err := s.patternOf(rules, flaky, p.Form)
@@ -121,7 +128,7 @@ func (s Side) count(h *regress.Holes, rules normalize.Rules, flaky outcome.Part)
 // HasWideHoles reports whether a part of an outcome has a hole whose extent shows only in many runs:
 // one for another order, or for free text. Two runs of a list in random order often end alike.
 func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
-	for _, p := range s.Outcome.Parts {
+	for _, p := range outcome.Folded(s.Outcome).Parts {
 		if !p.Flaky {
 			continue
 		}
@@ -139,7 +146,7 @@ func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
 // Suggest adds to found the rules of --normalize, as their texts, that make all holes of a class go
 // away in a flaky part of an outcome.
 func Suggest(rules normalize.Rules, s Side, found map[string]bool) error {
-	for _, p := range s.Outcome.Parts {
+	for _, p := range outcome.Folded(s.Outcome).Parts {
 		if !p.Flaky {
 			continue
 		}

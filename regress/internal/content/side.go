@@ -49,7 +49,7 @@ func FlakyParts(o *outcome.Outcome) []string {
 	if o.EndingFlaky() {
 		names = append(names, outcome.EndingPart)
 	}
-	for _, p := range o.Parts {
+	for _, p := range outcome.Folded(o).Parts {
 		if p.Flaky {
 			names = append(names, outcome.PartName(p.Key))
 		}

@@ -1,7 +1,5 @@
 package hole
 
-import "strings"
-
 // A bag counts texts without their order.
 type bag struct {
 	counts map[string]int
@@ -25,72 +23,6 @@ func (b bag) equals(texts []string) bool {
 	for _, text := range texts {
 		found[text]++
 		if found[text] > b.counts[text] {
-			return false
-		}
-	}
-	return true
-}
-
-// A lineBag is a bag of lines. Lines that vary count by their shapes.
-type lineBag struct {
-	texts  map[string]int
-	shapes map[string]int // of the lines that are not in texts
-	size   int
-}
-
-// newLineBag returns the bag of a part of a text, with its alternatives in the other texts. All have
-// the same shapes.
-func newLineBag(alternatives [][]string) lineBag {
-	b := lineBag{texts: newBag(alternatives[0]).counts, shapes: map[string]int{}, size: len(alternatives[0])}
-	for _, lines := range alternatives[1:] {
-		counts := newBag(lines).counts
-		for text, n := range b.texts {
-			b.texts[text] = min(n, counts[text])
-		}
-	}
-	for _, line := range b.rest(alternatives[0]) {
-		b.shapes[shapeOf(line)]++
-	}
-	return b
-}
-
-// rest returns the lines that are not among the texts of the bag, in order.
-func (b lineBag) rest(lines []string) (rest []string) {
-	found := make(map[string]int, len(b.texts))
-	for _, line := range lines {
-		if found[line] < b.texts[line] {
-			found[line]++
-			continue
-		}
-		rest = append(rest, line)
-	}
-	return rest
-}
-
-// marked returns lines with marks in those that vary.
-func (b lineBag) marked(lines []string) string {
-	var text strings.Builder
-	found := make(map[string]int, len(b.texts))
-	for _, line := range lines {
-		if found[line] < b.texts[line] {
-			found[line]++
-			text.WriteString(line)
-			continue
-		}
-		text.WriteString(shapeOf(line))
-	}
-	return text.String()
-}
-
-// equals reports whether lines are those of the bag, in any order.
-func (b lineBag) equals(lines []string) bool {
-	if len(lines) != b.size {
-		return false
-	}
-	found := make(map[string]int, len(b.shapes))
-	for _, line := range b.rest(lines) {
-		shape := shapeOf(line)
-		if found[shape]++; found[shape] > b.shapes[shape] {
 			return false
 		}
 	}

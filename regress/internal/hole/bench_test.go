@@ -12,7 +12,9 @@ func BenchmarkTimeStamp(b *testing.B) {
 	for i := range 120 {
 		fmt.Fprintf(&lines, "int v%d = call(%d, \"text\");\n", i, i)
 	}
-	at := func(second int) []byte { return []byte(fmt.Sprintf("/* made at 12:00:%02d */\n", second) + lines.String()) }
+	at := func(second int) []byte {
+		return []byte(fmt.Sprintf("/* made at 12:00:%02d */\n", second) + lines.String())
+	}
 	first, second, now := at(1), at(2), at(3)
 	b.Run("Find", func(b *testing.B) {
 		for b.Loop() {

@@ -10,6 +10,7 @@ import (
 type region struct {
 	from, to     int
 	alternatives [][]string // the lines of each text, the first text's own first
+	found        [itemKinds][][]string
 }
 
 // height returns the lines of the region in the text that has most.
@@ -54,21 +55,6 @@ func distinct(texts [][]byte) (list [][]byte) {
 	return list
 }
 
-// An other text, with its changes from the first one as ranges of lines.
-type other struct {
-	lines   []string
-	changes []diff.Change
-}
-
-func compareWith(first, text []byte) other {
-	a, b := lineStarts(first), lineStarts(text)
-	o := other{lines: splitLines(text), changes: diff.Changes(first, text)}
-	for i, c := range o.changes {
-		o.changes[i] = diff.Change{OldFrom: lineAt(a, c.OldFrom), OldTo: lineAt(a, c.OldTo), NowFrom: lineAt(b, c.NowFrom), NowTo: lineAt(b, c.NowTo)}
-	}
-	return o
-}
-
 // regionsOf joins the changes of all texts that overlap or touch.
 func regionsOf(lines []string, others []other) (list []region) {
 	var all []diff.Change
@@ -93,31 +79,6 @@ func regionsOf(lines []string, others []other) (list []region) {
 	return list
 }
 
-// startOf returns where a region that starts at a line of the first text starts in the other one.
-// Lines that are put in there belong to the region.
-func (o *other) startOf(line int) int {
-	shift := 0
-	for _, c := range o.changes {
-		if c.OldTo > line || c.OldFrom == line {
-			break
-		}
-		shift = c.NowTo - c.OldTo
-	}
-	return line + shift
-}
-
-// endOf returns where a region that ends at a line of the first text ends in the other one.
-func (o *other) endOf(line int) int {
-	shift := 0
-	for _, c := range o.changes {
-		if c.OldTo > line {
-			break
-		}
-		shift = c.NowTo - c.OldTo
-	}
-	return line + shift
-}
-
 // build gives each region the narrowest elements.
 func (b *builder) build() []element {
 	for i := 0; i < len(b.regions); {
@@ -129,8 +90,8 @@ func (b *builder) build() []element {
 
 // add adds elements for a region, and perhaps for some that follow. It returns the next region.
 func (b *builder) add(i int) (next int) {
-	r := &b.regions[i]
-	if b.balanced(i, 1, linesOf) == i+1 {
+	r, reach := &b.regions[i], min(reachMax, effortMax/len(b.regions))
+	if b.balanced(i, 1, wholeLines) == i+1 {
 		return b.addOrder(i, i+1, shuffled)
 	}
 	var lines []element
@@ -139,13 +100,13 @@ func (b *builder) add(i int) (next int) {
 			return b.addAll(i, lines)
 		}
 	}
-	if end := b.balanced(i, reachMax, linesOf); end > i {
+	if end := b.balanced(i, reach, wholeLines); end > i {
 		return b.addOrder(i, end, shuffled)
 	}
-	if end := b.balanced(i, reachMax, shapesIn); end > i {
+	if end := b.balanced(i, reach, shapes); end > i {
 		return b.addOrder(i, end, shuffled)
 	}
-	if end := b.balanced(i, reachMax, wordsIn); end > i {
+	if end := b.balanced(i, reach, words); end > i {
 		return b.addOrder(i, end, mixed)
 	}
 	if lines != nil {
@@ -154,42 +115,56 @@ func (b *builder) add(i int) (next int) {
 	return b.addAll(i, []element{{kind: anything, from: r.from, lines: b.lines[r.from:r.to], most: r.height()}})
 }
 
-func linesOf(lines []string) []string { return lines }
+// items is what a balance counts.
+type items uint8
 
-func shapesIn(lines []string) []string {
-	shapes := make([]string, len(lines))
-	for i, line := range lines {
-		shapes[i] = shapeOf(line)
+const (
+	wholeLines items = iota
+	shapes
+	words
+	itemKinds
+)
+
+// items returns the items of each alternative. It finds them once.
+func (r *region) items(kind items) [][]string {
+	if r.found[kind] == nil {
+		for _, lines := range r.alternatives {
+			switch kind {
+			case shapes:
+				lines = shapesIn(lines)
+			case words:
+				lines = wordsIn(lines)
+			}
+			r.found[kind] = append(r.found[kind], lines)
+		}
 	}
-	return shapes
+	return r.found[kind]
 }
 
 // reachMax bounds the regions that lines move between.
 const reachMax = 256
 
-// Lines that do not move may lie between those that do. Within an order, a moved line beside them
-// would not show. So they must be few: calmFew, or calmShare for each line that moves.
-const (
-	calmFew   = 100
-	calmShare = 10
-)
+// effortMax bounds the regions that are searched for lines that move, over all regions.
+const effortMax = 1 << 18
 
 // balanced returns the end of the shortest run of regions from i on, at most reach, that has the
-// same items in all texts. It returns 0 if there is none.
-func (b *builder) balanced(i, reach int, itemsOf func(lines []string) []string) (end int) {
+// same items in all texts. It returns 0 if there is none. Lines that all texts share lie between the
+// regions. They must not be more than those that move: within an order, a change of their own order
+// does not show.
+func (b *builder) balanced(i, reach int, kind items) (end int) {
 	sums := make([]balance, len(b.regions[i].alternatives)-1)
 	moving := 0
 	for j := i; j < min(len(b.regions), i+reach); j++ {
 		r := &b.regions[j]
 		moving += r.height()
-		if calm := r.to - b.regions[i].from - moving; calm > calmFew+calmShare*moving {
+		if calm := r.to - b.regions[i].from - moving; calm > moving {
 			return 0
 		}
 		off := 0
-		first := itemsOf(r.alternatives[0])
+		items := r.items(kind)
 		for k := range sums {
-			sums[k].add(first, -1)
-			sums[k].add(itemsOf(r.alternatives[k+1]), +1)
+			sums[k].add(items[0], -1)
+			sums[k].add(items[k+1], +1)
 			off += sums[k].off
 		}
 		if off == 0 {

@@ -74,7 +74,7 @@ func (o *other) patch(e *element, at int) (found patch, fits bool) {
 	}
 	from, end := o.around(e.from, to)
 	from = max(at, from)
-	if (end-from)*len(e.lines) > searchMax {
+	if (end-from-len(e.lines)+1)*len(e.lines) > searchMax {
 		return found, false
 	}
 	for ; from+len(e.lines) <= end; from++ {

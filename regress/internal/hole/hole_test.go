@@ -49,7 +49,7 @@ func TestFits(t *testing.T) {
 		},
 		"temporary path": {
 			runs:    [][]string{{"#line 1 \"/tmp/ccA1b2.c\"\n"}, {"#line 1 \"/tmp/cc9Z.c\"\n"}},
-			classes: "temporary path", fit: [][]string{{"#line 1 \"/tmp/x/y.c\"\n"}}, misfit: [][]string{{"#line 2 \"/tmp/x/y.c\"\n"}, {"#line 1 \"/etc/passwd\"\n"}},
+			classes: "temporary path", fit: [][]string{{"#line 1 \"/tmp/y.c\"\n"}}, misfit: [][]string{{"#line 2 \"/tmp/y.c\"\n"}, {"#line 1 \"/tmp/x/y.c\"\n"}, {"#line 1 \"/etc/passwd\"\n"}},
 			marked: "#line 1 \"⟨temporary path⟩\"\n",
 		},
 		"number": {
@@ -92,7 +92,51 @@ func TestFits(t *testing.T) {
 		},
 		"a hole beside a line that never varies": {
 			runs:    [][]string{{"took 1 s\n", "x = 1\n"}, {"took 2 s\n", "x = 1\n"}},
-			classes: "number", misfit: [][]string{{"took 1 s\n", "x = 2\n"}, {"took 3 s\n", "x = 2\n"}}, marked: "took ⟨number⟩ s\nx = 1\n",
+			classes: "duration", misfit: [][]string{{"took 1 s\n", "x = 2\n"}, {"took 3 s\n", "x = 2\n"}}, marked: "took ⟨duration⟩\nx = 1\n",
+		},
+		"a log of parallel jobs": {
+			runs: [][]string{
+				{"a: status 0, 12 ms\n", "b: status 0, 7 ms\n", "c: status 0, 3 ms\n"},
+				{"c: status 0, 8 ms\n", "a: status 0, 13 ms\n", "b: status 0, 7 ms\n"},
+			},
+			classes: "another order", fit: [][]string{{"b: status 0, 7 ms\n", "c: status 0, 99 ms\n", "a: status 0, 1 ms\n"}},
+			misfit: [][]string{
+				{"b: status 0, 7 ms\n", "c: status 0, 99 ms\n", "a: status 1, 1 ms\n"}, {"b: status 0, 7 ms\n", "c: status 0, 99 ms\n", "d: status 0, 1 ms\n"},
+				{"b: status 0, ⟨duration⟩\n", "c: status 0, 99 ms\n", "a: status 0, 1 ms\n"},
+			},
+			marked: "a: status 0, ⟨duration⟩\nb: status 0, 7 ms\nc: status 0, ⟨duration⟩\n",
+		},
+		"two lines far apart": {
+			runs:    [][]string{{"x y\n", "1\n", "2\n", "3\n", "z v\n"}, {"z v\n", "1\n", "2\n", "3\n", "x y\n"}},
+			classes: "free text", misfit: [][]string{{"x y\n", "1\n", "3\n", "2\n", "z v\n"}}, marked: "⟨free text⟩ ⟨free text⟩\n1\n2\n3\n⟨free text⟩ ⟨free text⟩\n",
+		},
+		"a word like a month": {
+			runs:    [][]string{{"Decoded 12 frames\n"}, {"Decoded 13 frames\n"}},
+			classes: "number", fit: [][]string{{"Decoded 9 frames\n"}}, misfit: [][]string{{"Declined 9 frames\n"}}, marked: "Decoded ⟨number⟩ frames\n",
+		},
+		"a time and a number in a table": {
+			runs:    [][]string{{"12:00:01,0,ok\n"}, {"12:00:02,0,ok\n"}},
+			classes: "time", fit: [][]string{{"12:00:03,0,ok\n"}}, misfit: [][]string{{"12:00:03,1,ok\n"}}, marked: "⟨time⟩,0,ok\n",
+		},
+		"a time and a number": {
+			runs:    [][]string{{"Nov 25 04:12:57 1234 -1234 requests\n"}, {"Nov 25 04:12:58 1234 -1234 requests\n"}},
+			classes: "time", misfit: [][]string{{"Nov 25 04:12:59 9999 -1234 requests\n"}, {"Nov 25 04:12:59 1234 -9999 requests\n"}}, marked: "⟨time⟩ 1234 -1234 requests\n",
+		},
+		"the end of a temporary path": {
+			runs:    [][]string{{"/tmp/cc1/main.o=ok\n"}, {"/tmp/cc2/main.o=ok\n"}},
+			classes: "temporary path", fit: [][]string{{"/tmp/cc3/main.o=ok\n"}}, misfit: [][]string{{"/tmp/cc3/other.o=ok\n"}, {"/tmp/cc3/main.o=fail\n"}}, marked: "⟨temporary path⟩/main.o=ok\n",
+		},
+		"padding": {
+			runs:    [][]string{{"took   9.1 s\n"}, {"took   9.3 s\n"}},
+			classes: "duration", fit: [][]string{{"took  10.1 s\n"}, {"took 999.1 ms\n"}}, misfit: [][]string{{"took  ten s\n"}}, marked: "took ⟨duration⟩\n",
+		},
+		"a small number": {
+			runs:    [][]string{{"error 0.0012\n"}, {"error 0.0013\n"}},
+			classes: "number", fit: [][]string{{"error 9.5e-05\n"}}, misfit: [][]string{{"error e-05\n"}}, marked: "error ⟨number⟩\n",
+		},
+		"numbers that happen to move": {
+			runs:    [][]string{{"took 1\n", "took 2\n", "took 3\n"}, {"took 2\n", "took 3\n", "took 4\n"}},
+			classes: "number", fit: [][]string{{"took 7\n", "took 8\n", "took 9\n"}}, misfit: [][]string{{"took 7\n", "took 8\n"}}, marked: "took ⟨number⟩\ntook ⟨number⟩\ntook ⟨number⟩\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -127,6 +127,19 @@ func piecesOf(alternatives []string) []piece {
 	return l.pieces
 }
 
+// columnsOf returns the pieces of lines that have the same number of tokens.
+func columnsOf(alternatives []string) []piece {
+	lines := make([][]token, len(alternatives))
+	for i, line := range alternatives {
+		lines[i] = tokensOf(line)
+	}
+	l := pieceList{}
+	for i := range lines[0] {
+		l.addColumn(column(lines, i))
+	}
+	return l.pieces
+}
+
 // commonTokens counts the tokens that all lines share, in the order of at, up to most.
 func commonTokens(lines [][]token, most int, at func(line []token, i int) token) int {
 	for i := range most {

@@ -14,10 +14,13 @@ type token struct {
 
 // Parts of recognised texts.
 const (
-	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*`
-	clock = `\d\d:\d\d:\d\d(?:[.,]\d+)?`
-	zone  = `(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b)?`
-	unit  = `(?:ns|us|µs|μs|ms|s|min|m|h)`
+	month  = `(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b`
+	day    = `(?:Mon|Tue(?:s)?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? `
+	year   = `(?: (?:19|20)\d\d\b)?`
+	clock  = `\d\d:\d\d:\d\d(?:\.\d+)?`
+	zone   = `(?:Z|[+-]\d\d:?\d\d| (?:UTC|GMT))?\b`
+	number = `\d+(?:\.\d+)?`
+	unit   = `(?:ns|us|µs|μs|ms|s|min|m|h)`
 )
 
 // recognised has an expression for each class that a token can have. At each place the first
@@ -26,14 +29,14 @@ var recognised = [...]struct {
 	class Class
 	text  string
 }{
-	{Time, `\d{4}-\d\d-\d\d(?:[T ]` + clock + zone + `|[T ]\d\d:\d\d\b)?`},
-	{Time, `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:` + month + ` {1,2}\d{1,2},?|\d{1,2} ` + month + `,?)(?: \d{4})?(?: ` + clock + zone + `)?(?: \d{4})?\b`},
+	{Time, `\d{4}-\d\d-\d\d(?:[T ]` + clock + `(?:,\d{3}\b)?` + zone + `(?: [+-]\d{4}\b)?|[T ]\d\d:\d\d\b)?`},
+	{Time, `(?:` + day + `)?(?:` + month + ` {1,2}\d{1,2},?|\d{1,2} ` + month + `,?)` + year + `(?: ` + clock + zone + `)?` + year + `\b`},
 	{Time, clock + zone},
 	{UUID, `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`},
 	{Address, `0[xX][0-9a-fA-F]+\b`},
-	{TempPath, `/(?:var/)?tmp/[^\s"'` + "`" + `<>|;:,()\[\]{}]+`},
-	{Duration, `(?:\d+(?:\.\d+)?` + unit + `)+\b`},
-	{Number, `\d+(?:\.\d+)?\b`},
+	{TempPath, `/(?:var/)?tmp/[\pL\pN_.~+-]+`},
+	{Duration, `(?:` + number + unit + `)+\b|` + number + ` (?:ns|us|µs|μs|ms|s|sec|seconds|min)\b`},
+	{Number, number + `(?:[eE][+-]?\d+)?\b`},
 	{Hex, `(?:[0-9a-f]{8,}|[0-9A-F]{8,})\b`},
 	{Free, `[\pL\pN_]+`},
 	{Free, `[ \t]+`},
@@ -52,8 +55,16 @@ var tokenPattern = func() *regexp.Regexp {
 	return regexp.MustCompile(text)
 }()
 
-// tokensOf splits a text into tokens.
+// tokenizedMax bounds the text that is split into tokens, in bytes. Tokens take many times the
+// memory of their text. A longer text is one token.
+const tokenizedMax = 64 << 10
+
+// tokensOf splits a text into tokens. All but one of the blanks before a number belong to it: they
+// pad it to a column.
 func tokensOf(text string) []token {
+	if len(text) > tokenizedMax {
+		return []token{{Free, text}}
+	}
 	found := tokenPattern.FindAllStringSubmatchIndex(text, -1)
 	tokens := make([]token, len(found))
 	for i, at := range found {
@@ -64,8 +75,19 @@ func tokensOf(text string) []token {
 				break
 			}
 		}
+		if i > 0 && (tokens[i].class == Number || tokens[i].class == Duration) {
+			pad(&tokens[i-1], &tokens[i], text[:at[1]])
+		}
 	}
 	return tokens
+}
+
+// pad moves all but one of the blanks of a token to the number that follows. text ends with it.
+func pad(blanks, number *token, text string) {
+	if n := len(blanks.text); n > 1 && strings.Trim(blanks.text, " ") == "" {
+		blanks.text = blanks.text[:1]
+		number.text = text[len(text)-len(number.text)-n+1:]
+	}
 }
 
 // shapeOf returns a line with a mark for each recognised token.
@@ -79,6 +101,15 @@ func shapeOf(line string) string {
 		}
 	}
 	return b.String()
+}
+
+// shapesIn returns the shapes of lines.
+func shapesIn(lines []string) []string {
+	shapes := make([]string, len(lines))
+	for i, line := range lines {
+		shapes[i] = shapeOf(line)
+	}
+	return shapes
 }
 
 // textsOf returns the texts of tokens.

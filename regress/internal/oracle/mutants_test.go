@@ -48,7 +48,7 @@ var mutations = []mutation{
 		"			further, changed = append(further, one), true\n", "			changed = one.Flaky\n",
 		"a part that a later run alone left is not kept"},
 	{"verdict", "internal/outcome/merge.go",
-		"		return p.Flaky && !was.Flaky\n", "		return !p.Flaky && was.Flaky\n",
+		"		if !p.Flaky || was.Flaky || was.Form == Ignored {\n", "		if p.Flaky || was.Form == Ignored {\n",
 		"parts that vary are not called unstable"},
 	{"verdict", "internal/outcome/merge.go",
 		"	if old.EndingFlaky() && o.endsAsBefore(old) {\n", "	if old.EndingFlaky() {\n",

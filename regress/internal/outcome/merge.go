@@ -78,12 +78,13 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	if o.EndingFlaky() && !old.EndingFlaky() {
 		return true
 	}
-	return slices.ContainsFunc(o.Parts, func(p Part) bool {
+	families := familiesOf(old)
+	return slices.ContainsFunc(Folded(o).Parts, func(p Part) bool {
 		was, _ := old.Part(p.Key)
-		if was.Form == Ignored {
+		if !p.Flaky || was.Flaky || was.Form == Ignored {
 			return false
 		}
-		return p.Flaky && !was.Flaky
+		return !slices.ContainsFunc(families, func(f *family) bool { return f.has(p.Path) })
 	})
 }
 

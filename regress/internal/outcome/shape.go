@@ -116,10 +116,17 @@ func (p *Part) addRun(q *Part) (added bool) {
 		return added
 	}
 	v := Variant{q.Form, q.Exec, q.Size, q.Digest}
-	if p.same(q) || slices.Contains(p.Variants, v) || len(p.Variants) == VariantsMax {
+	switch {
+	case p.same(q) || slices.Contains(p.Variants, v):
+		return added
+	case len(p.Variants) < VariantsMax:
+		p.Variants = append(slices.Clone(p.Variants), v)
+		return true
+	case p.Form == v.Form || slices.ContainsFunc(p.Variants, func(known Variant) bool { return known.Form == v.Form }):
 		return added
 	}
-	p.Variants = append(slices.Clone(p.Variants), v)
+	// One content of each form is kept, so that another run in that form can be compared.
+	p.Variants = append(slices.Clone(p.Variants[:VariantsMax-1]), v)
 	return true
 }
 

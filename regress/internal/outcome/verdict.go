@@ -28,7 +28,8 @@ type Comparison struct {
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
 // Compare compares now with the golden outcome old. It leaves out parts that either ignores. It
-// compares a part that either marks as flaky by the shapes seen, and then by same. Two
+// compares a part that either marks as flaky by the shapes seen, and then by same. A file of old
+// whose name varied is compared with one of now whose name fits. Two
 // endings are the same if some run of each outcome ended alike. A partial outcome is compared
 // by its ending alone, and differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
@@ -41,14 +42,47 @@ func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	if old.Ending.Partial() {
 		return c, nil
 	}
-	err := walk(old, now, func(o, n *Part) error {
+	old, now, differ, err := pairByName(old, now, same)
+	if err != nil {
+		return c, err
+	}
+	c.Parts = differ
+	err = walk(old, now, func(o, n *Part) error {
 		d, err := difference(o, n, same)
 		if d != nil {
 			c.Parts = append(c.Parts, *d)
 		}
 		return err
 	})
+	slices.SortFunc(c.Parts, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
 	return c, err
+}
+
+// pairByName removes families of old from both sides, and compares them.
+func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Difference, err error) {
+	a, families := fold(old)
+	b = now
+	for _, f := range families {
+		rest := *b
+		var taken []Part
+		rest.Parts, taken = f.take(b.Parts)
+		b = &rest
+		a = without(a, f.kept)
+		for i := range f.kept {
+			var n *Part
+			if i < len(taken) {
+				n = &taken[i]
+			}
+			d, err := difference(&f.kept[i], n, same)
+			if err != nil {
+				return a, b, nil, err
+			}
+			if d != nil {
+				differ = append(differ, *d)
+			}
+		}
+	}
+	return a, b, differ, nil
 }
 
 // endedAlike reports whether a run of a and a run of b ended in the same way.

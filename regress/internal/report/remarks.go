@@ -65,7 +65,7 @@ func maskedRemarks(m regress.Masked, command string) (list []remark) {
 	if varying := m.Cases - m.CutOff - m.IgnoredAlone; varying > 0 {
 		texts := HolesText(m.Holes)
 		if others := m.Parts - m.CutOffParts - m.IgnoredParts - m.Holes.Parts - m.Holes.Whole; others > 0 {
-			texts = and(texts, "the kind of "+readable.Count(others, "part"))
+			texts = and(texts, "the kind or name of "+readable.Count(others, "part"))
 		}
 		list = append(list, labelled(verb, texts+", in "+readable.Count(varying, "case")+" that "+varies(varying)+" from run to run"))
 	}

@@ -1,0 +1,28 @@
+package hole
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSameName(t *testing.T) {
+	for paths, want := range map[string]bool{
+		"tmp.8GbFdW2rwk tmp.aO8J780h11":     true,
+		"ccA1b2c3.o cczZ9kQ1.o":             true,
+		"out/log-12.txt out/log-4711.txt":   true,
+		"cache-0xa1/x cache-0xff/x":         true,
+		"a1b2c3d4/x.js e5f6a7b8/x.js":       true,
+		"main.o util.o":                     false,
+		"first.log later.log":               false,
+		"header.h source.c":                 false,
+		"parser.log lexers.log":             false, // of one length, but words
+		"12/a1b2c3 13/d4e5f6":               false, // two places
+		"tmp.8GbFdW2rwk tmp.8GbFdW2rwk":     false,
+		"tmp.8GbFdW2rwk tmp.8GbFdW2rwk.bak": false,
+		"x":                                 false,
+	} {
+		if got := SameName(strings.Fields(paths)); got != want {
+			t.Errorf("%s: %v", paths, got)
+		}
+	}
+}
