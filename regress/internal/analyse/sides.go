@@ -27,10 +27,11 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	return content.NewSide(&a.Outcome, content.Cache(old.Content)), content.NewSide(&b.Outcome, content.Cache(now.Content)), err
 }
 
-// partOf returns a part of a side, or nil.
+// partOf returns a part of a side, or nil if its kept run did not leave the part.
 func partOf(s content.Side, k outcome.Key) *outcome.Part {
-	if p, known := s.Outcome.Part(k); known {
-		return &p
+	p, known := s.Outcome.Part(k)
+	if !known || !p.Left() {
+		return nil
 	}
-	return nil
+	return &p
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"muster/regress"
+	"muster/regress/internal/outcome"
 	"os"
 	"slices"
 
@@ -142,7 +143,7 @@ func (r *round) unfinished(c *chain, command string) bool {
 func (r *round) kept(c *chain, a *attempt) {
 	least := 0
 	for _, faces := range c.runs {
-		if len(faces) >= r.o.Judge.Repeat {
+		if len(faces) >= r.o.Judge.Repeat && (!varies(faces) || len(faces) > outcome.VariantsMax) {
 			least++
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	identicalIsEqual  property = "a: identical and flaky need a run that equals the golden"
 	wholeRunsCount    property = "a: parts that match in different runs do not add up"
 	endingsAreASet    property = "a: a flaky ending covers the endings seen at record alone"
+	holesHideNothing  property = "a: a difference at a place that never varied is a change"
 	otherShapesCount  property = "a: a flaky part in a shape that it never had is a change"
 	acceptedIsEqual   property = "b: an accepted case is identical next time"
 	resumedIsFresh    property = "c: a resumed run equals a fresh one or refuses"
@@ -112,6 +113,8 @@ func (g *truth) whyNot(runs []face) property {
 		case slices.Contains(why, otherEnding), slices.Contains(why, otherPart):
 		case slices.Contains(why, otherShape):
 			return otherShapesCount
+		case slices.Contains(why, besideHoles):
+			return holesHideNothing
 		default:
 			return endingsAreASet
 		}

@@ -156,8 +156,19 @@ var (
 		{}, {Code: 1}, {Code: 2}, {Kind: regress.Signalled, Code: 11}, {Kind: regress.Signalled, Code: 6},
 		{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit},
 	}
-	modelTexts = []string{"right\n", "wrong\n", "", "at " + unique + "\n", "right at " + unique + "\n"}
+	modelTexts = []string{"right\n", "wrong\n", "", "at " + unique + "\n", "right at " + unique + "\n", framed("right"), framed("wrong")}
 )
+
+// framed is a text in which one of six lines varies, and another one says whether it is right.
+func framed(word string) string {
+	return "this\nis " + word + "\nin\nrun\n" + unique + "\n" + "of it\n"
+}
+
+// isFramed reports whether a text is one of framed, with a number.
+func isFramed(text string) bool { return strings.HasPrefix(text, "this\n") }
+
+// frame returns a text without its number.
+func frame(text string) string { return digits.ReplaceAllString(text, "N") }
 
 // drawFace draws the face of a tool that works, as most do.
 func drawFace(t *rapid.T) face {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strings"
 
 	"muster/regress"
 	"muster/regress/internal/outcome"
@@ -38,6 +39,7 @@ const (
 	otherPart   reason = "a part that differs"
 	outsideSet  reason = "an ending outside the set of a flaky one"
 	otherShape  reason = "a flaky part in a shape that it never had"
+	besideHoles reason = "a place of a flaky part that never varied"
 )
 
 // base is the run whose contents the golden compares with: the first that no limit ended.
@@ -164,7 +166,7 @@ func (g *truth) compareEnding(e regress.Ending) (answer, reason) {
 	return no, otherEnding
 }
 
-// comparePart compares one part. A flaky part may hold anything, in a shape that it had.
+// comparePart compares one part. A flaky part may hold what its holes allow, in a shape that it had.
 func (g *truth) comparePart(i int, now modelPart) (answer, reason) {
 	seen := g.values(i)
 	inherited := g.inherits(func(o *truth) bool { return varies(o.values(i)) })
@@ -174,11 +176,42 @@ func (g *truth) comparePart(i int, now modelPart) (answer, reason) {
 	case !varies(seen) && !inherited:
 		return no, otherPart
 	case varies(seen) && slices.ContainsFunc(seen, now.shapedAs):
-		return yes, ""
+		a := fitsHoles(seen, now)
+		if a == no && inherited {
+			a = maybe // an accept of one single run keeps the texts that it replaces
+		}
+		return a, besideHoles
 	case inherited && g.mayShape(i, now):
 		return maybe, "" // an accept keeps the marks of complete runs alone
 	}
 	return no, otherShape
+}
+
+// fitsHoles says whether a part fits the texts that a flaky part had.
+func fitsHoles(seen []modelPart, now modelPart) answer {
+	var texts []string
+	frames := map[string]bool{}
+	lines := 0 // of the longest text
+	for _, c := range seen {
+		if c.present && c.form == outcome.Regular && c.text != "" && !slices.Contains(texts, c.text) {
+			texts = append(texts, c.text)
+			frames[frame(c.text)] = true
+			lines = max(lines, strings.Count(c.text, "\n"))
+		}
+	}
+	switch {
+	case !now.present || now.form != outcome.Regular || now.text == "" || slices.Contains(texts, now.text):
+		return yes
+	case len(texts) == 1:
+		return no // it was empty or absent else
+	case lines == 1:
+		return yes // masked as a whole
+	case len(frames) > 1:
+		return maybe
+	case frames[frame(now.text)]:
+		return yes
+	}
+	return no
 }
 
 // mayShape reports whether the golden may have a flaky part in the shape of now: in a run of

@@ -61,7 +61,7 @@ func familiesOf(o *Outcome) (list []*family) {
 func (f *family) add(p Part) {
 	f.paths = append(f.paths, p.Path)
 	f.all.Seen |= p.Seen &^ ShapesOf(Absent)
-	if p.left() {
+	if p.Left() {
 		f.kept = append(f.kept, p)
 		if p.Form < Gone {
 			f.all.Variants = append(f.all.Variants, Variant{p.Form, p.Exec, p.Size, p.Digest})
@@ -74,7 +74,7 @@ func (f *family) add(p Part) {
 // them.
 func (f *family) take(parts []Part) (rest, taken []Part) {
 	rest = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
-		if p.Place != File || !p.left() || len(taken) == len(f.kept) || !f.has(p.Path) {
+		if p.Place != File || !p.Left() || len(taken) == len(f.kept) || !f.has(p.Path) {
 			return false
 		}
 		taken = append(taken, p)

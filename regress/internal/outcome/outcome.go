@@ -90,9 +90,9 @@ type Part struct {
 	Variants []Variant // distinct, at most VariantsMax
 }
 
-// left reports whether the kept run left the part. A flaky part that only other runs left has
+// Left reports whether the kept run left the part. A flaky part that only other runs left has
 // no digest.
-func (p *Part) left() bool { return p.Form >= Gone || p.Digest != Digest{} }
+func (p *Part) Left() bool { return p.Form >= Gone || p.Digest != Digest{} }
 
 // same reports whether two parts are equal, flaky marks aside.
 func (p *Part) same(q *Part) bool {
@@ -155,7 +155,7 @@ func (o *Outcome) Kept() *Outcome {
 	}
 	kept := &Outcome{Ending: o.Ending, ByStatus: o.ByStatus}
 	for _, p := range o.Parts {
-		if p.left() {
+		if p.Left() {
 			p.Flaky, p.Seen, p.Variants = false, 0, nil
 			kept.Parts = append(kept.Parts, p)
 		}

@@ -60,7 +60,7 @@ func (s Shapes) List() (list []Shape) {
 // leave it.
 func (p *Part) shape() Shape {
 	switch {
-	case p == nil || !p.left():
+	case p == nil || !p.Left():
 		return Absent
 	case p.Form == Gone:
 		return Removed
@@ -112,7 +112,7 @@ func (p *Part) addRun(q *Part) (added bool) {
 			added = p.addRun(&one) || added
 		}
 	}
-	if q == nil || q.Form == Gone || !q.left() {
+	if q == nil || q.Form == Gone || !q.Left() {
 		return added
 	}
 	v := Variant{q.Form, q.Exec, q.Size, q.Digest}

@@ -121,10 +121,10 @@ func keep(equal bool, o, n *Part) *Difference {
 		return nil
 	}
 	d := &Difference{Old: o, Now: n}
-	if d.Key = cmp.Or(o, n).Key; o != nil && !o.left() {
+	if d.Key = cmp.Or(o, n).Key; o != nil && !o.Left() {
 		d.Old = nil
 	}
-	if n != nil && !n.left() {
+	if n != nil && !n.Left() {
 		d.Now = nil
 	}
 	return d
