@@ -164,9 +164,6 @@ func framed(word string) string {
 	return "this\nis " + word + "\nin\nrun\n" + unique + "\n" + "of it\n"
 }
 
-// isFramed reports whether a text is one of framed, with a number.
-func isFramed(text string) bool { return strings.HasPrefix(text, "this\n") }
-
 // frame returns a text without its number.
 func frame(text string) string { return digits.ReplaceAllString(text, "N") }
 
