@@ -30,6 +30,7 @@ type Crew struct {
 	refusals *cgroup.Refusals // of processes, by this program's control groups
 
 	started        atomic.Int64 // helpers so far
+	retired        atomic.Int64 // helpers that asked for a successor, as when they had grown
 	freshRoots     atomic.Int64 // folders that replaced the usual folder of a lane
 	helperCPU      atomic.Int64 // ns of CPU time of the helpers themselves
 	floor          atomic.Int64 // KiB, the highest of the helpers' floors

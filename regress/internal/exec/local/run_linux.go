@@ -45,6 +45,7 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 		b.Ended(ran, r, err)
 		ran++
 		if d.HelperEnds {
+			w.crew.retired.Add(1)
 			w.endOrWarn()
 		}
 		if d.BatchEnds || ran == len(b.Jobs) {
