@@ -89,7 +89,7 @@ type Holes struct {
 	Lines    int `line:"lines"`     // of these parts: those with a hole
 	AllLines int `line:"all_lines"` // of these parts
 	Free     int `line:"free"`      // of Lines: those with a hole that any text fits
-	Whole    int `line:"whole"`     // parts of which no line was compared
+	Whole    int `line:"whole"`     // parts that were not compared at all
 }
 
 // Add adds other counts.
