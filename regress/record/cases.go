@@ -1,6 +1,7 @@
 package record
 
 import (
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -49,7 +50,7 @@ func runsIn(r *golden.Record) runsBefore {
 }
 
 // readRuns reads from the golden how many runs each case has, and returns the cases that have none.
-func (c *cases) readRuns(j *job.Job, w *golden.Writer, all []pass.Task) ([]pass.Task, error) {
+func (c *cases) readRuns(j *job.Job, compare content.Comparer, w *golden.Writer, all []pass.Task) ([]pass.Task, error) {
 	var rest []pass.Task
 	for _, t := range all {
 		rec, known, err := w.Get(t.Entry.Name)
@@ -62,7 +63,7 @@ func (c *cases) readRuns(j *job.Job, w *golden.Writer, all []pass.Task) ([]pass.
 		}
 		had := &c.had[t.Index]
 		had.runs = rec.Runs
-		if had.needed, err = runsNeeded(j, w, &rec); err != nil {
+		if had.needed, err = runsNeeded(j, compare, w, &rec); err != nil {
 			return nil, err
 		}
 	}

@@ -15,12 +15,16 @@ import (
 const runsOfWide = 1 + outcome.VariantsMax
 
 // runsNeeded returns how many runs a case needs in all, as far as its runs show.
-func runsNeeded(j *job.Job, w *golden.Writer, rec *golden.Record) (int, error) {
+func runsNeeded(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.Record) (int, error) {
 	repeat := j.Judge.Repeat
 	if rec.Runs < repeat || repeat == 1 || !rec.Outcome.Flaky() {
 		return repeat, nil
 	}
-	wide, err := content.HasWideHoles(j.Rules, content.Side{Outcome: &rec.Outcome, Open: keep.ContentsIn(w)})
+	wide := false
+	err := c.Hold(content.Size(&rec.Outcome), func() (err error) {
+		wide, err = content.HasWideHoles(j.Rules, content.Side{Outcome: &rec.Outcome, Open: keep.ContentsIn(w)})
+		return err
+	})
 	if err == nil && wide {
 		return max(repeat, runsOfWide), nil
 	}

@@ -83,7 +83,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	p = newPasses(s, w, took)
 	rest := s.Inputs.Tasks()
 	if s.Resumed {
-		if rest, err = p.cases.readRuns(&s.Job, w, rest); err == nil {
+		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, w, rest); err == nil {
 			err = repeatFinished(ctx, s, w, p.cases)
 		}
 		if err != nil {
@@ -168,6 +168,6 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	if err := again.Repeat(ctx, finished, same, join); err != nil {
 		return err
 	}
-	_, err := cases.readRuns(&s.Job, w, s.Inputs.Tasks())
+	_, err := cases.readRuns(&s.Job, s.Comparer, w, s.Inputs.Tasks())
 	return err
 }

@@ -129,7 +129,7 @@ func (p *passes) keep(ctx context.Context, t pass.Task, pass int, res *exec.Resu
 	}
 	got.had = runsIn(&got.record)
 	if got.err == nil {
-		got.had.needed, got.err = runsNeeded(&p.run.Job, p.writer, &got.record)
+		got.had.needed, got.err = runsNeeded(&p.run.Job, p.run.Comparer, p.writer, &got.record)
 	}
 	return got
 }

@@ -54,10 +54,10 @@ func NewComparer(rules normalize.Rules) Comparer {
 	return Comparer{rules, semaphore.NewWeighted(heldMax)}
 }
 
-// Size returns the bytes of all parts of an outcome.
+// Size returns the bytes of all parts of an outcome, with those of all runs of a flaky part.
 func Size(o *outcome.Outcome) (sum int64) {
 	for i := range o.Parts {
-		sum += o.Parts[i].Size
+		sum += sizeWithVariants(o.Parts[i])
 	}
 	return sum
 }

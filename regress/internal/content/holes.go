@@ -103,6 +103,9 @@ func sizeWithVariants(p outcome.Part) (sum int64) {
 // text or in its shape.
 func (s Side) count(h *regress.Holes, rules normalize.Rules, flaky outcome.Part) (varies bool, err error) {
 	pattern, err := s.patternOf(rules, flaky, outcome.Regular)
+	if err == nil && pattern == nil {
+		pattern, err = s.patternOf(rules, flaky, outcome.Symlink)
+	}
 	if err != nil {
 		return false, err
 	}

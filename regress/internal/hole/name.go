@@ -2,8 +2,8 @@ package hole
 
 import "unicode"
 
-// SameName reports whether paths differ in one token alone that is of a class or looks random, as in
-// the names of temporary files.
+// SameName reports whether paths are names of temporary files that differ in one token. The token
+// is a number or of another class, or it looks random.
 func SameName(paths []string) bool {
 	lines := make([][]token, len(paths))
 	for i, path := range paths {

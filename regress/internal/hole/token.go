@@ -124,7 +124,7 @@ func textsOf(tokens []token) []string {
 // hexDigits is the least number of digits of a token of the class Hex.
 const hexDigits = 8
 
-// isOf reports whether a token is of a class. A number of many digits may also be hexadecimal.
+// isOf reports whether a token belongs to a class. A long number belongs to Hex, too.
 func (t token) isOf(c Class) bool {
 	return t.class == c || c == Hex && t.class == Number && len(t.text) >= hexDigits
 }

@@ -71,9 +71,12 @@ func (f *family) add(p Part) {
 }
 
 // take removes from parts those that belong to a family, as many as the kept run left, and returns
-// them.
-func (f *family) take(parts []Part) (rest, taken []Part) {
+// them. A part that others has belongs to that.
+func (f *family) take(parts []Part, others *Outcome) (rest, taken []Part) {
 	rest = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+		if _, isOther := others.find(p.Key); isOther {
+			return false
+		}
 		if p.Place != File || !p.Left() || len(taken) == len(f.kept) || !f.has(p.Path) {
 			return false
 		}

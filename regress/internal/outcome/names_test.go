@@ -26,6 +26,7 @@ func TestNamesThatVary(t *testing.T) {
 		"a name that fits not": {left(1, "tmp.aaaa11"), left(1, "tmp.bbbb22"), left(1, "log.cccc33"), 2},
 		"two each":             {left(1, "tmp.aaaa11", "tmp.bbbb22"), left(1, "tmp.cccc33", "tmp.dddd44"), left(1, "tmp.eeee55", "tmp.ffff66"), 0},
 		"one of two":           {left(1, "tmp.aaaa11", "tmp.bbbb22"), left(1, "tmp.cccc33", "tmp.dddd44"), left(1, "tmp.eeee55"), 1},
+		"beside a stable one":  {left(1, "tmp.aaaa11", "tmp.cccc33"), left(1, "tmp.bbbb22", "tmp.cccc33"), left(1, "tmp.cccc33", "tmp.dddd44"), 0},
 		"now and then":         {left(1, "tmp.aaaa11"), left(1), left(1), 0},
 		"names that are words": {left(1, "first.log"), left(1, "later.log"), left(1, "third.log"), 1},
 	} {

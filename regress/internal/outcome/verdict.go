@@ -63,11 +63,11 @@ func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Differenc
 	a, families := fold(old)
 	b = now
 	for _, f := range families {
+		a = without(a, f.kept)
 		rest := *b
 		var taken []Part
-		rest.Parts, taken = f.take(b.Parts)
+		rest.Parts, taken = f.take(b.Parts, a)
 		b = &rest
-		a = without(a, f.kept)
 		for i := range f.kept {
 			var n *Part
 			if i < len(taken) {

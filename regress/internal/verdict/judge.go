@@ -49,7 +49,7 @@ func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left 
 	if err != nil {
 		return l, left, err
 	}
-	left, err = content.UncomparedIn(j.Rules, side)
+	left, err = j.uncomparedIn(side)
 	return l, left.With(&r.Outcome), err
 }
 
@@ -63,7 +63,19 @@ func (j *Judge) masked(caseName string, ended regress.Ending) (left content.Unco
 	if err != nil {
 		return left, err
 	}
-	return content.UncomparedIn(j.Rules, content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
+	return j.uncomparedIn(content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
+}
+
+// uncomparedIn is content.UncomparedIn within the bound on memory.
+func (j *Judge) uncomparedIn(s content.Side) (left content.Uncompared, err error) {
+	if !s.Outcome.Flaky() {
+		return content.UncomparedIn(j.Rules, s)
+	}
+	err = j.Comparer.Hold(content.Size(s.Outcome), func() (err error) {
+		left, err = content.UncomparedIn(j.Rules, s)
+		return err
+	})
+	return left, err
 }
 
 // Stored returns the record of a case, and whether its outcomes on both sides are stored.
