@@ -143,6 +143,7 @@ func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh
 		return nil, err
 	}
 	r.Outcome.KeepFlaky(t.known)
+	outcome.MaskFlaky(&r.Outcome)
 	return r, nil
 }
 

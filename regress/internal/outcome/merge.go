@@ -107,6 +107,15 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 }
 
+// MaskFlaky makes o comparable with outcomes of another source: nothing of its flaky parts counts.
+func MaskFlaky(o *Outcome) {
+	for i := range o.Parts {
+		if p := &o.Parts[i]; p.Flaky {
+			p.Seen, p.Variants = AllShapes, nil
+		}
+	}
+}
+
 // endsAsBefore reports whether some run of o ended by itself, in the same way as a run of old.
 // Two runs that a limit ended have nothing in common.
 func (o *Outcome) endsAsBefore(old *Outcome) bool {
