@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/regress"
+	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -89,8 +90,12 @@ func (p *promotion) putOutcome(tx *golden.Tx, r *state.Result) error {
 	}
 	p.move.ignored.add(&old.Outcome, &rec.Outcome)
 	rec.Outcome.KeepFlaky(&old.Outcome)
+	open, err := content.KeepHoles(&rec.Outcome, p.found.Content, content.Side{Outcome: &old.Outcome, Open: tx.Content})
+	if err != nil {
+		return err
+	}
 	rec.Origin, rec.Equal = len(tx.Meta().Accepts), 0
-	return tx.Put(rec, p.found.Content)
+	return tx.Put(rec, golden.Content(open))
 }
 
 // sign returns the note of an accept of the run.

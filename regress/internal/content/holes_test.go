@@ -162,3 +162,35 @@ func TestSuggestedRulesWork(t *testing.T) {
 		t.Error("f is not flaky")
 	}
 }
+
+// A new outcome keeps the holes of the one that it replaces, and nothing that the change rewrote.
+func TestHolesAreCarriedOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		was, now []string
+		fit      map[string]bool
+	}{
+		"one run":              {[]string{framed(1), framed(2)}, []string{framed(3) + "new\n"}, map[string]bool{framed(4) + "new\n": true, framed(4): false, framed(4) + "other\n": false}},
+		"runs of one second":   {[]string{framed("12:00:01"), framed("12:00:02")}, []string{framed("13:00:00") + "1\n", framed("13:00:00") + "2\n"}, map[string]bool{framed("13:00:09") + "3\n": true, framed("never") + "3\n": false}},
+		"as many as are kept":  {[]string{framed(1), framed(2)}, []string{framed("a b 1"), framed("a b 2"), framed("a b 3"), framed("a b 4"), framed("a b 5"), framed("a b 6")}, map[string]bool{framed("a b 7"): true, framed("a c 7"): false}},
+		"no hole that it fits": {[]string{framed(1), framed(2)}, []string{"x\ny\nz\n"}, map[string]bool{"x\ny\nz\n": true}},
+	} {
+		all := contents{}
+		old, o := all.joined(t, c.was...), all.joined(t, c.now...).Outcome
+		o.KeepFlaky(old.Outcome)
+		open, err := KeepHoles(o, all.open, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		side := Side{Outcome: o, Open: open}
+		for text, want := range c.fit {
+			now := Side{Outcome: all.run(text, outcome.Regular), Open: all.open}
+			got, err := outcome.Compare(o, now.Outcome, SameUnder(nil, side, now))
+			if err != nil || got.Identical() != want {
+				t.Errorf("%s: %q: %+v, %v", name, text, got, err)
+			}
+		}
+		if n := len(o.Parts[0].Variants); n > outcome.VariantsMax {
+			t.Errorf("%s: %d variants", name, n)
+		}
+	}
+}

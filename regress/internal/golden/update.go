@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"slices"
@@ -33,6 +34,7 @@ type Tx struct {
 	digest  outcome.Digest
 	names   []string // of the cases before the change
 	lastID  int64
+	read    *contents // made by the first Content
 
 	// err is the first error of the file. SQLite may have rolled back the transaction with it. So
 	// nothing may be written after it, even if do ignores it.
@@ -149,6 +151,9 @@ func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (
 }
 
 func (tx *Tx) close() {
+	if tx.read != nil {
+		tx.read.close()
+	}
 	tx.sink.close()
 	tx.packer.zip.Close()
 }
@@ -200,6 +205,17 @@ func (tx *Tx) Names() iter.Seq[string] { return slices.Values(tx.names) }
 func (tx *Tx) Get(caseName string) (Record, bool, error) {
 	r, found, err := get(tx.ctx, tx.conn, caseName)
 	return r, found, tx.classify(err)
+}
+
+// Content opens the content of a part of the golden before this change. The reader is valid until
+// the change ends.
+func (tx *Tx) Content(p outcome.Part) (r io.ReadCloser, err error) {
+	if tx.read == nil {
+		if tx.read, err = newContents(tx.conn.PrepareContext, tx.classify); err != nil {
+			return nil, err
+		}
+	}
+	return tx.read.open(p)
 }
 
 // Delete removes a case, if it is there.

@@ -36,12 +36,19 @@ func (e *element) marked() string {
 // A patch replaces lines [from, to) of a text.
 type patch struct {
 	from, to int
-	by       string
+	by       string // has marks
+	isPart   bool   // only some holes of the line fit
 }
 
 // Fill returns a text in which everything that fits a hole reads as in Marked. Then only the rest
 // differs from Marked.
-func (p *Pattern) Fill(now []byte) []byte {
+func (p *Pattern) Fill(now []byte) []byte { return p.fill(now, true) }
+
+// Transplant returns a text in which everything that fits a hole reads as in the first text: the text
+// of a changed tool, had it run when the first text was written. A whole pattern changes nothing.
+func (p *Pattern) Transplant(now []byte) []byte { return p.fill(now, false) }
+
+func (p *Pattern) fill(now []byte, marks bool) []byte {
 	if p.whole {
 		return now
 	}
@@ -54,11 +61,15 @@ func (p *Pattern) Fill(now []byte) []byte {
 			continue
 		}
 		one, fits := o.patch(e, at)
-		if !fits || one.from < at {
+		if !fits || one.from < at || !marks && one.isPart {
 			continue
 		}
 		b.WriteString(text(o.lines[at:one.from]))
-		b.WriteString(one.by)
+		if marks {
+			b.WriteString(one.by)
+		} else {
+			b.WriteString(text(e.lines))
+		}
 		at = one.to
 	}
 	b.WriteString(text(o.lines[at:]))
@@ -69,7 +80,7 @@ func (p *Pattern) Fill(now []byte) []byte {
 func (o *other) patch(e *element, at int) (found patch, fits bool) {
 	to := e.from + len(e.lines)
 	if e.kind == anything {
-		found = patch{o.startOf(e.from), o.endOf(to), e.marked()}
+		found = patch{from: o.startOf(e.from), to: o.endOf(to), by: e.marked()}
 		return found, !o.within(e.from) && !o.within(to)
 	}
 	from, end := o.around(e.from, to)
@@ -79,7 +90,7 @@ func (o *other) patch(e *element, at int) (found patch, fits bool) {
 	}
 	for ; from+len(e.lines) <= end; from++ {
 		if e.fits(o.lines[from : from+len(e.lines)]) {
-			return patch{from, from + len(e.lines), e.marked()}, true
+			return patch{from: from, to: from + len(e.lines), by: e.marked()}, true
 		}
 	}
 	if e.kind == varied {
@@ -94,7 +105,7 @@ func (o *other) patchPartly(e *element, at int) (found patch, fits bool) {
 	for _, c := range o.changes {
 		line := c.NowFrom + e.from - c.OldFrom
 		if c.OldFrom <= e.from && e.from < c.OldTo && c.OldTo-c.OldFrom == c.NowTo-c.NowFrom && line >= at {
-			return patch{line, line + 1, markPartly(e.pieces, o.lines[line])}, true
+			return patch{line, line + 1, markPartly(e.pieces, o.lines[line]), true}, true
 		}
 	}
 	return found, false
