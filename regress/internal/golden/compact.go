@@ -158,7 +158,7 @@ func checkPages(ctx context.Context, q querier) error {
 		return err
 	}
 	if says != "ok" {
-		return errors.New("pages of the file are damaged") // says has SQLite's words for pages and trees
+		return errPages // says has SQLite's words for pages and trees
 	}
 	return nil
 }

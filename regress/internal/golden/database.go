@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -81,6 +82,8 @@ func classify(path string, err error) error {
 		return nil
 	case regress.ClassOf(err) == regress.Input:
 		return err // reported where it was found
+	case errors.Is(err, errPages):
+		return pagesError(path)
 	case c == -1:
 		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
@@ -90,7 +93,9 @@ func classify(path string, err error) error {
 	}
 	switch c & primary {
 	case sqlite3.SQLITE_CORRUPT:
-		return damageError(path, errors.New("pages of the file are damaged"))
+		return pagesError(path)
+	case sqlite3.SQLITE_IOERR:
+		return failingError(path, err)
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
 		return foreignError(path)
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
@@ -103,6 +108,36 @@ func classify(path string, err error) error {
 		return fault.Environmentf("golden %s: %w: make it and its folder readable (and writable, to change it)", path, err)
 	}
 	return fault.Environmentf("golden %s: %w", path, err)
+}
+
+// errPages reports that a check of the pages found an error.
+var errPages = errors.New("pages of the file are damaged, or could not be read once")
+
+// pagesError returns the error for a golden with bad pages. SQLite calls them damaged also if the
+// system could not read them.
+func pagesError(path string) error {
+	if err := readThrough(path); err != nil {
+		return failingError(path, err)
+	}
+	return damageError(path, errPages)
+}
+
+// readThrough reads the whole file. Its error is of the system. A file that is not there is not
+// read.
+func readThrough(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		_, err = io.Copy(io.Discard, f)
+		f.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fault.Reason(err)
+}
+
+func failingError(path string, err error) error {
+	return fault.Environmentf("golden %s: %w: look for a failing disk", path, err)
 }
 
 // Damage is the reason why a golden cannot be trusted. Every error about damage wraps one.
