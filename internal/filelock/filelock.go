@@ -32,7 +32,10 @@ func Take(f *os.File) (current bool, err error) {
 		return false, err
 	}
 	present, err := os.Lstat(f.Name())
-	return err == nil && os.SameFile(opened, present), nil
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(opened, present), err
 }
 
 // Held reports whether another open file has the lock. It takes a shared lock for a moment, in

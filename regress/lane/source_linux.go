@@ -37,9 +37,13 @@ func openSource(it Item) (content, error) {
 		return content{}, fail("read", it.Path, err)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != it.Size {
+	err = syscall.Fstat(fd, &st)
+	if err == nil && (st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != it.Size) {
+		err = errChanged
+	}
+	if err != nil {
 		syscall.Close(fd)
-		return content{}, fail("read", it.Path, errChanged)
+		return content{}, fail("read", it.Path, err)
 	}
 	return content{name: it.Path, fd: fd}, nil
 }

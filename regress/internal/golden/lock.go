@@ -29,11 +29,10 @@ func acquire(path string) (*lock, error) {
 		if err != nil {
 			return nil, unwritableError(path, err)
 		}
-		if !isLock(f) {
-			f.Close()
-			return nil, fault.Inputf("golden %s: its lock file would be %s, but that is another file: name another --golden, or move that file away", path, path+lockSuffix)
+		current := false
+		if err = checkLock(f, path); err == nil {
+			current, err = tryLock(f, path)
 		}
-		current, err := tryLock(f, path)
 		if err != nil {
 			f.Close()
 			return nil, err
@@ -48,16 +47,26 @@ func acquire(path string) (*lock, error) {
 	}
 }
 
-// isLock reports whether f can be a lock file: empty, or a number. Other programs have files that
+// checkLock returns nil if f can be a lock file: empty, or a number. Other programs have files that
 // end in ".lock" too, and release removes the file.
-func isLock(f *os.File) bool {
+func checkLock(f *os.File, path string) error {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
+	var b []byte
 	const longest = len("18446744073709551615\n")
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(longest)+1))
-	return err == nil && len(b) <= longest && strings.Trim(string(b), "0123456789\n") == ""
+	if err == nil && info.Mode().IsRegular() {
+		b, err = io.ReadAll(io.NewSectionReader(f, 0, int64(longest)+1))
+	}
+	switch {
+	case err != nil:
+		return lockError(path, err)
+	case !info.Mode().IsRegular() || len(b) > longest || strings.Trim(string(b), "0123456789\n") != "":
+		return fault.Inputf("golden %s: its lock file would be %s, but that is another file: name another --golden, or move that file away", path, path+lockSuffix)
+	}
+	return nil
+}
+
+func lockError(path string, err error) error {
+	return fault.Environmentf("lock of golden %s: %w", path, fault.Reason(err))
 }
 
 // tryLock locks f, and reports whether f is still the file at its path.
@@ -67,7 +76,7 @@ func tryLock(f *os.File, path string) (current bool, err error) {
 		return false, fault.Inputf("another muster%s is writing %s: wait for it", filelock.Holder(f.Name()), path)
 	}
 	if err != nil {
-		return false, fault.Environmentf("lock of golden %s: %w", path, err)
+		return false, lockError(path, err)
 	}
 	return current, nil
 }
