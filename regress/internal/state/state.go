@@ -16,7 +16,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -203,9 +202,9 @@ func (s *State) pruneReduced() error {
 	return nil
 }
 
-// removeNoRuns removes folders of runs that were killed while they were made or removed:
-// run.json is written first, and removed with the rest. It removes only folders whose names are
-// IDs of runs.
+// removeNoRuns removes folders of runs that were killed while they were made or removed: run.json is
+// written first, and removed with the rest. It also removes those whose run.json is damaged, because
+// the new run takes their place. It removes only folders whose names are IDs of runs.
 func (s *State) removeNoRuns() error {
 	entries, err := os.ReadDir(s.runs())
 	if err != nil {
@@ -216,7 +215,8 @@ func (s *State) removeNoRuns() error {
 		if !e.IsDir() || !isID(r.ID) {
 			continue
 		}
-		if _, err := os.Lstat(r.File("run.json")); !errors.Is(err, os.ErrNotExist) {
+		text, err := os.ReadFile(r.File("run.json"))
+		if err == nil && json.Valid(text) || err != nil && !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err := r.Remove(); err != nil {
@@ -238,62 +238,91 @@ func isID(name string) bool {
 }
 
 // Runs returns all runs, oldest first, even if the clock was set back between them. It skips
-// folders without a readable run.json: they belong to runs that were killed at their start.
+// folders without a run.json, which belong to runs that were killed at their start, and runs whose
+// run.json is damaged or of a newer muster.
 func (s *State) Runs() ([]*Run, error) {
+	runs, _, err := s.scan()
+	return runs, err
+}
+
+// scan returns all runs like Runs, and the folders' names of those that are damaged or of a newer
+// muster.
+func (s *State) scan() (runs []*Run, unusable []string, err error) {
 	entries, err := os.ReadDir(s.runs())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fault.Environmentf("state folder: %w", err)
 	}
-	if err != nil {
-		return nil, fault.Environmentf("state folder: %w", err)
-	}
-	var runs []*Run
 	for _, e := range entries {
-		if r, err := s.load(e.Name()); err == nil {
+		if !isID(e.Name()) {
+			continue
+		}
+		r, err := s.load(e.Name())
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return nil, nil, fault.Environmentf("state folder: %w", err)
+		case r == nil:
+			unusable = append(unusable, e.Name())
+		default:
 			runs = append(runs, r)
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), a.Started.Compare(b.Started))
 	})
-	return runs, nil
+	return runs, unusable, nil
 }
 
+// load returns nil if the run is damaged or of a newer muster. An error is one of the system.
 func (s *State) load(id string) (*Run, error) {
 	r := &Run{dir: filepath.Join(s.runs(), id)}
 	text, err := os.ReadFile(r.File("run.json"))
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &r.Info); err != nil {
-		return nil, err
-	}
-	if r.Version > version || r.ID != id {
-		return nil, fmt.Errorf("run %s has version %d", id, r.Version)
+	if json.Unmarshal(text, &r.Info) != nil || r.Version > version || r.ID != id {
+		return nil, nil
 	}
 	return r, nil
 }
 
+func unusableError(id string) error {
+	return fault.Inputf("run %s is damaged, as after a power loss, or of a newer muster: run the command again, or name another run", id)
+}
+
 // Last returns the last run that accept reports true for. If there is none, the error names
-// wanted: the kind of run, and the command that makes one.
+// wanted: the kind of run, and the command that makes one. A later run that is damaged is an error
+// of class Input, because it may be the one that is wanted.
 func (s *State) Last(accept func(*Run) bool, wanted string) (*Run, error) {
-	runs, err := s.Runs()
+	runs, unusable, err := s.scan()
 	if err != nil {
 		return nil, err
 	}
+	doubtful := slices.Max(append(unusable, ""))
 	for _, r := range slices.Backward(runs) {
-		if accept(r) {
+		if accept(r) && r.ID > doubtful {
 			return r, nil
 		}
+		if accept(r) {
+			break
+		}
+	}
+	if doubtful != "" {
+		return nil, unusableError(doubtful)
 	}
 	return nil, fault.Inputf("%s has no %s", s.dir, wanted)
 }
 
 // Find returns the run whose ID begins with prefix.
 func (s *State) Find(prefix string) (*Run, error) {
-	runs, err := s.Runs()
+	runs, unusable, err := s.scan()
 	if err != nil {
 		return nil, err
+	}
+	for _, id := range unusable {
+		if strings.HasPrefix(id, prefix) {
+			return nil, unusableError(id)
+		}
 	}
 	var found []*Run
 	for _, r := range runs {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,7 +135,7 @@ func TestFoldersOfNoRun(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, e.Name())
 	}
-	want := []string{first.ID, second.ID, "20260102-030405-later", "20260102-030405-torn", "2026-precious-folder", "mine"}
+	want := []string{first.ID, second.ID, "20260102-030405-later", "2026-precious-folder", "mine"}
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("there are %q, want %q", got, want)
@@ -233,5 +234,45 @@ func TestResults(t *testing.T) {
 	got, err := r.Results()
 	if err != nil || len(got) != 1 || string(got[0].Name) != "x\xff" || got[0].Verdict != regress.NewlyFailing {
 		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+// A damaged run must not make an older one the last: accept would take its outcomes.
+func TestDamagedRunIsNotPassedOver(t *testing.T) {
+	s := state.Open(t.TempDir())
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var runs []*state.Run
+	for i := range 3 {
+		r, err := s.NewRun(state.Info{Command: "check", Started: begun.Add(time.Duration(i) * time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	damage := func(i int) {
+		if err := os.WriteFile(runs[i].File("run.json"), []byte(`{"id":`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(0)
+	if r, err := state.FindCheck(s, ""); err != nil || r.ID != runs[2].ID {
+		t.Errorf("an older damaged run counts: %v", err)
+	}
+	damage(2)
+	for _, id := range []string{"", runs[2].ID} {
+		if _, err := state.FindCheck(s, id); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+runs[2].ID+" is damaged") {
+			t.Errorf("FindCheck(%q): %v", id, err)
+		}
+	}
+	if r, err := state.FindCheck(s, runs[1].ID); err != nil || r.ID != runs[1].ID {
+		t.Errorf("a whole run, by its ID: %v", err)
+	}
+	// A new run takes the place of the damaged ones, also if its ID is less.
+	next, err := s.NewRun(state.Info{Command: "check", Started: begun})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := state.FindCheck(s, ""); err != nil || r.ID != next.ID {
+		t.Errorf("after a new run: %v", err)
 	}
 }
