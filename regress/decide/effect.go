@@ -12,7 +12,7 @@ import (
 
 // effect is the effect of an accept, or of the decisions in a review, on a run.
 type effect struct {
-	before    map[string]review.State // the decisions until now, by ID; nil in a review
+	before    map[string]review.State // the decisions until now, by ID
 	decisions map[string]review.State // the decisions from now on, by ID
 	goes      map[string]bool         // names of cases whose outcomes the golden will have
 	waits     int                     // selected cases with an accepted cause that wait for another one
@@ -55,9 +55,9 @@ func acceptSelection(run *pastrun.Run, found *cause.Found, before map[string]rev
 }
 
 // applyDecisions works out the effect of the decisions in a review: a case goes into the golden if
-// all its items are accepted.
-func applyDecisions(a *pastrun.Agenda, decisions map[string]review.State) effect {
-	r, e := review.New(a.Items, a.Cases, decisions), effect{decisions: decisions, goes: map[string]bool{}}
+// all its items are accepted. before holds the decisions until now.
+func applyDecisions(a *pastrun.Agenda, before, decisions map[string]review.State) effect {
+	r, e := review.New(a.Items, a.Cases, decisions), effect{before: before, decisions: decisions, goes: map[string]bool{}}
 	for i, c := range a.Cases {
 		if r.Ready(i) {
 			e.goes[c.Name] = true

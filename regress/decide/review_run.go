@@ -162,7 +162,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 		return result, nil
 	}
 	result.Decided = len(c.Decisions)
-	e := applyDecisions(w.agenda, result.Decisions)
+	e := applyDecisions(w.agenda, theirs, result.Decisions)
 	t := transaction{past: w.past.WithRun(run), effect: &e}
 	done, err := t.write(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	case regress.ClassOf(done.refused) == regress.Input:
 		result.Refused = wording.Of(done.refused)
 	case done.refused != nil:
-		return result, explainRefused(done.refused)
+		return result, t.undo(done)
 	default:
 		result.Accepted, result.Notes = len(done.promoted), done.move.texts()
 	}

@@ -38,17 +38,19 @@ func (t *transaction) writeAll(ctx context.Context) (writeResult, error) {
 	if err != nil || w.refused == nil {
 		return w, err
 	}
-	if !w.isPromoted {
-		if err := w.run.SaveDecisions(t.effect.before); err != nil {
-			return w, errors.Join(explainRefused(w.refused), err)
-		}
-	}
-	return w, w.refused
+	return w, t.undo(w)
 }
 
-// explainRefused explains that no case went into the golden, although decisions were written.
-func explainRefused(why error) error {
-	return fmt.Errorf("the decisions are written, and no case is accepted: %w", why)
+// undo restores the decisions of a write that did not change the golden. The error is that of the
+// write, and says what is written all the same.
+func (t *transaction) undo(w writeResult) error {
+	if w.isPromoted {
+		return fmt.Errorf("the cases are accepted, but the run does not know it before the next accept or review: %w", w.refused)
+	}
+	if err := w.run.SaveDecisions(t.effect.before); err != nil {
+		return errors.Join(fmt.Errorf("the decisions are written, and no case is accepted: %w", w.refused), err)
+	}
+	return w.refused
 }
 
 // write writes the decisions, and then the golden. After a kill in between, the golden lacks cases
