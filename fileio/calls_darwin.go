@@ -13,8 +13,8 @@ func flush(file int) error {
 	return err
 }
 
-// flushesAll reports whether syncFS works.
-const flushesAll = false
+// flushesAll reports whether syncFS works on a folder.
+func flushesAll(int) bool { return false }
 
 // syncFS does not exist on this system.
 func syncFS(int) error { return errors.ErrUnsupported }

@@ -127,9 +127,6 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if o.WaitingMax < 1 {
 		return nil, fmt.Errorf("%d waiting operations are not possible: use 1 or more", o.WaitingMax)
 	}
-	if o.Sync == SyncGroup && !flushesAll {
-		o.Sync = SyncEach // gives the same guarantee
-	}
 	s := &Store{
 		engine: engine, options: o, names: newNameLocks(), doors: newNameLocks(),
 		reads: newMemory(o.MemoryMax/2, o), writes: newMemory(o.MemoryMax/2, o),
@@ -150,7 +147,10 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.closeFolders())
 	}
 	s.cache.probe(s.descriptor(0))
-	if o.Sync == SyncGroup {
+	if o.Sync == SyncGroup && !flushesAll(s.descriptor(0)) {
+		s.options.Sync = SyncEach // gives the same guarantee
+	}
+	if s.options.Sync == SyncGroup {
 		s.group = newCommitter(s)
 	}
 	return s, nil
