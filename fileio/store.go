@@ -235,7 +235,7 @@ func (s *Store) Stats() Stats {
 }
 
 func (s *Store) openFolder(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := makeFolder(folder); err != nil {
 		return err
 	}
 	format := filepath.Join(folder, formatName)
@@ -315,11 +315,31 @@ func writeFormat(folder, name string) error {
 	if err := os.Rename(temp, name); err != nil {
 		return err
 	}
-	top, err := os.Open(folder)
+	return syncFolder(folder)
+}
+
+// makeFolder makes a folder and its missing parents, and flushes their names: a power failure would
+// take all files with the folder.
+func makeFolder(folder string) error {
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(filepath.Clean(folder))
+	if err := makeFolder(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(parent)
+}
+
+func syncFolder(name string) error {
+	folder, err := os.Open(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(top.Sync(), top.Close())
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func (s *Store) takeLock(name string) error {
