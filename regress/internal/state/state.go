@@ -256,7 +256,7 @@ func (s *State) scan() (runs []*Run, unusable []string, err error) {
 		if !isID(e.Name()) {
 			continue
 		}
-		r, err := s.load(e.Name())
+		r, err := load(s.runs(), e.Name())
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
@@ -274,8 +274,8 @@ func (s *State) scan() (runs []*Run, unusable []string, err error) {
 }
 
 // load returns nil if the run is damaged or of a newer muster. An error is one of the system.
-func (s *State) load(id string) (*Run, error) {
-	r := &Run{dir: filepath.Join(s.runs(), id)}
+func load(runs, id string) (*Run, error) {
+	r := &Run{dir: filepath.Join(runs, id)}
 	text, err := os.ReadFile(r.File("run.json"))
 	if err != nil {
 		return nil, err
