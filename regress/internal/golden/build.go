@@ -215,10 +215,18 @@ func (w *Writer) publish() error {
 	if err := settleJournal(w.path); err != nil {
 		return err
 	}
-	if err := os.Rename(w.part, w.path); err != nil {
+	return putInPlace(w.part, w.path)
+}
+
+// putInPlace renames a flushed file to path, and makes the name durable.
+func putInPlace(from, path string) error {
+	if err := os.Rename(from, path); err != nil {
 		return fault.Environmentf("golden: %w", err)
 	}
-	return syncPath(filepath.Dir(w.path))
+	if err := syncPath(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%s is the new golden, but a power loss may bring back the old one: %w", path, err)
+	}
+	return nil
 }
 
 // Unfinish undoes the last step of a Finish, so that Resume can continue. The store at path is

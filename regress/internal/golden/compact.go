@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -111,10 +110,7 @@ func replaceFile(path, copied string, mode fs.FileMode) error {
 	if err := settleJournal(path); err != nil {
 		return err
 	}
-	if err := os.Rename(copied, path); err != nil {
-		return fault.Environmentf("golden: %w", err)
-	}
-	return syncPath(filepath.Dir(path))
+	return putInPlace(copied, path)
 }
 
 // Sizes are the sizes of a store and its contents.

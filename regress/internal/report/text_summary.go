@@ -39,7 +39,7 @@ func headlineText(s regress.Summary) (string, palette.Style) {
 		text := fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases)
 		switch {
 		case s.BrokeOff:
-			text += ", the golden is as it was"
+			text += ", and the record is not finished"
 		case s.ExitStatus == regress.StatusDiffers:
 			text += ": every case fails"
 		}
