@@ -1,0 +1,177 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A scene is a command on a disk, and what must be true after it.
+type scene struct {
+	name string
+	base *disk          // before the command
+	run  func() ended   // the command
+	next func() []ended // commands after it, without a fault
+
+	ended     // of the command without a fault
+	calls     int
+	old, new  string // the golden before and after
+	following []int  // exit statuses of the next commands
+}
+
+// A stage is where scenes are played: the folder of the disk, and a tool that is on another one.
+type stage struct {
+	*testing.T
+	dir, tool string
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{T: t, dir: t.TempDir()}
+	s.tool = filepath.Join(t.TempDir(), "tool")
+	const text = `#!/bin/sh
+if test "$1" = 2 && test -p "$0.waits"; then
+	echo waiting >"$0.waits"
+	sleep 60
+fi
+case $2 in
+new) sed s/2/two/ <$1 >$1.out ;;
+*) cat <$1 >$1.out ;;
+esac
+`
+	s.write(s.tool, text, 0o755)
+	return s
+}
+
+func (s *stage) write(path, text string, mode os.FileMode) {
+	s.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), mode)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// prepared returns a copy of a disk after commands without a fault, all of it flushed.
+func (s *stage) prepared(from *disk, do func(*mount)) *disk {
+	s.Helper()
+	d := from.clone()
+	m := mounted(s.T, s.dir, d)
+	do(m)
+	m.unmount()
+	for _, n := range d.nodes {
+		d.flush(n)
+	}
+	return d
+}
+
+// in returns the path of a file of the disk.
+func (s *stage) in(name string) string { return filepath.Join(s.dir, name) }
+
+// A command has the words before and after "--", and its files on the disk.
+func (s *stage) check(tool string, args ...string) []string {
+	return s.job("check", tool, append(args, "--cost-cases", "0", "--retries", "0")...)
+}
+
+func (s *stage) record(tool string, args ...string) []string { return s.job("record", tool, args...) }
+
+func (s *stage) job(command, tool string, args ...string) []string {
+	words := append([]string{command, s.in("src"), "--state", s.in("state"), "--golden", s.in("g.golden")}, args...)
+	return append(words, "--", s.tool, "{in}", tool)
+}
+
+// scenes returns all scenes. They have been played without a fault.
+func (s *stage) scenes() []*scene {
+	sources := s.prepared(newDisk(), func(*mount) {
+		for i := range 3 {
+			s.write(s.in(fmt.Sprintf("src/%d", i)), strings.Repeat(fmt.Sprintf("line %d\nand 2\n", i), 3), 0o644)
+		}
+	})
+	recorded := s.prepared(sources, func(*mount) { s.must(0, s.record("old")...) })
+	checked := s.prepared(recorded, func(*mount) { s.must(1, s.check("new")...) })
+	halved := s.prepared(recorded, func(*mount) {
+		for _, part := range []string{"1", "2"} {
+			s.must(1, s.check("new", "--state", s.in("part"+part), "--partition", "hash:"+part+"/2")...)
+		}
+	})
+	stopped := s.prepared(recorded, s.stopCheck)
+	muster := func(args ...string) func() ended { return func() ended { return s.muster(args...) } }
+	all := []*scene{
+		{name: "record", base: recorded, run: muster(s.record("new")...)},
+		{name: "check", base: recorded, run: muster(s.check("new")...)},
+		{name: "accept", base: checked, run: muster("accept", "--all", "--state", s.in("state"))},
+		{name: "review", base: checked, run: s.review},
+		{name: "reduce", base: checked, run: muster("reduce", "G1", "--tests-max", "10", "--state", s.in("state"))},
+		{name: "resume", base: stopped, run: muster(s.check("new", "--resume")...)},
+		{name: "merge", base: halved, run: muster("merge", s.in("part1"), s.in("part2"), "--state", s.in("state"))},
+	}
+	accept := muster("accept", "--all", "--state", s.in("state"))
+	for _, c := range all {
+		// After any command, the same one and an accept bring about the new golden.
+		c.next = func() []ended { return []ended{c.run(), accept()} }
+		switch c.name {
+		case "review": // which must find something to decide
+			c.next = func() []ended { return []ended{accept()} }
+		case "resume":
+			c.next = func() []ended { return []ended{s.muster(s.check("new")...), accept()} }
+		}
+		s.rehearse(c)
+	}
+	return all
+}
+
+// rehearse plays a scene without a fault.
+func (s *stage) rehearse(c *scene) {
+	s.Helper()
+	m := mounted(s.T, s.dir, c.base.clone())
+	defer m.unmount()
+	c.old = s.golden()
+	m.begin(fault{})
+	c.ended = c.run()
+	c.calls = len(m.begin(fault{}))
+	c.new = s.golden()
+	for _, e := range c.next() {
+		c.following = append(c.following, e.status)
+	}
+	if c.status > 1 {
+		s.Fatalf("%s: %v", c.name, c.ended)
+	}
+}
+
+// stopCheck interrupts a check while its tool waits at the last case.
+func (s *stage) stopCheck(*mount) {
+	s.Helper()
+	waits := s.tool + ".waits"
+	if err := syscall.Mkfifo(waits, 0o600); err != nil {
+		s.Fatal(err)
+	}
+	defer os.Remove(waits)
+	c := s.command(s.Context(), s.check("new", "--jobs", "1")...)
+	if err := c.Start(); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := os.ReadFile(waits); err != nil { // until the tool writes to it
+		s.Error(err)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		s.Error(err)
+	}
+	if _ = c.Wait(); c.ProcessState.ExitCode() != 130 {
+		s.Fatalf("an interrupted check ended with %v", c.ProcessState)
+	}
+}
+
+var accepted = regexp.MustCompile(`(?m)^# accepted\t.*\n`)
+
+// golden returns the whole content of the golden as text without the times of accepts. The golden is
+// checked to its last byte.
+func (s *stage) golden() string {
+	s.Helper()
+	s.must(0, "golden", "check", s.in("g.golden"))
+	return accepted.ReplaceAllString(s.must(0, "golden", "textconv", s.in("g.golden")), "")
+}
