@@ -61,6 +61,20 @@ func TestFits(t *testing.T) {
 			runs:    [][]string{{"took 12ms\n"}, {"took 1.5s\n"}},
 			classes: "duration", fit: [][]string{{"took 1m2s\n"}}, misfit: [][]string{{"took 12\n"}, {"took 12 apples\n"}}, marked: "took ⟨duration⟩\n",
 		},
+		"a duration with larger units": {
+			runs:    [][]string{{"took 2m, 5 jobs\n"}, {"took 59s, 5 jobs\n"}},
+			classes: "duration", fit: [][]string{{"took 1h 2m, 5 jobs\n"}, {"took 2d 1h 2m 3s, 5 jobs\n"}},
+			misfit: [][]string{{"took 2m or so, 5 jobs\n"}, {"took 1h 2m, 6 jobs\n"}}, marked: "took ⟨duration⟩, 5 jobs\n",
+		},
+		"a clock of 12 hours": {
+			runs:    [][]string{{"at 9:59 AM: 3 of 4\n"}, {"at 10:00 AM: 3 of 4\n"}},
+			classes: "time", fit: [][]string{{"at 1:07 PM: 3 of 4\n"}},
+			misfit: [][]string{{"at 1:07 PM: 2 of 4\n"}, {"at 1:07: 3 of 4\n"}}, marked: "at ⟨time⟩: 3 of 4\n",
+		},
+		"a date with a clock of 12 hours": {
+			runs:    [][]string{{"Nov 25, 2026 11:59:59 AM x\n"}, {"Nov 25, 2026 12:00:00 PM x\n"}},
+			classes: "time", fit: [][]string{{"Nov 26, 2026 1:00:00 AM x\n"}}, misfit: [][]string{{"Nov 26, 2026 1:00:00 AM y\n"}}, marked: "⟨time⟩ x\n",
+		},
 		"digest": {
 			runs:    [][]string{{"id 0123456789abcdef\n"}, {"id 00112233445566778\n"}},
 			classes: "hexadecimal digits", fit: [][]string{{"id 12345678\n"}}, misfit: [][]string{{"id 1234567\n"}, {"id none\n"}}, marked: "id ⟨hexadecimal digits⟩\n",

@@ -17,7 +17,8 @@ const (
 	month  = `(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b`
 	day    = `(?:Mon|Tue(?:s)?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? `
 	year   = `(?: (?:19|20)\d\d\b)?`
-	clock  = `\d\d:\d\d:\d\d(?:\.\d+)?`
+	noon   = ` ?[AaPp][Mm]\b`
+	clock  = `\d\d?:\d\d:\d\d(?:\.\d+)?(?:` + noon + `)?`
 	zone   = `(?:Z|[+-]\d\d:?\d\d| (?:UTC|GMT))?\b`
 	number = `\d+(?:\.\d+)?`
 	unit   = `(?:ns|us|µs|μs|ms|s|min|m|h)`
@@ -31,11 +32,11 @@ var recognised = [...]struct {
 }{
 	{Time, `\d{4}-\d\d-\d\d(?:[T ]` + clock + `(?:,\d{3}\b)?` + zone + `(?: [+-]\d{4}\b)?|[T ]\d\d:\d\d\b)?`},
 	{Time, `(?:` + day + `)?(?:` + month + ` {1,2}\d{1,2},?|\d{1,2} ` + month + `,?)` + year + `(?: ` + clock + zone + `)?` + year + `\b`},
-	{Time, clock + zone},
+	{Time, clock + zone + `|\d\d?:\d\d` + noon},
 	{UUID, `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`},
 	{Address, `0[xX][0-9a-fA-F]+\b`},
 	{TempPath, `/(?:var/)?tmp/[\pL\pN_.~+-]+`},
-	{Duration, `(?:` + number + unit + `)+\b|` + number + ` (?:ns|us|µs|μs|ms|s|sec|seconds|min)\b`},
+	{Duration, `(?:\d+d )?(?:\d+h )?(?:\d+m )?(?:` + number + unit + `)+\b|` + number + ` (?:ns|us|µs|μs|ms|s|sec|seconds|min)\b`},
 	{Number, number + `(?:[eE][+-]?\d+)?\b`},
 	{Hex, `(?:[0-9a-f]{8,}|[0-9A-F]{8,})\b`},
 	{Free, `[\pL\pN_]+`},
