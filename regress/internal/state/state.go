@@ -204,7 +204,7 @@ func (s *State) pruneReduced() error {
 
 // removeNoRuns removes folders of runs that were killed while they were made or removed: run.json is
 // written first, and removed with the rest. It also removes those whose run.json is damaged, because
-// the new run takes their place. It removes only folders whose names are IDs of runs.
+// the new run takes their place. It removes only folders whose names are IDs of runs, and no copies.
 func (s *State) removeNoRuns() error {
 	entries, err := os.ReadDir(s.runs())
 	if err != nil {
@@ -215,9 +215,10 @@ func (s *State) removeNoRuns() error {
 		if !e.IsDir() || !isID(r.ID) {
 			continue
 		}
-		text, err := os.ReadFile(r.File("run.json"))
-		if err == nil && json.Valid(text) || err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue
+		if _, err := os.Lstat(r.File("run.json")); !errors.Is(err, os.ErrNotExist) {
+			if _, err := load(s.runs(), r.ID); !errors.Is(err, errDamaged) {
+				continue
+			}
 		}
 		if err := r.Remove(); err != nil {
 			return err
@@ -238,96 +239,114 @@ func isID(name string) bool {
 }
 
 // Runs returns all runs, oldest first, even if the clock was set back between them. It skips
-// folders without a run.json, which belong to runs that were killed at their start, and runs whose
-// run.json is damaged or of a newer muster.
+// folders that are no run, and runs that cannot be read.
 func (s *State) Runs() ([]*Run, error) {
 	runs, _, err := s.scan()
 	return runs, err
 }
 
-// scan returns all runs like Runs, and the folders' names of those that are damaged or of a newer
-// muster.
-func (s *State) scan() (runs []*Run, unusable []string, err error) {
+// unreadable is a run that cannot be read.
+type unreadable struct {
+	id  string
+	err error
+}
+
+// scan returns the runs like Runs, and those that cannot be read.
+func (s *State) scan() (runs []*Run, lost []unreadable, err error) {
 	entries, err := os.ReadDir(s.runs())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fault.Environmentf("state folder: %w", err)
 	}
 	for _, e := range entries {
-		if !isID(e.Name()) {
+		if !e.IsDir() || !isID(e.Name()) {
 			continue
 		}
 		r, err := load(s.runs(), e.Name())
 		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil:
-			return nil, nil, fault.Environmentf("state folder: %w", err)
-		case r == nil:
-			unusable = append(unusable, e.Name())
-		default:
+		case err == nil:
 			runs = append(runs, r)
+		case !errors.Is(err, errNoRun):
+			lost = append(lost, unreadable{e.Name(), err})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), a.Started.Compare(b.Started))
 	})
-	return runs, unusable, nil
+	return runs, lost, nil
 }
 
-// load returns nil if the run is damaged or of a newer muster. An error is one of the system.
+var (
+	errNoRun   = errors.New("not a run")
+	errDamaged = errors.New("its run.json is damaged, as after a power loss")
+)
+
+// load reads run.json. The error is errNoRun for a folder without one, or with that of another run: a
+// run that was killed at its start, or a copy.
 func load(runs, id string) (*Run, error) {
 	r := &Run{dir: filepath.Join(runs, id)}
 	text, err := os.ReadFile(r.File("run.json"))
-	if err != nil {
-		return nil, err
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errNoRun
 	}
-	if json.Unmarshal(text, &r.Info) != nil || r.Version > version || r.ID != id {
-		return nil, nil
+	if err != nil {
+		return nil, fault.Environmentf("state folder: %w", err)
+	}
+	err = json.Unmarshal(text, &r.Info)
+	switch {
+	case r.Version > version:
+		return nil, fault.Inputf("run %s is of a newer muster: name another run", id)
+	case err != nil:
+		return nil, fault.Inputf("run %s cannot be used: %w: run the check again, or name another run", id, errDamaged)
+	case r.ID != id:
+		return nil, errNoRun
 	}
 	return r, nil
 }
 
-func unusableError(id string) error {
-	return fault.Inputf("run %s is damaged, as after a power loss, or of a newer muster: run the command again, or name another run", id)
+// lostAfter returns the error of a run that cannot be read and is later than the one with an ID.
+func lostAfter(lost []unreadable, id string) error {
+	for _, l := range lost {
+		if l.id > id {
+			return l.err
+		}
+	}
+	return nil
 }
 
 // Last returns the last run that accept reports true for. If there is none, the error names
-// wanted: the kind of run, and the command that makes one. A later run that is damaged is an error
-// of class Input, because it may be the one that is wanted.
+// wanted: the kind of run, and the command that makes one. A later run that cannot be read is an
+// error, because it may be the one that is wanted.
 func (s *State) Last(accept func(*Run) bool, wanted string) (*Run, error) {
-	runs, unusable, err := s.scan()
+	runs, lost, err := s.scan()
 	if err != nil {
 		return nil, err
 	}
-	doubtful := slices.Max(append(unusable, ""))
 	for _, r := range slices.Backward(runs) {
-		if accept(r) && r.ID > doubtful {
-			return r, nil
-		}
 		if accept(r) {
-			break
+			return r, lostAfter(lost, r.ID)
 		}
 	}
-	if doubtful != "" {
-		return nil, unusableError(doubtful)
+	if err := lostAfter(lost, ""); err != nil {
+		return nil, err
 	}
 	return nil, fault.Inputf("%s has no %s", s.dir, wanted)
 }
 
 // Find returns the run whose ID begins with prefix.
 func (s *State) Find(prefix string) (*Run, error) {
-	runs, unusable, err := s.scan()
+	runs, lost, err := s.scan()
 	if err != nil {
 		return nil, err
-	}
-	for _, id := range unusable {
-		if strings.HasPrefix(id, prefix) {
-			return nil, unusableError(id)
-		}
 	}
 	var found []*Run
 	for _, r := range runs {
 		if strings.HasPrefix(r.ID, prefix) {
 			found = append(found, r)
+		}
+	}
+	for _, l := range lost {
+		if len(found) == 0 && strings.HasPrefix(l.id, prefix) {
+			return nil, l.err
 		}
 	}
 	switch len(found) {
@@ -339,9 +358,10 @@ func (s *State) Find(prefix string) (*Run, error) {
 	return nil, fault.Inputf("%s begins the IDs of %s: give more of it", prefix, readable.Count(len(found), "run"))
 }
 
-// Unfinished returns the last run of a command if that run did not finish, else nil.
+// Unfinished returns the last run of a command if that run did not finish, else nil. A later run
+// that cannot be read is an error.
 func (s *State) Unfinished(command string) (*Run, error) {
-	runs, err := s.Runs()
+	runs, lost, err := s.scan()
 	if err != nil {
 		return nil, err
 	}
@@ -350,7 +370,7 @@ func (s *State) Unfinished(command string) (*Run, error) {
 			if r.Finished {
 				return nil, nil
 			}
-			return r, nil
+			return r, lostAfter(lost, r.ID)
 		}
 	}
 	return nil, nil

@@ -260,7 +260,7 @@ func TestDamagedRunIsNotPassedOver(t *testing.T) {
 	}
 	damage(2)
 	for _, id := range []string{"", runs[2].ID} {
-		if _, err := state.FindCheck(s, id); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+runs[2].ID+" is damaged") {
+		if _, err := state.FindCheck(s, id); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+runs[2].ID+" cannot be used: its run.json is damaged") {
 			t.Errorf("FindCheck(%q): %v", id, err)
 		}
 	}
@@ -273,6 +273,55 @@ func TestDamagedRunIsNotPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := state.FindCheck(s, ""); err != nil || r.ID != next.ID {
+		t.Errorf("after a new run: %v", err)
+	}
+}
+
+// What is no run stands in the way of none, and stays: a file, and a copy of a run.
+func TestCopiesOfRuns(t *testing.T) {
+	dir := t.TempDir()
+	s := state.Open(dir)
+	r := newRun(t, s, "check", 1)
+	text, err := os.ReadFile(r.File("run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, "runs", r.ID+".bak")
+	archive := filepath.Join(dir, "runs", r.ID+".tar")
+	if err := errors.Join(os.Mkdir(copied, 0o755), os.WriteFile(filepath.Join(copied, "run.json"), text, 0o644), os.WriteFile(archive, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"", r.ID} {
+		if found, err := state.FindCheck(s, id); err != nil || found.ID != r.ID {
+			t.Errorf("FindCheck(%q): %v", id, err)
+		}
+	}
+	newRun(t, s, "check", 2)
+	for _, path := range []string{copied, archive} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A run that cannot be read stops only those that may want it.
+func TestUnreadableRun(t *testing.T) {
+	s := state.Open(t.TempDir())
+	first, second := newRun(t, s, "check", 1), newRun(t, s, "check", 2)
+	if err := errors.Join(os.Remove(second.File("run.json")), os.Mkdir(second.File("run.json"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Unfinished("check"); regress.ClassOf(err) != regress.Environment {
+		t.Errorf("Unfinished: %v", err)
+	}
+	if _, err := state.FindCheck(s, ""); regress.ClassOf(err) != regress.Environment {
+		t.Errorf("the last: %v", err)
+	}
+	if r, err := state.FindCheck(s, first.ID); err != nil || r.ID != first.ID {
+		t.Errorf("another: %v", err)
+	}
+	third := newRun(t, s, "check", 3)
+	if r, err := state.FindCheck(s, ""); err != nil || r.ID != third.ID {
 		t.Errorf("after a new run: %v", err)
 	}
 }
