@@ -79,7 +79,6 @@ func end(ctx context.Context, into place.Target, p *passes, err error) error {
 	}
 	switch {
 	case err != nil:
-		err = errors.Join(err, p.writer.Abort(true))
 	case p.failing.refuse():
 		s.Ledger.Summary.Recorded = 0
 		err = p.writer.Abort(false)
@@ -91,6 +90,8 @@ func end(ctx context.Context, into place.Target, p *passes, err error) error {
 			err = into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
+	// An unfinished golden is kept for --resume.
+	err = errors.Join(err, p.writer.Abort(true))
 	s.Ledger.NotRun(s.Inputs.Cases, p.cases.isKnown)
 	if err != nil {
 		s.Ledger.Summary.Recorded = p.cases.kept()
