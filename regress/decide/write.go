@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/regress"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
@@ -45,7 +46,7 @@ func (t *transaction) writeAll(ctx context.Context) (writeResult, error) {
 // write, and says what is written all the same.
 func (t *transaction) undo(w writeResult) error {
 	if w.isPromoted {
-		return fmt.Errorf("the cases are accepted, but the run does not know it before the next accept or review: %w", w.refused)
+		return fmt.Errorf("the cases are accepted, but there was an error afterwards: %w", w.refused)
 	}
 	if err := w.run.SaveDecisions(t.effect.before); err != nil {
 		return errors.Join(fmt.Errorf("the decisions are written, and no case is accepted: %w", w.refused), err)
@@ -106,11 +107,12 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResul
 		defer found.Close()
 	}
 	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
-	if err := at.Update(ctx, p.put); err != nil {
+	err = at.Update(ctx, p.put)
+	if err != nil && !errors.Is(err, golden.ErrUnflushed) {
 		return err
 	}
 	w.run, w.move, w.isPromoted = p.past.Run, p.move, true
-	return w.run.State.SaveResults(w.run.Results)
+	return errors.Join(err, w.run.State.SaveResults(w.run.Results))
 }
 
 // withPromoted returns the past run as it is once the promoted cases are accepted.

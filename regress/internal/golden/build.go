@@ -179,8 +179,8 @@ func (w *Writer) takeOver(ctx context.Context, conn *sql.Conn) error {
 }
 
 // Finish completes the store and puts it at path, atomically: at every moment the old file or the
-// new one is there. No Put may run beside it, and it closes the writer. After an error the
-// unfinished store remains for Resume, and path is unchanged.
+// new one is there. No Put may run beside it, and it closes the writer. After an error that is not
+// ErrUnflushed the unfinished store remains for Resume, and path is unchanged.
 func (w *Writer) Finish() error {
 	if w.closed {
 		return errClosed
@@ -224,7 +224,7 @@ func putInPlace(from, path string) error {
 		return fault.Environmentf("golden: %w", err)
 	}
 	if err := syncPath(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("%s is the new golden, but a power loss may bring back the old one: %w", path, err)
+		return unflushedError(path, err)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -82,20 +81,20 @@ func classify(path string, err error) error {
 		return nil
 	case regress.ClassOf(err) == regress.Input:
 		return err // reported where it was found
-	case errors.Is(err, errPages):
-		return pagesError(path)
 	case c == -1:
 		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return damageError(path, errors.New("it is cut off"))
+	case c == sqlite3.SQLITE_IOERR_DIR_FSYNC:
+		return unflushedError(path, err)
 	case c == sqlite3.SQLITE_IOERR_WRITE:
 		return fault.Environmentf("golden %s: a write failed: %w: raise the limit on file sizes (ulimit -f), or look for a failing disk", path, err)
 	}
 	switch c & primary {
 	case sqlite3.SQLITE_CORRUPT:
-		return pagesError(path)
+		return damageError(path, errPages)
 	case sqlite3.SQLITE_IOERR:
-		return failingError(path, err)
+		return fault.Environmentf("golden %s: %w: check the disk and its file system", path, err)
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
 		return foreignError(path)
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
@@ -110,35 +109,17 @@ func classify(path string, err error) error {
 	return fault.Environmentf("golden %s: %w", path, err)
 }
 
-// errPages reports that a check of the pages found an error.
-var errPages = errors.New("pages of the file are damaged, or could not be read once")
+// ErrUnflushed reports that the golden is the new one, and its folder could not be flushed.
+var ErrUnflushed = errors.New("a power loss may bring back the old one")
 
-// pagesError returns the error for a golden with bad pages. SQLite calls them damaged also if the
-// system could not read them.
-func pagesError(path string) error {
-	if err := readThrough(path); err != nil {
-		return failingError(path, err)
-	}
-	return damageError(path, errPages)
+func unflushedError(path string, err error) error {
+	return fault.Environmentf("%s is the new golden, but %w: %w", path, ErrUnflushed, err)
 }
 
-// readThrough reads the whole file. Its error is of the system. A file that is not there is not
-// read.
-func readThrough(path string) error {
-	f, err := os.Open(path)
-	if err == nil {
-		_, err = io.Copy(io.Discard, f)
-		f.Close()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fault.Reason(err)
-}
-
-func failingError(path string, err error) error {
-	return fault.Environmentf("golden %s: %w: look for a failing disk", path, err)
-}
+// errPages reports bad pages. SQLite also calls a page bad that the system failed to read. To read the
+// file here and see would release SQLite's locks: they belong to the process, and end when it closes
+// any descriptor of the file.
+var errPages = errors.New("pages of the file are damaged, or the disk failed to read them")
 
 // Damage is the reason why a golden cannot be trusted. Every error about damage wraps one.
 type Damage struct{ Reason error }
