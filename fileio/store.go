@@ -235,7 +235,7 @@ func (s *Store) Stats() Stats {
 }
 
 func (s *Store) openFolder(folder string) error {
-	if err := makeFolder(folder); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	format := filepath.Join(folder, formatName)
@@ -266,10 +266,13 @@ func (s *Store) openFolder(folder string) error {
 			return err
 		}
 	}
-	if text == nil {
-		return writeFormat(folder, format)
+	if text != nil {
+		return nil
 	}
-	return nil
+	if err := syncParents(folder); err != nil {
+		return err
+	}
+	return writeFormat(folder, format)
 }
 
 // mustBeEmpty refuses a folder that has content of others.
@@ -318,20 +321,17 @@ func writeFormat(folder, name string) error {
 	return syncFolder(folder)
 }
 
-// makeFolder makes a folder and its missing parents, and flushes their names: a power failure would
-// take all files with the folder.
-func makeFolder(folder string) error {
-	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
-		return err
+// syncParents flushes the folders above one that may be new: a power failure that takes its name
+// takes all its files.
+func syncParents(folder string) error {
+	path, err := filepath.Abs(folder)
+	for err == nil && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		if err = syncFolder(path); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL) {
+			err = nil // not ours to flush, or a file system that flushes no folders
+		}
 	}
-	parent := filepath.Dir(filepath.Clean(folder))
-	if err := makeFolder(parent); err != nil {
-		return err
-	}
-	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncFolder(parent)
+	return err
 }
 
 func syncFolder(name string) error {
