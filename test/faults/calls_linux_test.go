@@ -7,9 +7,10 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// The methods of this file answer the calls of the kernel. Each one enters first, which may end it,
-// and then holds the disk.
+// The methods of this file answer the calls of the kernel. Each one calls enter first, which may
+// return the error of a fault, and then locks the disk.
 
+// hold locks the disk.
 func (m *mount) hold() *disk {
 	m.disk.mu.Lock()
 	return m.disk
@@ -92,7 +93,7 @@ func (m *mount) create(folder *node, name string, mode uint32, text string, out 
 	}
 	n := d.add(mode)
 	n.text = []byte(text)
-	d.rename(change{{folder, name, n}})
+	d.apply(change{{folder, name, n}})
 	n.entry(out)
 	return fuse.OK
 }
@@ -144,7 +145,7 @@ func (m *mount) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.
 	if folder.names[name] != nil {
 		return fuse.Status(syscall.EEXIST)
 	}
-	d.rename(change{{folder, name, n}})
+	d.apply(change{{folder, name, n}})
 	n.entry(out)
 	return fuse.OK
 }
@@ -175,7 +176,7 @@ func (m *mount) remove(op string, folder *node, name string) fuse.Status {
 	case len(n.names) > 0:
 		return fuse.Status(syscall.ENOTEMPTY)
 	}
-	d.rename(change{{folder, name, nil}})
+	d.apply(change{{folder, name, nil}})
 	return fuse.OK
 }
 
@@ -198,7 +199,7 @@ func (m *mount) Rename(_ <-chan struct{}, in *fuse.RenameIn, from, to string) fu
 	case old != nil && len(old.names) > 0:
 		return fuse.Status(syscall.ENOTEMPTY)
 	case n != old: // of two names for one file both stay
-		d.rename(change{{source, from, nil}, {target, to, n}})
+		d.apply(change{{source, from, nil}, {target, to, n}})
 	}
 	return fuse.OK
 }
@@ -313,12 +314,7 @@ func (m *mount) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut
 	return m.enter("statfs", m.node(in.NodeId), "")
 }
 
-func (m *mount) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return fuse.OK }
-
-// Lseek is for holes in files, which there are none of.
-func (m *mount) Lseek(<-chan struct{}, *fuse.LseekIn, *fuse.LseekOut) fuse.Status { return fuse.ENOSYS }
-
-// halved returns half of n, but not nothing.
+// halved returns n, or half of it, rounded up.
 func halved(n int, half bool) int {
 	if half {
 		return (n + 1) / 2

@@ -33,7 +33,7 @@ type node struct {
 	flushed []byte           // of a file, at its last flush
 	edits   []edit           // of a file, since then
 	names   map[string]*node // of a folder, as processes see it
-	durable map[string]*node // of a folder, as after a power loss at its last flush
+	durable map[string]*node // of a folder, as a power loss would leave them
 }
 
 // An edit writes data at a place of a file, or changes its size if data is nil.
@@ -42,7 +42,7 @@ type edit struct {
 	data []byte
 }
 
-// A change of names happens as a whole or not at all.
+// A change of names happens as a whole or not at all. A rename is one change with two moves.
 type change []move
 
 // A move makes a name in a folder stand for a node, or for nothing.
@@ -75,8 +75,8 @@ func (d *disk) add(mode uint32) *node {
 
 func (n *node) isFolder() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
 
-// rename makes one change of names. A folder counts as one link.
-func (d *disk) rename(c change) {
+// apply makes one change of names. A folder has one link here.
+func (d *disk) apply(c change) {
 	for _, m := range c {
 		if old := m.folder.names[m.name]; old != nil {
 			old.links--
@@ -92,7 +92,7 @@ func (d *disk) rename(c change) {
 	d.recent = append(d.recent, c)
 }
 
-func (c change) durable() {
+func (c change) makeDurable() {
 	for _, m := range c {
 		delete(m.folder.durable, m.name)
 		if m.to != nil {
@@ -121,8 +121,8 @@ func (e edit) in(text []byte) []byte {
 	return text
 }
 
-// flush makes durable the text of a file, or the names in a folder with all earlier changes in
-// folders that one of them touched too.
+// flush makes durable the text of a file, or the names in a folder. A change that also touches a second
+// folder takes that folder's earlier changes with it, because they stay in order.
 func (d *disk) flush(n *node) {
 	if !n.isFolder() {
 		n.flushed, n.edits = bytes.Clone(n.text), nil
@@ -141,13 +141,13 @@ func (d *disk) flush(n *node) {
 		kept = append(kept, c)
 	}
 	for _, c := range slices.Backward(kept) {
-		c.durable()
+		c.makeDurable()
 	}
 	slices.Reverse(left)
 	d.recent = left
 }
 
-// flushAll makes everything durable, as syncfs does.
+// flushAll makes everything durable.
 func (d *disk) flushAll() {
 	for _, n := range d.nodes {
 		d.flush(n)
@@ -158,9 +158,9 @@ func (c change) touches(folders map[*node]bool) bool {
 	return slices.ContainsFunc(c, func(m move) bool { return folders[m.folder] })
 }
 
-// A loss says what a power loss leaves of that which was not flushed. Shares are between 0 and 1.
+// A loss says how much is left of what was not flushed. Shares are between 0 and 1.
 type loss struct {
-	names float64 // the share of the changes of names that are kept. In a folder none is kept after one that is lost.
+	names float64 // the share of the changes of names that are kept. Once one is lost, later ones in that folder are lost too.
 	edits float64 // the share of the edits, or of their sectors, that are kept, in any order
 	torn  bool    // edits are torn into sectors
 }
@@ -179,7 +179,7 @@ func (d *disk) lose(l loss, r *rand.Rand) *disk {
 			}
 			continue
 		}
-		c.durable()
+		c.makeDurable()
 	}
 	for _, id := range slices.Sorted(maps.Keys(after.nodes)) {
 		n := after.nodes[id]

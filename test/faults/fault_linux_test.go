@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A fault is what happens to some calls: they fail, do half of their work, or take long. The zero
-// fault happens to none.
+// A fault makes some calls fail, do half of their work, or take long. The zero fault changes none.
 type fault struct {
 	kind  kind
 	nth   int  // the first call of the kind's operations that has the fault, from 1
@@ -18,7 +17,7 @@ type fault struct {
 	first call // that had it
 }
 
-// A kind is one of those below.
+// A kind of fault is what happens, and to which operations.
 type kind struct {
 	name  string
 	ops   []string // the operations that may have it; nil = all
@@ -34,7 +33,7 @@ var (
 	damaged = kind{name: "EIO", err: syscall.EIO}
 	full    = kind{name: "ENOSPC", ops: writers, err: syscall.ENOSPC}
 	short   = kind{name: "short", ops: []string{"read", "write"}, half: true}
-	slow    = kind{name: "slow", delay: 300 * time.Millisecond}
+	slow    = kind{name: "slow", delay: 100 * time.Millisecond}
 )
 
 func (f *fault) String() string {
@@ -45,9 +44,9 @@ func (f *fault) String() string {
 	return fmt.Sprintf("%s at call %d (%s) %s", f.kind.name, f.nth, f.first, how)
 }
 
-// does counts a call, and returns whether it has the fault.
+// does counts a call, and reports whether the fault happens to it.
 func (f *fault) does(c call) bool {
-	if f.kind.ops != nil && !slices.Contains(f.kind.ops, c.op) {
+	if !f.kind.may(c) {
 		return false
 	}
 	f.seen++
@@ -57,3 +56,6 @@ func (f *fault) does(c call) bool {
 	}
 	return does
 }
+
+// may reports whether a kind of fault may happen to a call.
+func (k kind) may(c call) bool { return k.ops == nil || slices.Contains(k.ops, c.op) }

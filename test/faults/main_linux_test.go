@@ -1,5 +1,5 @@
-// Package faults runs the program on a disk whose calls fail, and on one that loses its power. It
-// only has tests.
+// Package faults runs the program on a disk that fails, and on one that loses power. The disk is in
+// memory, and mounted with FUSE. The package only has tests.
 package faults
 
 import (
@@ -15,12 +15,11 @@ import (
 )
 
 var (
-	// trials is how many calls of each command and kind of fault a test tries; make long asks for
-	// all.
-	trials      = flag.Int("trials", 1, "at how many calls of a command each kind of fault happens; 0 = at every one")
+	// make long asks for all.
+	trials      = flag.Int("trials", 1, "how many places to try for each command and kind of fault; 0 = every call")
 	serveRounds = flag.Int("serve-rounds", 2, "how often a file service loses its power, for each kind of --sync")
-	only        = flag.String("only", "", "the only command that a test tries")
-	seed        = flag.Uint64("seed", 0, "of random choices; 0 = by the clock")
+	only        = flag.String("only", "", "the only scene to play")
+	seed        = flag.Uint64("seed", 0, "of the random choices; 0 = from the clock")
 )
 
 func chosenSeed() uint64 {
@@ -30,13 +29,15 @@ func chosenSeed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
+// built is the folder of the program, or "" if no test needed it.
+var built string
+
 // program builds muster once for all tests of this package and returns its path.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "muster-program-")
-	if err != nil {
+var program = sync.OnceValues(func() (path string, err error) {
+	if built, err = os.MkdirTemp("", "muster-program-"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "muster")
+	path = filepath.Join(built, "muster")
 	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "muster/cmd/muster").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -46,7 +47,5 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	m.Run()
-	if path, err := program(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
+	os.RemoveAll(built)
 }

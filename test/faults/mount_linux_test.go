@@ -1,6 +1,10 @@
 package faults
 
 import (
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -31,21 +35,13 @@ type call struct{ op, name string }
 // mounted mounts a disk at a folder, until unmount or the end of the test.
 func mounted(t *testing.T, dir string, d *disk) *mount {
 	t.Helper()
-	m := &mount{RawFileSystem: fuse.NewDefaultRawFileSystem(), dir: dir, disk: d, lists: map[uint64][]fuse.DirEntry{}}
-	server, err := fuse.NewServer(m, m.dir, &fuse.MountOptions{
-		DirectMountStrict: true, FsName: "muster-faults", MaxWrite: 1 << 20, DisableXAttrs: true,
-		DisableReadDirPlus: true, SyncRead: true,
-	})
+	m, server, err := mountAt(dir, d)
 	if err != nil {
-		t.Fatal(err)
-	}
-	go server.Serve()
-	if err := server.WaitMount(); err != nil {
 		t.Fatal(err)
 	}
 	m.unmount = sync.OnceFunc(func() {
 		if err := server.Unmount(); err != nil {
-			// a process that a test left behind has a file open: take it away all the same
+			// a process that a test left behind has a file open: detach it anyway
 			t.Errorf("unmount: %v", err)
 			_ = syscall.Unmount(m.dir, syscall.MNT_DETACH)
 		}
@@ -54,16 +50,46 @@ func mounted(t *testing.T, dir string, d *disk) *mount {
 	return m
 }
 
-// begin counts calls anew, of which some get the fault. It returns those before.
-func (m *mount) begin(f fault) (before []call) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	before = m.calls
-	m.fault, m.calls = f, nil
-	return before
+func mountAt(dir string, d *disk) (*mount, *fuse.Server, error) {
+	m := &mount{RawFileSystem: fuse.NewDefaultRawFileSystem(), dir: dir, disk: d, lists: map[uint64][]fuse.DirEntry{}}
+	server, err := fuse.NewServer(m, dir, &fuse.MountOptions{
+		DirectMountStrict: true, FsName: fsName, MaxWrite: 1 << 20, DisableXAttrs: true,
+		DisableReadDirPlus: true, SyncRead: true,
+		Logger: slog.NewLogLogger(slog.DiscardHandler, 0), // it tells of every unmount
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	go server.Serve()
+	return m, server, server.WaitMount()
 }
 
-// enter is the beginning of every call. Its status is the end of the call if it is not OK.
+const fsName = "muster-faults"
+
+// detachDead takes away mounts that a killed test left.
+func detachDead() {
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	for line := range strings.Lines(string(mounts)) {
+		words := strings.Fields(line)
+		if words[0] != fsName {
+			continue
+		}
+		if _, err := os.Stat(words[1]); errors.Is(err, syscall.ENOTCONN) {
+			_ = syscall.Unmount(words[1], syscall.MNT_DETACH)
+		}
+	}
+}
+
+// begin sets the fault. It returns the one before, and the calls since that was set.
+func (m *mount) begin(f fault) (before fault, calls []call) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, calls = m.fault, m.calls
+	m.fault, m.calls = f, nil
+	return before, calls
+}
+
+// enter begins every call. If its status is not OK, the call returns it.
 func (m *mount) enter(op string, n *node, name string) fuse.Status {
 	_, s := m.pass(op, n, name)
 	return s

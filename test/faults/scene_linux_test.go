@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A scene is a command on a disk, and what must be true after it.
@@ -18,7 +20,7 @@ type scene struct {
 	next func() []ended // commands after it, without a fault
 
 	ended     // of the command without a fault
-	calls     int
+	calls     []call
 	old, new  string // the golden before and after
 	following []int  // exit statuses of the next commands
 }
@@ -64,25 +66,25 @@ func (s *stage) prepared(from *disk, do func(*mount)) *disk {
 	m := mounted(s.T, s.dir, d)
 	do(m)
 	m.unmount()
-	for _, n := range d.nodes {
-		d.flush(n)
-	}
+	d.flushAll()
 	return d
 }
 
 // in returns the path of a file of the disk.
 func (s *stage) in(name string) string { return filepath.Join(s.dir, name) }
 
-// A command has the words before and after "--", and its files on the disk.
-func (s *stage) check(tool string, args ...string) []string {
-	return s.job("check", tool, append(args, "--cost-cases", "0", "--retries", "0")...)
+// check and record return the words of a command on the disk. variant is the tool's argument: old or new.
+func (s *stage) check(variant string, args ...string) []string {
+	return s.job("check", variant, append(args, "--cost-cases", "0", "--retries", "0")...)
 }
 
-func (s *stage) record(tool string, args ...string) []string { return s.job("record", tool, args...) }
+func (s *stage) record(variant string, args ...string) []string {
+	return s.job("record", variant, args...)
+}
 
-func (s *stage) job(command, tool string, args ...string) []string {
+func (s *stage) job(command, variant string, args ...string) []string {
 	words := append([]string{command, s.in("src"), "--state", s.in("state"), "--golden", s.in("g.golden")}, args...)
-	return append(words, "--", s.tool, "{in}", tool)
+	return append(words, "--", s.tool, "{in}", variant)
 }
 
 // scenes returns all scenes. They have been played without a fault.
@@ -111,11 +113,12 @@ func (s *stage) scenes() []*scene {
 		{name: "merge", base: halved, run: muster("merge", s.in("part1"), s.in("part2"), "--state", s.in("state"))},
 	}
 	accept := muster("accept", "--all", "--state", s.in("state"))
+	all = slices.DeleteFunc(all, func(c *scene) bool { return *only != "" && c.name != *only })
 	for _, c := range all {
-		// After any command, the same one and an accept bring about the new golden.
+		// After any command, the same one and an accept make the new golden.
 		c.next = func() []ended { return []ended{c.run(), accept()} }
 		switch c.name {
-		case "review": // which must find something to decide
+		case "review": // a second review would find nothing to decide
 			c.next = func() []ended { return []ended{accept()} }
 		case "resume":
 			c.next = func() []ended { return []ended{s.muster(s.check("new")...), accept()} }
@@ -133,7 +136,7 @@ func (s *stage) rehearse(c *scene) {
 	c.old = s.golden()
 	m.begin(fault{})
 	c.ended = c.run()
-	c.calls = len(m.begin(fault{}))
+	_, c.calls = m.begin(fault{})
 	c.new = s.golden()
 	for _, e := range c.next() {
 		c.following = append(c.following, e.status)
@@ -155,9 +158,18 @@ func (s *stage) stopCheck(*mount) {
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
 	}
-	if _, err := os.ReadFile(waits); err != nil { // until the tool writes to it
-		s.Error(err)
+	// os.O_RDWR: open does not wait for the tool, and the read has a limit of time
+	said, err := os.OpenFile(waits, os.O_RDWR, 0)
+	if err == nil {
+		err = said.SetReadDeadline(time.Now().Add(patience))
 	}
+	if err == nil {
+		_, err = said.Read(make([]byte, 1))
+	}
+	if err != nil {
+		s.Fatalf("the tool does not wait: %v", err)
+	}
+	defer said.Close()
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		s.Error(err)
 	}
