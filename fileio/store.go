@@ -327,8 +327,8 @@ func syncParents(folder string) error {
 	path, err := filepath.Abs(folder)
 	for err == nil && path != filepath.Dir(path) {
 		path = filepath.Dir(path)
-		if err = syncFolder(path); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL) {
-			err = nil // not ours to flush, or a file system that flushes no folders
+		if err = syncFolder(path); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) {
+			err = nil // not ours to flush, or nothing to flush there
 		}
 	}
 	return err

@@ -42,14 +42,14 @@ func (t *transaction) writeAll(ctx context.Context) (writeResult, error) {
 	return w, t.undo(w)
 }
 
-// undo restores the decisions of a write that did not change the golden. The error is that of the
-// write, and says what is written all the same.
+// undo puts the decisions back as they were, unless the golden was changed. It returns why the write
+// failed, and says what stays written.
 func (t *transaction) undo(w writeResult) error {
 	if w.isPromoted {
 		return fmt.Errorf("the cases are accepted, but there was an error afterwards: %w", w.refused)
 	}
 	if err := w.run.SaveDecisions(t.effect.before); err != nil {
-		return errors.Join(fmt.Errorf("the decisions are written, and no case is accepted: %w", w.refused), err)
+		return errors.Join(fmt.Errorf("no case is accepted, and the decisions could not be taken back: %w", w.refused), err)
 	}
 	return w.refused
 }

@@ -42,9 +42,9 @@ type Tx struct {
 }
 
 // Update changes the golden at path in one transaction. After the death of the process, or an error
-// that is not ErrUnflushed, nothing has changed. It returns an error of do as it is. Only one process may update at
-// a time; others get an error of class Input. A golden that may not be written and a full disk are
-// errors of class Environment.
+// that is not ErrUnflushed, nothing has changed. It returns an error of do as it is. Only one process
+// may update at a time; others get an error of class Input. A golden that may not be written and a
+// full disk are errors of class Environment.
 //
 // It removes contents that no outcome refers to; the file keeps their space for later ones. It also
 // removes accepts without outcomes in the golden, and the other accepts move up.

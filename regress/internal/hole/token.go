@@ -17,8 +17,8 @@ const (
 	month  = `(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b`
 	day    = `(?:Mon|Tue(?:s)?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? `
 	year   = `(?: (?:19|20)\d\d\b)?`
-	noon   = ` ?[AaPp][Mm]\b`
-	clock  = `\d\d?:\d\d:\d\d(?:\.\d+)?(?:` + noon + `)?`
+	amPM   = ` ?[AaPp][Mm]\b`
+	clock  = `\d\d?:\d\d:\d\d(?:\.\d+)?(?:` + amPM + `)?`
 	zone   = `(?:Z|[+-]\d\d:?\d\d| (?:UTC|GMT))?\b`
 	number = `\d+(?:\.\d+)?`
 	unit   = `(?:ns|us|µs|μs|ms|s|min|m|h)`
@@ -32,7 +32,7 @@ var recognised = [...]struct {
 }{
 	{Time, `\d{4}-\d\d-\d\d(?:[T ]` + clock + `(?:,\d{3}\b)?` + zone + `(?: [+-]\d{4}\b)?|[T ]\d\d:\d\d\b)?`},
 	{Time, `(?:` + day + `)?(?:` + month + ` {1,2}\d{1,2},?|\d{1,2} ` + month + `,?)` + year + `(?: ` + clock + zone + `)?` + year + `\b`},
-	{Time, clock + zone + `|\d\d?:\d\d` + noon},
+	{Time, clock + zone + `|\d\d?:\d\d` + amPM},
 	{UUID, `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`},
 	{Address, `0[xX][0-9a-fA-F]+\b`},
 	{TempPath, `/(?:var/)?tmp/[\pL\pN_.~+-]+`},
