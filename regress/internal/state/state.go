@@ -294,7 +294,7 @@ func load(runs, id string) (*Run, error) {
 	err = json.Unmarshal(text, &r.Info)
 	switch {
 	case r.Version > version:
-		return nil, fault.Inputf("run %s is of a newer muster: name another run", id)
+		return nil, fault.Inputf("run %s was made by a newer muster: use that one, or name another run", id)
 	case err != nil:
 		return nil, fault.Inputf("run %s cannot be used: %w: run the check again, or name another run", id, errDamaged)
 	case r.ID != id:
