@@ -35,10 +35,7 @@ func requireMount(t *testing.T) {
 // call or a wait the command succeeds.
 func TestFaults(t *testing.T) {
 	requireMount(t)
-	s := newStage(t)
-	chosen := chosenSeed()
-	r := rand.New(rand.NewPCG(chosen, 0))
-	t.Logf("seed %d", chosen)
+	s, r := newStage(t), random(t)
 	for _, c := range s.scenes() {
 		for _, f := range []fault{{kind: damaged}, {kind: damaged, stays: true}, {kind: full}, {kind: full, stays: true}, {kind: short}, {kind: slow}} {
 			s.sweep(c, f, r)

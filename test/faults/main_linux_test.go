@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +23,15 @@ var (
 	seed        = flag.Uint64("seed", 0, "of the random choices; 0 = from the clock")
 )
 
-func chosenSeed() uint64 {
-	if *seed != 0 {
-		return *seed
+// random returns a source of random choices, and logs the seed that repeats them.
+func random(t *testing.T) *rand.Rand {
+	t.Helper()
+	chosen := *seed
+	if chosen == 0 {
+		chosen = uint64(time.Now().UnixNano())
 	}
-	return uint64(time.Now().UnixNano())
+	t.Logf("seed %d", chosen)
+	return rand.New(rand.NewPCG(chosen, 0))
 }
 
 // built is the folder of the program, or "" if no test needed it.

@@ -13,10 +13,7 @@ import (
 // whole, and the new one if the command had succeeded. A check and an accept then work.
 func TestPowerLoss(t *testing.T) {
 	requireMount(t)
-	s := newStage(t)
-	chosen := chosenSeed()
-	r := rand.New(rand.NewPCG(chosen, 0))
-	t.Logf("seed %d", chosen)
+	s, r := newStage(t), random(t)
 	for _, c := range s.scenes() {
 		played, ends := 0, map[int]int{}
 		for n := range len(c.calls) + 1 {

@@ -60,11 +60,11 @@ func (s *stage) write(path, text string, mode os.FileMode) {
 }
 
 // prepared returns a copy of a disk after commands without a fault, all of it flushed.
-func (s *stage) prepared(from *disk, do func(*mount)) *disk {
+func (s *stage) prepared(from *disk, do func()) *disk {
 	s.Helper()
 	d := from.clone()
 	m := mounted(s.T, s.dir, d)
-	do(m)
+	do()
 	m.unmount()
 	d.flushAll()
 	return d
@@ -89,14 +89,14 @@ func (s *stage) job(command, variant string, args ...string) []string {
 
 // scenes returns all scenes. They have been played without a fault.
 func (s *stage) scenes() []*scene {
-	sources := s.prepared(newDisk(), func(*mount) {
+	sources := s.prepared(newDisk(), func() {
 		for i := range 3 {
 			s.write(s.in(fmt.Sprintf("src/%d", i)), strings.Repeat(fmt.Sprintf("line %d\nand 2\n", i), 3), 0o644)
 		}
 	})
-	recorded := s.prepared(sources, func(*mount) { s.must(0, s.record("old")...) })
-	checked := s.prepared(recorded, func(*mount) { s.must(1, s.check("new")...) })
-	halved := s.prepared(recorded, func(*mount) {
+	recorded := s.prepared(sources, func() { s.must(0, s.record("old")...) })
+	checked := s.prepared(recorded, func() { s.must(1, s.check("new")...) })
+	halved := s.prepared(recorded, func() {
 		for _, part := range []string{"1", "2"} {
 			s.must(1, s.check("new", "--state", s.in("part"+part), "--partition", "hash:"+part+"/2")...)
 		}
@@ -147,7 +147,7 @@ func (s *stage) rehearse(c *scene) {
 }
 
 // stopCheck interrupts a check while its tool waits at the last case.
-func (s *stage) stopCheck(*mount) {
+func (s *stage) stopCheck() {
 	s.Helper()
 	waits := s.tool + ".waits"
 	if err := syscall.Mkfifo(waits, 0o600); err != nil {

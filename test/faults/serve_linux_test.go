@@ -19,10 +19,7 @@ import (
 // fdatasync, so this shows that the service knows it; no syncfs reaches the disk.
 func TestServePowerLoss(t *testing.T) {
 	requireMount(t)
-	s := newStage(t)
-	chosen := chosenSeed()
-	r := rand.New(rand.NewPCG(chosen, 0))
-	t.Logf("seed %d", chosen)
+	s, r := newStage(t), random(t)
 	for _, how := range []string{"group", "fdatasync"} {
 		kept, tried := 0, 0
 		for range *serveRounds {
