@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,11 @@ func TestServePowerLoss(t *testing.T) {
 		for range *serveRounds {
 			p := &puts{seed: r.Uint64(), acknowledged: map[string]int{}, tried: map[string]int{}}
 			before := mounted(t, s.dir, newDisk())
+			if r.IntN(2) == 0 { // as a first start leaves it that is killed at once
+				if err := os.Mkdir(s.in("data"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
 			address, stop := s.serve("--sync", how)
 			if r.IntN(4) > 0 {
 				before.begin(fault{kind: damaged, nth: 1 + r.IntN(600), stays: true})
