@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,100 +42,44 @@ func plainWords(words []string) (list []string) {
 	return list
 }
 
-const (
-	blanks     = " \t\n\r"
-	separators = blanks + ";&|()`<>"
-)
+const separators = " \t\n\r;&|()`<>"
 
 func isScript(word string) bool { return strings.ContainsAny(word, separators) }
+
+// Patterns of a shell's script. A quoted part may lack its end.
+const (
+	quotedPart = `'[^']*'?|"(?:\\.|[^"\\])*"?|\\.?`
+	scriptWord = `(>[>&|]*[ \t]*)?((?:` + quotedPart + `|[^ \t\n\r;&|()` + "`" + `<>'"\\])+)`
+)
 
 // scriptWords splits a shell's script into words. It tolerates unknown syntax: a word too many
 // does no harm. It leaves out files that are only written to, as in > FILE.
 func scriptWords(script string, nesting int) (words []string) {
-	s := &splitter{rest: script[:min(len(script), scriptBytesMax)]}
-	for len(words) < wordsMax {
-		word, quoted, written, ok := s.next()
-		if !ok {
-			return words
+	quoted, escaped := regexp.MustCompile("(?s)"+quotedPart), regexp.MustCompile(`(?s)\\(.)`)
+	unquote := func(part string) string {
+		switch part[0] {
+		case '\'':
+			return strings.Trim(part, "'")
+		case '"':
+			return escaped.ReplaceAllString(strings.TrimSuffix(part[1:], `"`), "$1")
 		}
-		if !written {
+		return part[1:]
+	}
+	script = script[:min(len(script), scriptBytesMax)]
+	for _, m := range regexp.MustCompile("(?s)"+scriptWord).FindAllStringSubmatch(script, wordsMax) {
+		redirection, raw := m[1], m[2]
+		word := strings.TrimSuffix(quoted.ReplaceAllStringFunc(raw, unquote), "$") // $( begins a command
+		if redirection == "" {
 			words = append(words, word)
 		}
-		if quoted && nesting < nestingMax && isScript(word) {
+		if len(words) >= wordsMax {
+			break
+		}
+		if nesting < nestingMax && strings.ContainsAny(raw, `'"`) && isScript(word) {
 			words = append(words, scriptWords(word, nesting+1)...)
 		}
 	}
 	return words
-}
-
-// splitter reads a script word by word.
-type splitter struct {
-	rest    string
-	written bool // the next word is the target of a redirection
-}
-
-// next returns the next word without its quotes.
-func (s *splitter) next() (word string, quoted, written, ok bool) {
-	s.skip()
-	if s.rest == "" {
-		return "", false, false, false
-	}
-	var b strings.Builder
-	for s.rest != "" && !strings.ContainsRune(separators, rune(s.rest[0])) {
-		switch c := s.rest[0]; c {
-		case '\'', '"':
-			quoted = true
-			b.WriteString(s.quotedBy(c))
-		case '\\':
-			s.rest = s.rest[1:]
-			s.takeByte(&b)
-		case '$':
-			if s.rest = s.rest[1:]; !strings.HasPrefix(s.rest, "(") { // else a command follows
-				b.WriteByte(c)
-			}
-		default:
-			s.takeByte(&b)
-		}
-	}
-	written, s.written = s.written, false
-	return b.String(), quoted, written, true
-}
-
-// skip passes over separators, and notes whether they redirect output.
-func (s *splitter) skip() {
-	for s.rest != "" && strings.ContainsRune(separators, rune(s.rest[0])) {
-		switch c := s.rest[0]; {
-		case c == '>':
-			s.written = true
-		case !strings.ContainsRune(blanks+"&|", rune(c)): // >&FILE and >|FILE write too
-			s.written = false
-		}
-		s.rest = s.rest[1:]
-	}
-}
-
-// takeByte moves one byte into the word.
-func (s *splitter) takeByte(b *strings.Builder) {
-	if s.rest != "" {
-		b.WriteByte(s.rest[0])
-		s.rest = s.rest[1:]
-	}
-}
-
-// quotedBy reads the text between quotes. Without a closing quote it reads the rest.
-func (s *splitter) quotedBy(quote byte) string {
-	var b strings.Builder
-	for s.rest = s.rest[1:]; s.rest != ""; {
-		switch {
-		case s.rest[0] == quote:
-			s.rest = s.rest[1:]
-			return b.String()
-		case quote == '"' && s.rest[0] == '\\' && len(s.rest) > 1:
-			s.rest = s.rest[1:]
-		}
-		s.takeByte(&b)
-	}
-	return b.String()
 }
 
 // piecesOf returns a word, and its parts that may be paths, as in --config=FILE, @FILE,
