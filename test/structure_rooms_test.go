@@ -52,7 +52,6 @@ var crowded = map[string]figures{
 	"muster/regress/internal/golden":               {files: 30, methods: 22, cycle: 21},
 	"muster/regress/internal/wholegolden":          {cycle: 4},
 	"muster/regress/internal/outcome":              {methods: 21, cycle: 2},
-	"muster/regress/internal/program":              {cycle: 2},
 	"muster/regress/internal/report":               {files: 44, methods: 19, cycle: 19},
 	"muster/regress/internal/review":               {methods: 41, cycle: 3},
 	"muster/regress/internal/review/terminal":      {methods: 56, cycle: 10},

@@ -58,8 +58,8 @@ func (r *Run) ResolveCommands() error {
 func (r *Run) IdentifyTool(further ...*exec.Command) (err error) {
 	r.Tool, err = identifyTool(tool.Options{
 		Commands: slices.Concat(r.Execution.Commands.All(), further), Env: job.Environment(&r.Job.Command),
-		Add: r.Job.Command.ToolFiles, Leave: r.Job.Command.NoToolFiles, Alone: r.Execution.Crew.IsRemote(),
-	}, r.State.Cache(), ownPaths(&r.Job.Options))
+		Add: r.Job.Command.ToolFiles, Leave: r.Job.Command.NoToolFiles,
+	}, r.Execution.Crew.IsRemote(), r.State.Cache(), ownPaths(&r.Job.Options))
 	return err
 }
 

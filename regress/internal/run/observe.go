@@ -87,7 +87,7 @@ func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further 
 		}
 		why = blind
 	}
-	guess, err := tool.Build(t.options)
+	guess, err := tool.Guess(ctx, t.options)
 	if err != nil {
 		return err
 	}

@@ -41,12 +41,11 @@ type Tool struct {
 
 // identifyTool finds the executables of the tool, and the files that the user gave. It remembers
 // their digests in the cache of the state folder. Observing adds the others. own are muster's files.
-func identifyTool(o tool.Options, cache string, own closure.Own) (*Tool, error) {
+func identifyTool(o tool.Options, isRemote bool, cache string, own closure.Own) (*Tool, error) {
 	o.Digests = filedigest.Open(filepath.Join(cache, digestsFile))
-	t := &Tool{remote: o.Alone, options: o, own: own}
-	o.Alone = true
+	t := &Tool{remote: isRemote, options: o, own: own}
 	var err error
-	t.closure, err = tool.Build(o)
+	t.closure, err = tool.Known(o)
 	return t, err
 }
 

@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/tool"
 )
 
-// BenchmarkBuild is the time that the identity of a tool takes when all digests are known.
-func BenchmarkBuild(b *testing.B) {
+// BenchmarkGuess is the time that the identity of a tool takes when all digests are known.
+func BenchmarkGuess(b *testing.B) {
 	for _, words := range [][]string{{"gcc", "-c", "{in}"}, {"gofmt", "{in}"}, {"python3", "{in}"}} {
 		b.Run(words[0], func(b *testing.B) {
 			c, err := muster.Resolve(words, false, false)
@@ -19,7 +19,7 @@ func BenchmarkBuild(b *testing.B) {
 			}
 			cache := filepath.Join(b.TempDir(), "digests.json")
 			for b.Loop() {
-				if _, err := tool.Build(tool.Options{Commands: []*muster.Command{c}, Digests: filedigest.Open(cache)}); err != nil {
+				if _, err := tool.Guess(b.Context(), tool.Options{Commands: []*muster.Command{c}, Digests: filedigest.Open(cache)}); err != nil {
 					b.Fatal(err)
 				}
 			}

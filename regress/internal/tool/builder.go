@@ -9,12 +9,10 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/closure"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"muster/regress/internal/program"
 )
 
 // Bounds of one tool.
@@ -25,18 +23,18 @@ const (
 
 // builder collects the files of a tool.
 type builder struct {
-	o        Options
-	here     string   // the current folder
-	path     []string // folders of the PATH that cases have
-	library  []string // folders of their LD_LIBRARY_PATH
-	leave    *glob.Set
-	searches map[string]*program.Search // by loader
-	files    map[string]closure.File    // by path
-	absent   []string                   // as in Identity
+	o       Options
+	here    string   // the current folder
+	path    []string // folders of the PATH that cases have
+	library []string // folders of their LD_LIBRARY_PATH
+	leave   *glob.Set
+	known   map[string]bool // paths of files
+	files   []closure.File
+	absent  []string // as in Identity
 }
 
 func newBuilder(o Options) (*builder, error) {
-	b := &builder{o: o, searches: map[string]*program.Search{}, files: map[string]closure.File{}}
+	b := &builder{o: o, known: map[string]bool{}}
 	var err error
 	if b.here, err = os.Getwd(); err != nil {
 		return nil, fault.Environmentf("the current folder: %w", err)
@@ -58,24 +56,31 @@ func (b *builder) variable(key, usual string) string {
 	return usual
 }
 
-// addCommand adds the executable of a command, and the files that its words name.
-func (b *builder) addCommand(c *exec.Command) error {
-	if !c.IsLocal {
-		return nil
-	}
-	if err := b.add(c.Path, closure.Executable); err != nil || b.o.Alone {
-		return err
-	}
-	for _, word := range wordsOf(c) {
-		if err := b.addWord(word); err != nil {
+// addExecutables adds the executables of the commands.
+func (b *builder) addExecutables() error {
+	for _, c := range b.o.Commands {
+		if !c.IsLocal {
+			continue
+		}
+		if err := b.add(c.Path, closure.Executable); err != nil {
 			return err
 		}
 	}
-	return b.addPreloaded()
+	return nil
 }
 
-// addPreloaded adds the libraries of LD_PRELOAD.
-func (b *builder) addPreloaded() error {
+// addNamedFiles adds the files that the words of the commands name, and the libraries of LD_PRELOAD.
+func (b *builder) addNamedFiles() error {
+	for _, c := range b.o.Commands {
+		if !c.IsLocal {
+			continue
+		}
+		for _, word := range wordsOf(c) {
+			if err := b.addWord(word); err != nil {
+				return err
+			}
+		}
+	}
 	for _, library := range strings.FieldsFunc(b.variable("LD_PRELOAD", ""), func(r rune) bool { return r == ':' || r == ' ' }) {
 		if err := b.addNamed(library, closure.Library); err != nil {
 			return err
@@ -137,9 +142,9 @@ func (b *builder) inPath(word string) string {
 	return ""
 }
 
-// add adds a file, and the files that it cannot start without.
+// add adds a file.
 func (b *builder) add(path string, as closure.Role) error {
-	if _, known := b.files[path]; known || !isReal(path) {
+	if b.known[path] || !isReal(path) {
 		return nil
 	}
 	f := closure.File{Path: path, Resolved: resolved(path), Role: as}
@@ -159,9 +164,7 @@ func (b *builder) add(path string, as closure.Role) error {
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}
 	f.Digest, f.Stamp = digest.Hash, digest.Stamp
-	b.files[path] = f
-	if b.o.Alone || as == closure.Library || as == closure.Loader {
-		return nil // libraries adds those that a library needs, for the whole program
-	}
-	return b.addNeeds(f)
+	b.known[path] = true
+	b.files = append(b.files, f)
+	return nil
 }

@@ -6,6 +6,7 @@
 package tool
 
 import (
+	"context"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -21,35 +22,51 @@ type Options struct {
 	Env      []string // K=V: the variables of cases beyond their fixed environment
 	Add      []string // globs of further files, from the current folder
 	Leave    []string // globs of files that do not count
-	Alone    bool     // only the executables of the commands, and Add
 	Digests  *filedigest.Cache
 }
 
-// Build finds the files of a tool and computes their digests. Its errors are of class Input
-// for bad globs and too many files, else of class Environment.
-func Build(o Options) (*closure.Closure, error) {
-	b, err := newBuilder(o)
+// Known returns the executables of the commands and the files of Add, with their digests. Its errors
+// are of class Input for bad globs and too many files, else of class Environment.
+func Known(o Options) (*closure.Closure, error) {
+	b, err := collect(o, (*builder).addExecutables, (*builder).addGiven)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range o.Commands {
-		if err := b.addCommand(c); err != nil {
+	return b.closure(), nil
+}
+
+// Guess returns all that seems to belong to a tool. Its errors are as those of Known.
+func Guess(ctx context.Context, o Options) (*closure.Closure, error) {
+	b, err := collect(o, (*builder).addExecutables, (*builder).addNamedFiles, (*builder).addGiven)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(b.files); i++ { // also those that it adds
+		if err := b.addNeeds(ctx, b.files[i]); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.addGiven(); err != nil {
-		return nil, err
+	return b.closure(), nil
+}
+
+func collect(o Options, steps ...func(*builder) error) (*builder, error) {
+	b, err := newBuilder(o)
+	for _, step := range steps {
+		if err == nil {
+			err = step(b)
+		}
 	}
-	o.Digests.Save()
-	c := &closure.Closure{}
-	for _, f := range b.files {
-		c.Files = append(c.Files, f)
-	}
+	return b, err
+}
+
+func (b *builder) closure() *closure.Closure {
+	b.o.Digests.Save()
+	c := &closure.Closure{Files: b.files}
 	for _, path := range b.absent {
 		c.Places = append(c.Places, closure.Place{Path: path, State: closure.Own(nil).StateOf(path, false)})
 	}
 	c.Sort()
-	return c, nil
+	return c
 }
 
 // Leave returns a function that reports whether --no-tool-file leaves out a path.

@@ -53,7 +53,7 @@ func build(t *testing.T, o tool.Options) *closure.Closure {
 	if o.Digests == nil {
 		o.Digests = filedigest.Open("")
 	}
-	id, err := tool.Build(o)
+	id, err := tool.Guess(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,6 @@ func TestFilesOfCommands(t *testing.T) {
 		"given, absolute":     {o: tool.Options{Add: []string{dir + "/lib/*"}}, words: []string{"true"}, want: "lib/a.py(given) lib/c.txt(given)"},
 		"left out":            {o: tool.Options{Leave: []string{"gen.sh"}}, words: []string{"comp", "gen.sh"}, want: "comp(executable)"},
 		"left out, by a path": {o: tool.Options{Add: []string{"lib/**"}, Leave: []string{"lib/*.py"}}, words: []string{"true"}, want: "lib/c.txt(given) lib/deep/b.py(given)"},
-		"alone":               {o: tool.Options{Alone: true}, words: []string{"./script", "gen.sh"}, want: "script(executable)"},
 		"a case token":        {words: []string{"comp", "{dir}/conf", "conf{in}"}, want: "comp(executable)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,6 +110,15 @@ func TestFilesOfCommands(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// Without guessing only the executables belong to a tool, and what the user gave.
+func TestKnownFiles(t *testing.T) {
+	dir := workbench(t, map[string]string{"script": "#!/usr/bin/env sh\n", "gen.sh": "", "given": ""})
+	id, err := tool.Known(tool.Options{Commands: []*exec.Command{resolve(t, false, "./script", "gen.sh")}, Add: []string{"give*"}, Digests: filedigest.Open("")})
+	if err != nil || filesOf(id, dir) != "given(given) script(executable)" || len(id.Files) != 2 {
+		t.Errorf("%v, %v", id, err)
 	}
 }
 
@@ -174,7 +182,7 @@ func TestLibraries(t *testing.T) {
 func TestGlobsRefused(t *testing.T) {
 	for flag, o := range map[string]tool.Options{"--tool-file": {Add: []string{"a["}}, "--no-tool-file": {Leave: []string{"a["}}} {
 		o.Digests = filedigest.Open("")
-		if _, err := tool.Build(o); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag+": ") {
+		if _, err := tool.Known(o); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag+": ") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}

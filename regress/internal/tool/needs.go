@@ -1,11 +1,9 @@
 package tool
 
 import (
+	"context"
 	"debug/elf"
-	"maps"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/closure"
@@ -14,7 +12,10 @@ import (
 
 // addNeeds adds the files that a file cannot start without: the interpreter of a script, or
 // the loader and libraries of a program. Other files need none.
-func (b *builder) addNeeds(f closure.File) error {
+func (b *builder) addNeeds(ctx context.Context, f closure.File) error {
+	if f.Role == closure.Library || f.Role == closure.Loader {
+		return nil // its program brings what it needs
+	}
 	words, err := program.Script(f.Resolved)
 	if err != nil {
 		return nil // it was readable a moment ago: the watch reports a change
@@ -28,10 +29,10 @@ func (b *builder) addNeeds(f closure.File) error {
 	}
 	defer e.Close()
 	loader, err := program.Interpreter(e)
-	if err != nil || loader == "" && e.SectionByType(elf.SHT_DYNAMIC) == nil {
+	if err != nil || loader == "" {
 		return nil // damaged, or static
 	}
-	return b.addLibraries(f, loader)
+	return b.addLibraries(ctx, f, loader)
 }
 
 // addInterpreter adds the files in a script's first line: the interpreter, and the program
@@ -63,25 +64,15 @@ func (b *builder) addInterpreter(words []string) error {
 
 // addLibraries adds the loader of a program, and the libraries that the loader finds. A
 // missing library is no error here: the tool itself fails without it.
-func (b *builder) addLibraries(f closure.File, loader string) error {
-	if loader != "" {
-		if err := b.addNamed(loader, closure.Loader); err != nil {
-			return err
-		}
+func (b *builder) addLibraries(ctx context.Context, f closure.File, loader string) error {
+	if err := b.addNamed(loader, closure.Loader); err != nil {
+		return err
 	}
-	search := b.searches[loader]
-	if search == nil {
-		search = program.NewSearch(loader, b.library)
-		b.searches[loader] = search
-	}
-	found, err := search.Libraries(f.Resolved)
+	found, err := program.Loader{Path: loader, Folders: b.library}.Libraries(ctx, f.Resolved)
 	if err != nil {
-		return nil // damaged: it cannot start
+		return nil // damaged, or of another machine: it cannot start
 	}
-	for _, library := range append(slices.Sorted(maps.Values(found.Paths)), found.Tuned...) {
-		if !filepath.IsAbs(library) {
-			continue
-		}
+	for _, library := range found.Paths {
 		if err := b.addNamed(library, closure.Library); err != nil {
 			return err
 		}

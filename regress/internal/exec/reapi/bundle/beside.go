@@ -1,12 +1,11 @@
 package bundle
 
 import (
-	"bytes"
 	"debug/elf"
-	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"muster/regress/internal/program"
 )
 
 // seeker is a kind of program that needs files which it finds by its own path. Under a bundled
@@ -36,7 +35,7 @@ func partsOf(file string, f *elf.File) string {
 		}
 	}
 	for _, s := range seekers() {
-		if found, err := holds(file, s.mark); err == nil && found {
+		if found, err := program.Holds(file, s.mark); err == nil && found {
 			return s.what
 		}
 	}
@@ -45,31 +44,4 @@ func partsOf(file string, f *elf.File) string {
 
 func (s seeker) in(library string) bool {
 	return s.library != "" && strings.HasPrefix(library, s.library)
-}
-
-// holds reports whether a file contains a text.
-func holds(file, text string) (bool, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	buf := make([]byte, 256<<10)
-	have := 0
-	for {
-		n, err := f.Read(buf[have:])
-		have += n
-		if bytes.Contains(buf[:have], []byte(text)) {
-			return true, nil
-		}
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		keep := min(have, len(text)-1)
-		copy(buf, buf[have-keep:have])
-		have = keep
-	}
 }

@@ -106,7 +106,7 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 			return nil, err
 		}
 	}
-	if err := m.command(); err != nil {
+	if err := m.command(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.read(ctx); err != nil {

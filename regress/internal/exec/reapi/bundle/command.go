@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"path"
 	"path/filepath"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // command lays out the executable, or determines its name on a worker.
-func (m *making) command() error {
+func (m *making) command(ctx context.Context) error {
 	c := m.o.Command
 	m.calls = []string{c.Path}
 	if !c.Shell {
@@ -19,7 +20,7 @@ func (m *making) command() error {
 	case m.o.Bundle && c.Shell:
 		return fault.Inputf("--remote-bundle sends one executable, and a shell's script starts others: name the command without --shell, or leave --remote-bundle out for what the workers have")
 	case m.o.Bundle:
-		return m.executable(c.Path)
+		return m.executable(ctx, c.Path)
 	case m.within(c.Path) != "":
 		m.start = []string{above + m.within(c.Path)}
 		return nil

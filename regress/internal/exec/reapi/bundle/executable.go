@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -19,14 +20,14 @@ import (
 
 // executable lays out the command's executable: a program with its libraries, or a script with
 // its interpreter.
-func (m *making) executable(file string) error {
-	start, err := m.program(file)
+func (m *making) executable(ctx context.Context, file string) error {
+	start, err := m.program(ctx, file)
 	if err != nil {
 		return err
 	}
 	if m.o.Command.Stdin {
 		// a shell opens the source
-		shell, err := m.program(exec.Shell)
+		shell, err := m.program(ctx, exec.Shell)
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func (m *making) use(s startLine) {
 }
 
 // program lays out one executable file.
-func (m *making) program(file string) (startLine, error) {
+func (m *making) program(ctx context.Context, file string) (startLine, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return startLine{}, unreadable(file, err)
@@ -68,7 +69,7 @@ func (m *making) program(file string) (startLine, error) {
 	f, err := elf.Open(real)
 	switch {
 	case errors.As(err, new(*elf.FormatError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return m.script(file, real)
+		return m.script(ctx, file, real)
 	case err != nil:
 		return startLine{}, unreadable(file, err)
 	}
@@ -88,22 +89,22 @@ func (m *making) program(file string) (startLine, error) {
 	if loader == "" {
 		return s, nil // a static program needs nothing else
 	}
-	return m.loaded(s, file, real, loader)
+	return m.loaded(ctx, s, file, real, loader)
 }
 
 // loaded lays out a program with its libraries. The loader that the program names starts it.
-func (m *making) loaded(s startLine, file, real, loader string) (startLine, error) {
+func (m *making) loaded(ctx context.Context, s startLine, file, real, loader string) (startLine, error) {
 	if m.loader != "" && m.loader != loader {
 		return s, fault.Inputf("--stdin needs %s there, which is started by %s, and the command is by %s: they cannot be bundled together; name the case by {in}, without --stdin", name.Print(file), name.Print(loader), name.Print(m.loader))
 	}
-	argv0, err := holds(loader, "argv0")
+	argv0, err := program.Holds(loader, "argv0")
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, fault.Environmentf("%s cannot be bundled: the loader %s that it asks for is not there", name.Print(file), name.Print(loader))
 	} else if err != nil {
 		return s, unreadable(loader, err)
 	}
 	m.loader = loader
-	if err := m.libraries(real, loader); err != nil {
+	if err := m.libraries(ctx, real, loader); err != nil {
 		return s, err
 	}
 	ld := path.Join(libFolder, filepath.Base(loader))

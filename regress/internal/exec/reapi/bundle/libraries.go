@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"maps"
 	"path"
 	"path/filepath"
@@ -13,10 +14,10 @@ import (
 
 // libraries adds the libraries of a program. The first program that needs a library decides
 // which file it is.
-func (m *making) libraries(file, loader string) error {
-	found, err := program.NewSearch(loader, m.o.Library).Libraries(file)
+func (m *making) libraries(ctx context.Context, file, loader string) error {
+	found, err := program.Loader{Path: loader, Folders: m.o.Library, Plain: true}.Libraries(ctx, file)
 	if err != nil {
-		return unreadable(file, err)
+		return fault.Inputf("%s cannot be bundled: its loader %s does not list its libraries: %w", name.Print(file), name.Print(loader), fault.Reason(err))
 	}
 	for _, none := range found.Missing {
 		if m.libs[path.Base(none.Library)] == "" {

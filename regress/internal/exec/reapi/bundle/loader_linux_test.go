@@ -49,7 +49,7 @@ func put(t *testing.T, content []byte, file string) string {
 // A program of 32 bits has a loader of its own, which travels under its own name.
 func TestLoaderIsThePrograms(t *testing.T) {
 	dir := t.TempDir()
-	loader := put(t, []byte("--argv0"), filepath.Join(dir, "ld-linux.so.2"))
+	loader := put(t, []byte("#!/bin/sh\n# knows --argv0\n"), filepath.Join(dir, "ld-linux.so.2"))
 	for name, c := range map[string]struct {
 		program []byte
 		want    string
@@ -78,7 +78,7 @@ func TestLoaderIsThePrograms(t *testing.T) {
 // A shell that opens the source for a tool of another loader cannot be sent beside it.
 func TestStdinOfAnotherLoader(t *testing.T) {
 	dir := t.TempDir()
-	program := put(t, anELF(t, elf.ELFCLASS32, put(t, nil, filepath.Join(dir, "ld-linux.so.2"))), filepath.Join(dir, "program"))
+	program := put(t, anELF(t, elf.ELFCLASS32, put(t, []byte("#!/bin/sh\n"), filepath.Join(dir, "ld-linux.so.2"))), filepath.Join(dir, "program"))
 	_, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{program}, Path: program, Stdin: true}, Bundle: true})
 	if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "without --stdin") {
 		t.Errorf("%v", err)

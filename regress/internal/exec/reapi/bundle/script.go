@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	osexec "os/exec"
@@ -13,7 +14,7 @@ import (
 )
 
 // script lays out a file that begins with #!, and the program that interprets it.
-func (m *making) script(file, real string) (startLine, error) {
+func (m *making) script(ctx context.Context, file, real string) (startLine, error) {
 	words, err := program.Script(real)
 	switch {
 	case err != nil:
@@ -24,7 +25,7 @@ func (m *making) script(file, real string) (startLine, error) {
 	if words, err = interpreterOf(words); err != nil {
 		return startLine{}, fault.Inputf("%s cannot be bundled: %w", name.Print(file), err)
 	}
-	s, err := m.program(words[0])
+	s, err := m.program(ctx, words[0])
 	if err != nil {
 		return s, err
 	}
