@@ -26,16 +26,25 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 	if c == nil || len(earlier) == 0 {
 		return nil, 0 // there is nothing to compare
 	}
-	had, have := map[outcome.Digest]bool{}, map[outcome.Digest]bool{}
-	at := map[string]outcome.Digest{}
+	at, here := map[string]outcome.Digest{}, map[string]bool{}
 	for _, k := range earlier {
-		had[k.Digest], at[k.Path] = true, k.Digest
+		at[k.Path] = k.Digest
 	}
-	here := map[string]bool{}
+	movedTo, movedFrom := map[outcome.Digest]bool{}, map[outcome.Digest]bool{}
+	for _, f := range c.Files {
+		here[f.Path] = true
+		if _, known := at[f.Path]; !known {
+			movedTo[f.Digest] = true
+		}
+	}
+	for _, k := range earlier {
+		if !here[k.Path] {
+			movedFrom[k.Digest] = true
+		}
+	}
 	for _, f := range c.byRole() {
-		have[f.Digest], here[f.Path] = true, true
 		was, known := at[f.Path]
-		isNew := !known && !had[f.Digest] && (f.Role == Executable || f.Role == Word || f.Role == Given)
+		isNew := !known && !movedFrom[f.Digest] && (f.Role == Executable || f.Role == Word || f.Role == Given)
 		if known && was != f.Digest || isNew {
 			paths = append(paths, f.Path)
 		}
@@ -46,7 +55,7 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 			continue
 		}
 		switch digest, err := digests.Of(k.Path, fileBytesMax); {
-		case errors.Is(err, fs.ErrNotExist) && !have[k.Digest]:
+		case errors.Is(err, fs.ErrNotExist) && !movedTo[k.Digest]:
 			gone = append(gone, k.Path)
 		case err == nil && digest.Hash != k.Digest:
 			paths = append(paths, k.Path)

@@ -214,6 +214,18 @@ func TestChangedSince(t *testing.T) {
 	if want := []string{dir + "/comp", dir + "/new", dir + "/d"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	put(t, filepath.Join(dir, "d"), "3")
+	was = earlier(of("comp", "c", "d"))
+	put(t, filepath.Join(dir, "d2"), "3")
+	if err := os.Remove("d"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := of("comp", "c").ChangedSince(was, digests); !slices.Equal(got, []string{dir + "/d"}) {
+		t.Errorf("%q: a file is gone, though another had its content before", got)
+	}
+	if got, _ := of("comp", "c", "d2").ChangedSince(was, digests); len(got) > 0 {
+		t.Errorf("%q: d moved", got)
+	}
 	if got, _ := of("comp").ChangedSince(nil, digests); got != nil {
 		t.Errorf("a golden that knows no files: %q", got)
 	}
