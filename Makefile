@@ -75,6 +75,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
 	$(GO) test -count=1 -timeout 480m -trials 0 -serve-rounds 300 -v ./test/faults
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v ./test
+	$(GO) test -count=1 -timeout 30m -run TestRandomTools -tools 300 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v ./test
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v ./test
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
