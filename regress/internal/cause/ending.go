@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
 	"muster/regress"
 	"regexp"
 	"strings"
@@ -64,28 +65,33 @@ const (
 
 var diagnostic = regexp.MustCompile(`(?i)\b(error|fatal|panic|assert|assertion|abort|aborted|failed|failure|undefined|unexpected|cannot|can't|could not|invalid|illegal|internal|bug|exception|traceback|unknown|undeclared|expected|not found|no such|missing|unsupported|overflow|segmentation|unreachable|out of|denied|refused)\b|Error\b|Exception\b`)
 
-// firstDiagnostic returns the first line with a diagnostic word, or else the first line, without
-// what varies between places.
+// firstDiagnostic returns the first line that says an error, without what varies between places. If
+// none does, it returns the first warning, or else the first line.
 func firstDiagnostic(said []byte) string {
-	said = said[:min(len(said), messageMax)]
-	first := ""
-	for line := range bytes.Lines(said) {
+	first, firstWarning, inUsage := "", "", false
+	for line := range bytes.Lines(said[:min(len(said), messageMax)]) {
+		inUsage = usage.Match(line) || inUsage && (isSpace(line[0]) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(":")))
 		line = bytes.TrimSpace(line)
-		if len(line) == 0 || bytes.HasPrefix(line, []byte("Traceback ")) {
+		if inUsage || len(line) == 0 || advice.Match(line) {
 			continue
 		}
-		if diagnostic.Match(line) {
+		switch {
+		case warning.Match(line):
+			firstWarning = cmp.Or(firstWarning, normal(line))
+		case diagnostic.Match(line):
 			return normal(line)
 		}
-		if first == "" {
-			first = normal(line)
-		}
+		first = cmp.Or(first, normal(line))
 	}
-	if first == "" {
-		return "nothing said"
-	}
-	return first
+	return cmp.Or(firstWarning, first, "nothing said")
 }
+
+// A tool may say how to call it before or after its error.
+var (
+	usage   = regexp.MustCompile(`^(?i)\s*usage\b`)
+	advice  = regexp.MustCompile(`^(?i)(traceback |try ['"\x60]|(for more information|run|see|use) .*--?help|-{1,2}[a-z])`)
+	warning = regexp.MustCompile(`(?i)\b(warning|note|info|hint)\b:`)
+)
 
 var (
 	colour     = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
@@ -96,13 +102,16 @@ var (
 	quote      = regexp.MustCompile("\"[^\"]*\"|`[^`'\"]*[`']|'[^']*'|‘[^’]*’|“[^”]*”|«[^»]*»")
 	someDigits = regexp.MustCompile(`\d+(\.\d+)?`)
 	keyword    = regexp.MustCompile(`^(?:[^\w\s]{1,3}|if|else|for|while|do|return|switch|case|break|continue|goto|int|char|void|long|short|float|double|unsigned|signed|struct|union|enum|const|static|extern|import|export|from|class|function|func|var|let|type|package|interface|def|end|begin|then|fn|new|this|self|null|nil|true|false|yield|await|async|default|throw|try|catch|in|of|is|not|and|or|EOF)$`)
-	headClause = regexp.MustCompile(`^.*?(?:; |\. |, but | \(|\[-W|$)`)
+	headClause = regexp.MustCompile(`^(.*?)(?:; |\. |, but | \(| ?\[-W|$)`)
+	apostrophe = regexp.MustCompile(`(\w)'(\w)`)
 )
 
 // normal returns a diagnostic line without what varies between places: times, paths, numbers.
 func normal(line []byte) string {
 	s := strings.ToValidUTF8(string(colour.ReplaceAll(line[:min(len(line), 4<<10)], nil)), "?")
 	s = clockTime.ReplaceAllString(s, "TIME")
+	const noQuote = "\ue000" // a private character
+	s = apostrophe.ReplaceAllString(s, "${1}"+noQuote+"${2}")
 	s = quote.ReplaceAllStringFunc(s, func(q string) string {
 		r := []rune(q)
 		if keyword.MatchString(string(r[1 : len(r)-1])) {
@@ -110,6 +119,7 @@ func normal(line []byte) string {
 		}
 		return "STR"
 	})
+	s = strings.ReplaceAll(s, noQuote, "'")
 	s = somePath.ReplaceAllString(s, "${1}${2}PATH")
 	s = lineColumn.ReplaceAllString(s, "")
 	s = hexNumber.ReplaceAllString(s, "HEX")
@@ -118,10 +128,9 @@ func normal(line []byte) string {
 	for _, place := range []string{"PATH:", "PATHN", "PATH", ":"} {
 		s = strings.TrimSpace(strings.TrimPrefix(s, place))
 	}
-	if head := strings.TrimSpace(headClause.FindString(s)); len(head) > 8 {
-		s = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(head, ";"), "("), ".")
+	if head := headClause.FindStringSubmatch(s); len(head[1]) > 8 {
+		s = strings.TrimSpace(head[1])
 	}
-	s = strings.TrimSpace(s)
 	if r := []rune(s); len(r) > clauseMax {
 		s = string(r[:clauseMax]) + "…"
 	}
