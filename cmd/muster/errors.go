@@ -3,8 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/pflag"
+
+	"muster/internal/nearest"
+	"muster/internal/wording"
 )
 
 // errorText returns an error as one line for each failure. A full disk, for example, shows in
@@ -36,4 +47,97 @@ func joined(err error) []string {
 		all = append(all, joined(e)...)
 	}
 	return all
+}
+
+// worded returns the text of err in muster's own words.
+func worded(err error) string { return wording.Of(err, valueWords) }
+
+// valueWords returns the error for a value that a flag of Go's own types refuses. Muster's
+// types have texts of their own.
+func valueWords(err error) string {
+	e, is := err.(*pflag.InvalidValueError)
+	if !is {
+		return ""
+	}
+	wanted, known := map[string]string{
+		"int": "a whole number, such as 4", "bool": "true or false", "duration": "a time, such as 500ms, 10s or 2m",
+		"float64": "a number, such as 1.5", "int64": "a whole number, such as 4",
+	}[e.GetFlag().Value.Type()]
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("--%s %q: give it %s", e.GetFlag().Name, e.GetValue(), wanted)
+}
+
+// suggest returns a hint with the known name that is the fewest edits away, if they are few.
+func suggest(name string, known []string) string {
+	near := nearest.Names(name, known, 1)
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near[0])
+}
+
+// secretHint explains why a setting for the engine's token does not exist: others could read it
+// there.
+func secretHint(name string) string {
+	if name != "remote-token" {
+		return ""
+	}
+	return " (a token is taken from " + remoteTokenVariable + " alone)"
+}
+
+// lacksDashes reports whether the arguments contain a command with tokens but no -- before it.
+func lacksDashes(args []string) bool {
+	return !slices.Contains(args, "--") && slices.ContainsFunc(args, hasToken)
+}
+
+func hasToken(word string) bool {
+	return slices.ContainsFunc([]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}, func(token string) bool { return strings.Contains(word, token) })
+}
+
+// redirectedTo returns the name of standard output's file if it contains a token: then the
+// shell took a > that was meant for the command. Otherwise it returns "".
+func redirectedTo() string {
+	path, err := os.Readlink("/proc/self/fd/1")
+	if name := filepath.Base(path); err == nil && hasToken(name) {
+		return name
+	}
+	return ""
+}
+
+// resumeBytesMax bounds the line, because a report prints no longer command.
+const resumeBytesMax = 1000
+
+// resumeLine returns the shell line that continues an interrupted run: the same arguments, with
+// --resume. It returns "" for a command without --resume, for arguments that may hold secrets,
+// and for those that cannot be printed or are too long.
+func resumeLine(args []string) string {
+	if len(args) == 0 || !slices.Contains([]string{"record", "check", "compare"}, args[0]) {
+		return ""
+	}
+	flags := args[1:]
+	if i := slices.Index(flags, "--"); i >= 0 {
+		flags = flags[:i]
+	}
+	cannotPrint := func(a string) bool { return !utf8.ValidString(a) || strings.ContainsFunc(a, unicode.IsControl) }
+	if slices.ContainsFunc(flags, mayHoldSecret) || slices.ContainsFunc(args, cannotPrint) {
+		return ""
+	}
+	line := append([]string{"muster", args[0]}, flags...)
+	// After another flag, --resume may be that flag's value.
+	if len(flags) == 0 || flags[0] != "--resume" || slices.Contains(flags, "--resume=false") {
+		line = append(line, "--resume")
+	}
+	if text := shellescape.QuoteCommand(append(line, args[1+len(flags):]...)); len(text) <= resumeBytesMax {
+		return text
+	}
+	return ""
+}
+
+// mayHoldSecret reports whether an argument is a flag with values that are often secrets, or an
+// address with a password.
+func mayHoldSecret(arg string) bool {
+	return strings.HasPrefix(arg, "--remote-header") || arg == "--env" || strings.HasPrefix(arg, "--env=") ||
+		strings.Contains(arg, "://") && strings.Contains(arg, "@")
 }

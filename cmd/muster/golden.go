@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/goldens"
 )
 
 func (p *program) golden() *cobra.Command {
@@ -33,4 +34,123 @@ func takeGolden(o *regress.Options, args []string) {
 	if len(args) > 0 {
 		o.Store.Golden = args[0]
 	}
+}
+
+func (p *program) goldenInfo() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "info [FILE] [flags]",
+		Short: "Describe a golden: origin, settings, accepts and sizes",
+		Long: `Info prints the tool and the corpus that a golden was recorded with, the time, the
+machine and the selection. It counts the cases and the flaky ones, and lists the accepts
+since the record that the golden still has outcomes of. It prints the sizes of the file
+and of its contents.`,
+		Example: "  muster golden info\n  muster golden info old.golden --format json",
+		Args:    atMostOne("a golden"),
+	}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return goldens.Info(c.Context(), *o, newHost(p))
+	})
+}
+
+func (p *program) goldenCheck() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "check [FILE] [flags]",
+		Short: "Read a whole golden and report damage",
+		Long: `Check reads every content of a golden, its lists and its pages. It prints each
+content that does not match its digest, with the cases that use it. The exit status is 0
+if the golden is whole and 2 if it is damaged. Other commands read only the contents that
+they need.`,
+		Example: "  muster golden check\n  muster golden check backup.golden",
+		Args:    atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return goldens.Check(c.Context(), *o, newHost(p))
+	})
+}
+
+func (p *program) goldenRepair() *cobra.Command {
+	drop := false
+	c := p.command(&cobra.Command{
+		Use:   "repair --drop [FILE] [flags]",
+		Short: "Keep the whole cases of a damaged golden",
+		Long: `Repair writes a golden of all whole cases: their row is undamaged, and all their
+contents match their digests. It names the cases that it drops. It keeps the damaged file
+as FILE.damaged, and refuses if that file exists already.
+
+Repair needs a file that SQLite can open. It cannot repair a golden that is cut off, or
+whose header, tables or description (command and flags) are damaged. It cannot name cases
+on a page that cannot be read. In a golden of format 1 it cannot check names and costs.`,
+		Example: "  muster golden repair --drop",
+		Args:    atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		if !drop {
+			return usagef("golden repair drops damaged cases: confirm that with --drop, or look first with muster golden check")
+		}
+		takeGolden(o, args)
+		return goldens.Repair(c.Context(), *o, newHost(p))
+	})
+	c.Flags().BoolVar(&drop, "drop", false, "drop the damaged cases")
+	return c
+}
+
+func (p *program) goldenMerge() *cobra.Command {
+	into := ""
+	c := p.command(&cobra.Command{
+		Use:   "merge A B... --into FILE [flags]",
+		Short: "Join the goldens of several partitions",
+		Long: `Merge joins several goldens, such as those that the jobs of a CI recorded with
+--partition. The result equals the golden of one record of everything.
+
+Merge refuses goldens of different commands, tools, corpora or flags. It also refuses a
+case with different outcomes in two goldens, and an incomplete set of partitions. The
+error names each conflict.`,
+		Example: `  muster record src --partition hash:1/2 --golden 1.golden -- cc -S {in}
+  muster record src --partition hash:2/2 --golden 2.golden -- cc -S {in}
+  muster golden merge 1.golden 2.golden --into muster.golden`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("golden merge needs two or more goldens")
+			}
+			return nil
+		},
+	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		if into == "" {
+			return usagef("golden merge needs a file to write to: add --into FILE")
+		}
+		return goldens.Merge(c.Context(), *o, newHost(p), into, args)
+	})
+	c.Flags().StringVarP(&into, "into", "o", "", "write the golden to `FILE`")
+	return c
+}
+
+func (p *program) goldenCompact() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "compact [FILE] [flags]",
+		Short: "Free the unused space of a golden",
+		Long: `Compact frees the space of contents that accepts have replaced. It writes a copy
+beside the golden and renames it, so the disk needs room for both.`,
+		Example: "  muster golden compact",
+		Args:    atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return goldens.Compact(c.Context(), *o, newHost(p))
+	})
+}
+
+func (p *program) goldenText() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "textconv [FILE] [flags]",
+		Short: "Print a golden as text, for git diff",
+		Long: `Textconv prints a golden as lines: its settings, the ending of each case, and the size
+and SHA-256 of each part. Tabs separate the fields. Times, costs and the machine of the
+record are left out. Each accept has a line with its author, time and reason.
+
+With the two lines below, git diff shows which cases of a golden changed.`,
+		Example: `  echo '*.golden diff=muster' >> .gitattributes
+  git config diff.muster.textconv 'muster golden textconv'`,
+		Args: atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return goldens.Text(c.Context(), *o, newHost(p))
+	})
 }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"muster/internal/readable"
 	"muster/lab"
 	"muster/regress"
 )
@@ -127,4 +131,130 @@ func (p *program) showResults(l *labFlags, results *lab.Results, d lab.Report) e
 		return errors.Join(page, d.JSON(p.stdout, results))
 	}
 	return errors.Join(page, d.Text(p.stdout))
+}
+
+func (p *program) labAdvise() *cobra.Command {
+	var l labFlags
+	o := lab.AdviseOptions{}
+	c := &cobra.Command{
+		Use:   "advise [flags]",
+		Short: "Recommend settings: workers, GOMAXPROCS, chunks, threads",
+		Long: `Advise measures this machine and recommends settings for a concurrent program:
+GOMAXPROCS, workers for tasks that compute or wait, the number of small tasks per chunk,
+the least work for a goroutine, and workers for files. Each setting has its
+measurements.`,
+		Example: `  muster lab advise
+  muster lab advise --task 250ns            the chunk size for tasks of 250 ns
+  muster lab advise --dir /srv/data --format json`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Advise(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.AdviseReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	c.Flags().DurationVar(&o.Task, "task", 0, "recommend a chunk size for tasks of this `DURATION`, such as 250ns or 3us (default: several durations)")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write test files below `DIR`, and remove them (default: the system's folder for temporary files)")
+	return c
+}
+
+func (p *program) labClaims() *cobra.Command {
+	var l labFlags
+	o := lab.ClaimsOptions{}
+	c := &cobra.Command{
+		Use:   "claims [flags]",
+		Short: "Measure the claims of well-known articles on concurrency",
+		Long: `Claims measures 32 claims of four well-known articles on Go and concurrency. It reports
+which hold on this machine, which no longer hold, and which stay undecided and why.
+Claims about the runner use muster record and make, on a generated corpus of C sources.
+Claims about a file service use a server that writes below --dir.
+--full uses the articles' sizes, except for the corpus (a fifteenth) and for tasks and
+uploads (a tenth).`,
+		Example: `  muster lab claims
+  muster lab claims --html claims.html
+  muster lab claims --full --count 10 --out claims.txt`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Sizes = lab.ClaimsQuick(); l.full {
+				o.Sizes = lab.ClaimsFull()
+			}
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Claims(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.ClaimsReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	l.addFull(c.Flags(), "use nearly the articles' sizes; takes about an hour")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and remove them (default: the system's folder for temporary files)")
+	return c
+}
+
+// A journal is the file of --out. The first result creates or replaces it, so a mistake in
+// another flag does not destroy earlier results.
+type journal struct {
+	name string
+	file *os.File
+}
+
+// begin returns the results of the interrupted run if resume is set, and appends new ones to
+// them. It returns nil if the file has none.
+func (j *journal) begin(resume bool) (earlier io.Reader, err error) {
+	if !resume {
+		return nil, nil
+	}
+	text, err := os.ReadFile(j.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // drop an incomplete last line
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if j.file, err = os.OpenFile(j.name, os.O_WRONLY, 0); err != nil {
+		return nil, err
+	}
+	if err = j.file.Truncate(int64(len(text))); err == nil {
+		_, err = j.file.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return bytes.NewReader(text), nil
+}
+
+func (j *journal) Write(text []byte) (int, error) {
+	if j.file == nil {
+		file, err := os.Create(j.name)
+		if err != nil {
+			return 0, err
+		}
+		j.file = file
+	}
+	return j.file.Write(text)
+}
+
+func (j *journal) Close() error {
+	if j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}
+
+// progressLine formats the progress of a run. It is drawn only between measurements, so that
+// it does not disturb them.
+func progressLine(p lab.Progress) string {
+	if p.Total == 0 || p.Next == "" {
+		return p.Next
+	}
+	left := ""
+	if p.Left >= 0 {
+		left = ", " + readable.Duration(p.Left) + " left"
+	}
+	return fmt.Sprintf("%s of %s%s: %s", readable.Number(p.Done), readable.Number(p.Total), left, p.Next)
 }

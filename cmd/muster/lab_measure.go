@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/lab"
+)
+
+// probeWord is the argument that makes this program a probe of lab.
+const probeWord = "probe"
+
+func (p *program) labProbe() *cobra.Command {
+	return &cobra.Command{
+		Use:                probeWord,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab.Probe(c.Context(), args, p.stdin, p.stdout)
+		},
+	}
+}
+
+func (p *program) labDispatch() *cobra.Command {
+	var l labFlags
+	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000}, Procs: oneAndAll()}
+	c := &cobra.Command{
+		Use:   "dispatch [flags]",
+		Short: "Measure the cost of a task on a pool, in Go and other languages",
+		Long: `Dispatch measures the cost of a trivial task on a pool of workers. Contestants are
+muster's pool, the articles' programs in Go and C++, and widely used pools in Go, C++,
+Rust and Java. Contestants are compiled at their first use; missing compilers are
+reported. --full measures up to 100,000,000 tasks.`,
+		Example: `  muster lab dispatch
+  muster lab dispatch --jobs 2 --peers go,rust --tasks 1e6
+  muster lab dispatch --full --out dispatch.txt      and after an interruption:
+  muster lab dispatch --full --out dispatch.txt --resume`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if l.full && !c.Flags().Changed("tasks") {
+				o.Tasks = []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
+			}
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Dispatch(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.DispatchReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	l.addFull(c.Flags(), "measure up to 100,000,000 tasks; takes hours, unless --tasks or --peers restrict it")
+	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
+	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "dispatch `NUMBERS` of tasks, such as 1e4,1e5,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`, for contestants in Go")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as go,cpp,rust,java")
+	return c
+}
+
+// oneAndAll returns 1 and Go's default GOMAXPROCS.
+func oneAndAll() []int {
+	if all := runtime.GOMAXPROCS(0); all > 1 {
+		return []int{1, all}
+	}
+	return []int{1}
+}
+
+// Default numbers of items and rows, and the article's.
+const (
+	itemsQuick, rowsQuick = 200_000, 2_000
+	itemsFull, rowsFull   = 1_000_000, 20_000
+)
+
+func (p *program) labChannel() *cobra.Command {
+	var l labFlags
+	o := lab.ChannelOptions{
+		Procs:  []int{1, 2, 4, 8, 16, 32, 64, 128, 256},
+		Cycles: []int{0, 10, 100, 1000}, Writers: []int{1, 20, 100, 1000},
+	}
+	c := &cobra.Command{
+		Use:   "channel [flags]",
+		Short: "Measure channels, against GOMAXPROCS and work beside them",
+		Long: `Channel measures one goroutine that fills a channel and another that drains it, as the
+article of 2013 did. It varies GOMAXPROCS, the buffer, and the loop iterations beside
+each item (cycles). It counts threads, and compares one process with several. Last,
+goroutines write rows to a private PostgreSQL server and to SQLite.
+--full uses the article's 1,000,000 items instead of 200,000, and 20,000 rows instead of
+2,000.`,
+		Example: `  muster lab channel --html channel.html
+  muster lab channel --procs 1,2,3,4 --cycles 0,1000 --processes 8`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			rows := rowsQuick
+			if o.Items = itemsQuick; l.full {
+				o.Items, rows = itemsFull, rowsFull
+			}
+			if !c.Flags().Changed("rows") {
+				o.Rows = rows
+			}
+			if slices.Equal(o.Writers, []int{0}) {
+				o.Writers = nil
+			}
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Channel(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.ChannelReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	l.addFull(c.Flags(), "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
+	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
+	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = skip")
+	c.Flags().Var((*numbers)(&o.Writers), "writers", "let `NUMBERS` of goroutines write to a database at the same time; 0 = skip")
+	c.Flags().IntVar(&o.Rows, "rows", 0, "write `N` rows in total (default 2000, with --full 20000)")
+	return c
+}
+
+// spawnQuick bounds one measurement without --full.
+const spawnQuick = 100 * time.Millisecond
+
+func (p *program) labSpawn() *cobra.Command {
+	var l labFlags
+	o := lab.SpawnOptions{
+		Work: []int{1, 10, 100, 1000, 5000}, Goroutines: []int{1_000, 10_000, 100_000, 1_000_000}, Procs: oneAndAll(),
+	}
+	c := &cobra.Command{
+		Use:   "spawn [flags]",
+		Short: "Measure time and memory of goroutines and of threads in other languages",
+		Long: `Spawn calls functions that compute square roots, as the article of 2012 did. It calls them
+in a loop, and each in a goroutine that sends its result over a channel. Times include garbage
+collection. Spawn also measures the memory of waiting goroutines. Contestants are
+threads in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's
+processes. Measurements longer than 0.1 s need --full.`,
+		Example: `  muster lab spawn --html spawn.html
+  muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !l.full {
+				o.EachMax = spawnQuick
+			}
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Spawn(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.SpawnReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	l.addFull(c.Flags(), "also make measurements longer than 0.1 s; takes some minutes")
+	c.Flags().Var((*numbers)(&o.Work), "work", "compute `NUMBERS` of square roots per call")
+	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "make `NUMBERS` of calls with as many goroutines alive, such as 1e3,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as erlang,java,cpp,rust")
+	return c
+}
+
+// Numbers of files. The article renamed two million.
+const (
+	filesQuick, storedQuick, renamesQuick = 500, 500, 10_000
+	filesFull, storedFull, renamesFull    = 20_000, 20_000, 2_000_000
+)
+
+func (p *program) labIO() *cobra.Command {
+	var l labFlags
+	o := lab.IOOptions{}
+	c := &cobra.Command{
+		Use:   "io [flags]",
+		Short: "Measure files, engines, logs, messages, C calls, locks and threads",
+		Long: `Io measures operations on whole files, and the engines that execute them: goroutines
+themselves, a pool, threads in C, and io_uring. It measures renaming into one folder or
+ten, log lines, messages as protobuf and JSON, calls into C, locks and wake-ups. In a
+process of its own it shows how Go ends a program that needs more than 10,000 threads.
+--full renames two million files, as an article did, instead of 10,000.`,
+		Example: `  muster lab io
+  muster lab io --dir /mnt/slow --count 10 --html io.html`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Files, o.Stored, o.Renames = filesQuick, storedQuick, renamesQuick
+			if l.full {
+				o.Files, o.Stored, o.Renames = filesFull, storedFull, renamesFull
+			}
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.IO(ctx, o) },
+				func(r *lab.Results) lab.Report { return lab.IOReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	l.addFull(c.Flags(), "use 20,000 files, and rename 2,000,000; takes some minutes")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write test files below `DIR`, and remove them (default: the system's folder for temporary files)")
+	return c
+}

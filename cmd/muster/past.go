@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+	"muster/regress/check"
+	"muster/regress/goldens"
+	"muster/regress/host"
+	"muster/regress/past"
+	"muster/regress/record"
+)
+
+func (p *program) runs() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "runs [flags]",
+		Short: "List the past runs of this folder",
+		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
+kept. Where a command takes a run's ID, the beginning of the ID will do.`,
+		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
+		Args:    noneWanted,
+	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return past.Runs(c.Context(), *o, newHost(p))
+	})
+}
+
+func (p *program) cases() *cobra.Command {
+	var list past.CaseList
+	c := p.command(&cobra.Command{
+		Use:   "cases [CORPUS] [flags]",
+		Short: "List the cases that would run",
+		Long: `Cases lists the cases that a check with the same flags would run, one a line, in
+corpus order. A golden limits them to its selection; --all-cases lifts that.
+--failing lists only the cases that did not exit with 0 when they were recorded.`,
+		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases --failing\n  muster cases -0 | xargs -0 -n1 echo",
+	}, []flagGroup{corpusFlags, selectFlags, allCasesFlag, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		if c.ArgsLenAtDash() >= 0 {
+			return usagef("cases takes no command")
+		}
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		names, err := past.Cases(c.Context(), *o, newHost(p), list)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(p.stdout)
+		end := byte('\n')
+		if list.Raw {
+			end = 0
+		}
+		for _, n := range names {
+			w.WriteString(n)
+			w.WriteByte(end)
+		}
+		return w.Flush()
+	})
+	c.Flags().BoolVarP(&list.Raw, "null", "0", false, "print raw names, each ended by a NUL byte")
+	c.Flags().BoolVar(&list.Failing, "failing", false, "list only cases that did not exit with 0 when they were recorded")
+	return c
+}
+
+func (p *program) groups() *cobra.Command {
+	var id string
+	var noPager bool
+	return p.command(&cobra.Command{
+		Use:   "groups [flags]",
+		Short: "Group the differences by cause",
+		Long: `Groups lists the causes of the differences of the last check, the most frequent first
+(G1). Each has the number of its cases, of those without another cause, and of changed
+lines, and names the case with the smallest source.`,
+		Example: `  muster groups
+  muster groups --format json
+  muster show G1`,
+		Args: noneWanted,
+	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id) })
+	})
+}
+
+func (p *program) show() *cobra.Command {
+	var id string
+	var noPager bool
+	return p.command(&cobra.Command{
+		Use:   "show NAME|G1 [flags]",
+		Short: "Show one cause, or everything about one case",
+		Long: `Show prints everything in which a case differed in the last check, and the one
+shell line that runs it again by hand. If the last run was a record, it prints
+the recorded outcome of the case. For a cause of muster groups it prints what
+the cause is, edits of it in a few cases, and the cases that show it. If a case is
+itself named G1, write ./G1.`,
+		Example: `  muster show a/b.go
+  muster show G1
+  muster show a/b.go --run 20250131`,
+		Args: oneArg("the name of a case, or a cause such as G1"),
+	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Show(c.Context(), *o, h, args[0], id) })
+	}, shown)
+}
+
+func (p *program) diff() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "diff A.golden B.golden [flags]",
+		Short: "Compare two goldens",
+		Long: `Diff compares two goldens, files or at http(s) addresses, and reports as check does,
+with A as the golden.`,
+		Example: "  muster diff before.golden after.golden",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("diff wants two goldens")
+			}
+			return nil
+		},
+	}, []flagGroup{stateFlag, selectFlags, comparisonFlags, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return finish(past.Diff(c.Context(), *o, newHost(p), args[0], args[1]))
+	})
+}
+
+func (p *program) export() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "export DIR [flags]",
+		Short: "Write the golden as plain files",
+		Long: `Export writes DIR/<name>.case/{outcome.json,stdout,stderr,files/…} for every
+case, without times, memory, machine or paths: two goldens are equal when their
+exports are. DIR must be new or empty.`,
+		Example: "  muster export golden-files\n  diff -r before-files golden-files",
+		Args:    oneArg("a folder"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return goldens.Export(c.Context(), *o, newHost(p), args[0])
+	})
+}
+
+func (p *program) importing() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:     "import DIR [flags]",
+		Short:   "Make a golden from exported files",
+		Long:    `Import is the way back from export, without cost figures. It replaces the golden.`,
+		Example: "  muster import golden-files --golden copy.golden",
+		Args:    oneArg("a folder"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return goldens.Import(c.Context(), *o, newHost(p), args[0])
+	})
+}
+
+func (p *program) rerun() *cobra.Command {
+	var failed bool
+	c := p.command(&cobra.Command{
+		Use:   "rerun [--failed] [flags]",
+		Short: "Repeat the last run, or only its cases that were not identical",
+		Long: `Rerun repeats the last record, check or compare with the options that it had. The flags
+of rerun only choose reports, the state folder, the settings file and the engine.`,
+		Example: "  muster rerun\n  muster rerun --failed",
+		Args:    noneWanted,
+	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
+			again, command, err := past.RerunOptions(o, failed)
+			if err != nil {
+				return regress.Summary{}, err
+			}
+			switch command {
+			case "record":
+				return record.Run(ctx, again, h)
+			case "compare":
+				return check.Compare(ctx, again, h)
+			}
+			return check.Run(ctx, again, h)
+		})
+	})
+	c.Flags().BoolVar(&failed, "failed", false, "run only the cases that were not identical")
+	return c
+}
+
+func (p *program) replay() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "replay EVENTS [flags]",
+		Short: "Print the report of a past run from its file of events",
+		Long: `Replay prints a run again from the file EVENTS that --events wrote (- for the standard
+input). Add other reports, such as a page of a run on another machine. Replay runs nothing.
+It exits with the status of the recorded run.
+
+A run that was killed or still runs is printed as interrupted, and replay says what is
+missing.`,
+		Example: `  muster check --events run.jsonl
+  muster replay run.jsonl --html report.html
+  muster replay run.jsonl --format json -v`,
+		Args: oneArg("the file that --events wrote"),
+	}, []flagGroup{shownFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
+			return past.Replay(ctx, o, h, args[0])
+		})
+	})
+}
