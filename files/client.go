@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -9,12 +10,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
+	"unicode"
+
+	"muster/fileio"
+	"muster/internal/fair"
 )
 
 // ClientOptions configure a client. The zero value suits most clients.
@@ -234,4 +242,80 @@ func (c *Client) page(ctx context.Context, server string, query url.Values) (l l
 		return l, fmt.Errorf("GET %s: the answer is not a list: %w", address, err)
 	}
 	return l, nil
+}
+
+// clientOf returns the client that sent a request: its token and its address. For IPv6 only
+// the 64-bit prefix counts, which networks assign to one customer.
+func clientOf(r *http.Request, token string) fair.Client {
+	const customer = 64 // bits
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return fair.Client{Token: token, Address: r.RemoteAddr}
+	}
+	addr := at.Addr().Unmap()
+	if prefix, err := addr.Prefix(customer); err == nil && addr.Is6() {
+		addr = prefix.Addr()
+	}
+	return fair.Client{Token: token, Address: addr.String()}
+}
+
+// StatusError is the answer of a server that did not execute a request.
+type StatusError struct {
+	Method, Address string
+	Status          int    // such as http.StatusNotFound
+	Words           string // the first line of the answer: printable, wordsMax bytes at most
+
+	retryAfter time.Duration
+}
+
+// wordsMax bounds the quoted text of a server, which may be untrusted.
+const wordsMax = 200
+
+func statusError(q *exchange, answer *http.Response) error {
+	defer answer.Body.Close()
+	e := &StatusError{Method: q.method, Address: q.address, Status: answer.StatusCode, retryAfter: retryAfterOf(answer.Header)}
+	if to := answer.Header.Get("Location"); e.Status/100 == 3 && to != "" {
+		e.Words = printable("it has moved to " + to)
+		return e
+	}
+	// Ignore read errors: the status suffices.
+	line, _ := bufio.NewReader(io.LimitReader(answer.Body, wordsMax)).ReadString('\n')
+	e.Words = printable(line)
+	return e
+}
+
+// printable replaces characters that could affect a terminal.
+func printable(line string) string {
+	line = strings.TrimSpace(line[:min(len(line), wordsMax)])
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, line)
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Address, e.Status, http.StatusText(e.Status))
+	if e.Words != "" {
+		text += ": " + e.Words
+	}
+	return text
+}
+
+// Unwrap returns the corresponding error of a Store, or nil.
+func (e *StatusError) Unwrap() error {
+	switch e.Status {
+	case http.StatusNotFound, http.StatusGone:
+		return fs.ErrNotExist
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fs.ErrPermission
+	case http.StatusPreconditionFailed:
+		return fileio.ErrChanged
+	case http.StatusServiceUnavailable:
+		return fileio.ErrBusy
+	case http.StatusInsufficientStorage:
+		return syscall.ENOSPC
+	}
+	return nil
 }

@@ -3,16 +3,21 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"connectrpc.com/connect"
 
 	"muster/fileio"
 	"muster/files/internal/wire"
 	"muster/internal/fair"
+	"muster/internal/wording"
 	"muster/pool"
 )
 
@@ -143,4 +148,110 @@ func (m *messages) Bench(_ context.Context, r *connect.Request[wire.BenchRequest
 		return nil, m.answerError(r.Spec().Procedure, &http.MaxBytesError{Limit: benchMax})
 	}
 	return connect.NewResponse(&wire.BenchResponse{Message: r.Msg.Message}), nil
+}
+
+// retryAfter is the pause in seconds that a refused client is asked for.
+const retryAfter = 1
+
+// fail answers a request with an error.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	case http.StatusInternalServerError, http.StatusInsufficientStorage:
+		s.options.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", wording.Of(err))
+	}
+	http.Error(w, wording.Of(err), status)
+}
+
+func statusOf(err error) int {
+	var tooLarge *http.MaxBytesError
+	var client *clientError
+	switch {
+	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errHeader), errors.Is(err, errDigest):
+		return http.StatusBadRequest
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
+	case errors.Is(err, fileio.ErrChanged):
+		return http.StatusPreconditionFailed
+	case errors.As(err, &tooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
+		return http.StatusRequestTimeout
+	case errors.As(err, &client), errors.Is(err, context.Canceled): // the client has most likely gone
+		return http.StatusBadRequest
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return http.StatusInsufficientStorage
+	}
+	return http.StatusInternalServerError
+}
+
+// abortBroken aborts the connection if err is not nil. The answer has begun and cannot be
+// completed, and the client must not take a part for the whole.
+func (s *Server) abortBroken(r *http.Request, err error) {
+	if err == nil {
+		return
+	}
+	if gone := (*clientError)(nil); !errors.As(err, &gone) && r.Context().Err() == nil {
+		s.options.Log.Error("an answer was broken off", "method", r.Method, "path", r.URL.Path, "error", wording.Of(err))
+	}
+	panic(http.ErrAbortHandler)
+}
+
+var (
+	errNoPrefix = fmt.Errorf("no prefix: %w: this would delete all files", errMessage)
+	errNoName   = fmt.Errorf("the first message has no name: %w", errMessage)
+	errSlow     = errors.New("the client took too long for a piece of its file")
+	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errMessage)
+)
+
+// answerError converts an error to the service's answer.
+func (m *messages) answerError(procedure string, err error) error {
+	// A message did not arrive in time.
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return connect.NewError(connect.CodeDeadlineExceeded, errSlow)
+	}
+	if connectError, ok := errors.AsType[*connect.Error](err); ok {
+		return connectError
+	}
+	code := codeOf(err)
+	if code == connect.CodeInternal || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		m.server.options.Log.Error("a request failed", "path", procedure, "error", wording.Of(err))
+	}
+	// The client knows the operation and the name.
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	answer := connect.NewError(code, err)
+	if code == connect.CodeUnavailable {
+		answer.Meta().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	return answer
+}
+
+// codeOf is the counterpart of statusOf for messages.
+func codeOf(err error) connect.Code {
+	switch {
+	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errMessage):
+		return connect.CodeInvalidArgument
+	case errors.Is(err, fs.ErrNotExist):
+		return connect.CodeNotFound
+	case errors.Is(err, fileio.ErrChanged):
+		return connect.CodeAborted
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return connect.CodeUnavailable
+	case errors.Is(err, context.Canceled):
+		return connect.CodeCanceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return connect.CodeDeadlineExceeded
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return connect.CodeResourceExhausted
+	}
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return connect.CodeResourceExhausted
+	}
+	return connect.CodeInternal
 }

@@ -5,17 +5,27 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/json"
 	"html/template"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"muster/fileio"
 	"muster/files/internal/pace"
+	"muster/internal/fair"
 )
 
 // Options configure a server.
@@ -128,4 +138,199 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 		w.Header().Set("Allow", "GET, HEAD, PUT, DELETE")
 		http.Error(w, r.Method+" is not supported here", http.StatusMethodNotAllowed)
 	}
+}
+
+// access decides which requests a server answers: those with one of its tokens, or all if it
+// has no token.
+type access struct {
+	tokens  [][sha256.Size]byte
+	origins *http.CrossOriginProtection
+}
+
+func newAccess(tokens []string) *access {
+	a := &access{origins: http.NewCrossOriginProtection()}
+	for _, t := range tokens {
+		a.tokens = append(a.tokens, sha256.Sum256([]byte(t)))
+	}
+	return a
+}
+
+// admit returns whose share a request uses, and why it is refused; "" = it is admitted. The
+// share belongs to the request's token.
+//
+// A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC
+// 7617). Some clients can send only a password. Browsers resend a password for any page that
+// asks them to, and others on the network can read it. So a password is accepted only over TLS
+// or from this machine, and only for this server's pages.
+func (a *access) admit(r *http.Request) (whose, refusal string) {
+	const wanted = "a token is wanted: Authorization: Bearer TOKEN"
+	if len(a.tokens) == 0 {
+		return "", ""
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	_, password, basic := r.BasicAuth()
+	switch {
+	case basic && !isPrivate(r):
+		return "", "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
+	case basic && a.origins.Check(r) != nil:
+		return "", "a page of another server has asked for this, and a password does not speak for it"
+	case basic:
+		token = password
+	case !strings.EqualFold(scheme, "Bearer"):
+		return "", wanted
+	}
+	sum, found := sha256.Sum256([]byte(token)), -1
+	for i := range a.tokens { // compare all, so that the time reveals nothing about the tokens
+		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 {
+			found = i
+		}
+	}
+	switch {
+	case found < 0:
+		return "", wanted
+	case len(a.tokens) == 1: // all clients use this token, so it needs no share
+		return "", ""
+	}
+	return strconv.Itoa(found), ""
+}
+
+// challenges lists the ways to send a token with this request.
+func challenges(r *http.Request) []string {
+	list := []string{`Bearer realm="muster"`}
+	if isPrivate(r) {
+		list = append(list, `Basic realm="muster", charset="UTF-8"`)
+	}
+	return list
+}
+
+// isPrivate reports whether nobody on the network can read a request, because it came over TLS
+// or from this machine.
+func isPrivate(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
+// listing is one page of a list, and its JSON.
+type listing struct {
+	Prefix string  `json:"prefix"`
+	Files  []Entry `json:"files"`
+	Next   string  `json:"next,omitempty"` // the value of after for the next page
+}
+
+// Entry describes a file in a list.
+type Entry struct {
+	Name    string    `json:"name"`
+	Size    int64     `json:"size"`
+	Changed time.Time `json:"changed"`
+	ETag    string    `json:"etag"`
+}
+
+// Link returns the path of the file, with its name escaped.
+func (e Entry) Link() string {
+	parts := strings.Split(e.Name, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return prefix + strings.Join(parts, "/")
+}
+
+//go:embed list.html
+var listMarkup string
+
+// list answers with the files whose names begin with prefix and follow after, as JSON, or as a
+// page for browsers.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "a list is read-only: use GET or HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	query := r.URL.Query()
+	limit := fileio.ListMax
+	if text := query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > fileio.ListMax {
+			http.Error(w, "limit: from 1 to "+strconv.Itoa(fileio.ListMax)+" are possible", http.StatusBadRequest)
+			return
+		}
+		limit = n
+	}
+	infos, more, err := s.store.List(r.Context(), query.Get("prefix"), query.Get("after"), limit)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	l := listing{Prefix: query.Get("prefix"), Files: []Entry{}}
+	for _, i := range infos {
+		l.Files = append(l.Files, Entry{i.Name, i.Size, i.Changed.UTC(), etag(i.Tag)})
+	}
+	if more && len(infos) > 0 {
+		l.Next = infos[len(infos)-1].Name
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		s.abortBroken(r, s.page.Execute(w, l))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	s.abortBroken(r, json.NewEncoder(w).Encode(l))
+}
+
+// Bounds on PageSize.
+const (
+	// PageSizeMax is the largest PageSize.
+	PageSizeMax = 1 << 20
+	pageDefault = 64 << 10
+)
+
+// limitReads returns a reader that reads at most a page at a time.
+func limitReads(r io.Reader, page int) io.Reader { return &pagedReader{r, page} }
+
+type pagedReader struct {
+	r    io.Reader
+	page int
+}
+
+func (p *pagedReader) Read(data []byte) (int, error) {
+	return p.r.Read(data[:min(len(data), p.page)])
+}
+
+// benchAt is the path that echoes a request. It measures everything but files.
+const benchAt = "/bench"
+
+// benchMax is the longest body that is echoed, in bytes.
+const benchMax = 64 << 10
+
+func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, r.Method+" is not supported here", http.StatusMethodNotAllowed)
+		return
+	}
+	client := fair.ClientOf(r.Context())
+	if err := s.messages.single.Take(r.Context(), client); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	defer s.messages.single.Give(client, 1)
+	buffer, ok := s.echoes.Get().(*bytes.Buffer)
+	if !ok {
+		buffer = new(bytes.Buffer)
+	}
+	defer s.echoes.Put(buffer)
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, benchMax)); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", octets)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
+	_, _ = w.Write(buffer.Bytes()) // an error means that the client has gone
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"muster/lab/internal/run"
@@ -109,4 +110,122 @@ func checkNumbers(what string, least, most int, numbers ...int) error {
 		}
 	}
 	return nil
+}
+
+// SpawnOptions configures [Spawn]. Lists must rise.
+type SpawnOptions struct {
+	Options
+	Work       []int // square roots per call
+	Goroutines []int // calls, and goroutines alive at the same time
+	Procs      []int // values of GOMAXPROCS
+
+	// EachMax is the longest estimated duration of one measurement. Longer ones are left out,
+	// and reported as such. 0 = no limit.
+	EachMax time.Duration
+}
+
+// threadsMost bounds the system threads of contestants.
+const threadsMost = 20_000
+
+// rootCost is the approximate duration of one square root, for estimates.
+const rootCost = 6 * time.Nanosecond
+
+// Spawn measures functions that compute square roots: called in a loop, and each call in a
+// goroutine of its own, garbage collection included. It also measures the memory of waiting
+// goroutines. Contestants are threads, tasks and processes of other languages.
+func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
+	if err := checkNumbers("work", 1, 1_000_000, o.Work...); err != nil {
+		return nil, err
+	}
+	if err := checkNumbers("goroutines", 1, 10_000_000, o.Goroutines...); err != nil {
+		return nil, err
+	}
+	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
+		return nil, err
+	}
+	plan, err := run.New(&o.Options, "spawn")
+	if err != nil {
+		return nil, err
+	}
+	p := planner{plan}
+	peers, err := p.Peers(ctx, native.Spawn)
+	if err != nil {
+		return nil, err
+	}
+	for _, procs := range o.Procs {
+		for _, work := range o.Work {
+			p.AddShort(p.spawnTrial("direct", work, directCalls(work), procs), o.EachMax)
+			for _, count := range o.Goroutines {
+				p.AddShort(p.spawnTrial("each", work, count, procs), o.EachMax)
+			}
+		}
+	}
+	for _, count := range o.Goroutines {
+		p.AddShort(p.waitingTrial(count), o.EachMax)
+	}
+	for _, peer := range peers {
+		p.addPeerSpawn(o, peer)
+	}
+	return p.Results, p.Measure(ctx)
+}
+
+// directCalls returns how often a loop calls a function. The final garbage collection takes as
+// long after one call as after a million, so there are many calls.
+func directCalls(work int) int { return max(1_000, 10_000_000/work) }
+
+// spawnTrial returns a trial of calls in goroutines, or in a loop.
+func (p planner) spawnTrial(mode string, work, count, procs int) run.Trial {
+	added := 500 * time.Nanosecond
+	if mode == "direct" {
+		added = 3 * time.Nanosecond
+	}
+	t := p.Probe(SpawnName(run.Muster, mode, work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
+		"spawn", "-mode", mode, "-work", strconv.Itoa(work), "-count", strconv.Itoa(count))
+	t.Procs = procs
+	return t
+}
+
+// waitingTrial returns a trial of goroutines that wait.
+func (p planner) waitingTrial(count int) run.Trial {
+	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, "waiting", "-count", strconv.Itoa(count))
+	t.Procs = 1
+	return t
+}
+
+// peerCost is the approximate cost of one thread, task or process, for estimates.
+func peerCost(impl string) time.Duration {
+	switch impl {
+	case "java-thread":
+		return 200 * time.Microsecond
+	case "cpp-thread", "rust-thread":
+		return 10 * time.Microsecond
+	}
+	return 3 * time.Microsecond
+}
+
+// addPeerSpawn adds the trials of another language: calls with the least work, where the
+// difference is largest, and waiting threads, tasks or processes.
+func (p planner) addPeerSpawn(o SpawnOptions, peer run.Peer) {
+	for _, count := range o.Goroutines {
+		if strings.HasSuffix(peer.Impl, "-thread") && count > threadsMost {
+			continue
+		}
+		for _, mode := range []string{"each", "waiting"} {
+			p.AddShort(peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
+				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)), o.EachMax)
+		}
+	}
+}
+
+// SpawnName returns the name of a figure of [Spawn]. procs is 0 for a peer that is not in Go.
+func SpawnName(impl, mode string, work, count, procs int) string {
+	name := "Spawn/impl=" + impl + "/mode=" + mode
+	if work > 0 {
+		name += fmt.Sprintf("/work=%d", work)
+	}
+	name += fmt.Sprintf("/count=%d", count)
+	if procs > 0 {
+		name += fmt.Sprintf("/procs=%d", procs)
+	}
+	return name
 }

@@ -30,3 +30,46 @@ type Results = results.Results
 func inputf(format string, args ...any) error {
 	return &InputError{Err: fmt.Errorf(format, args...)}
 }
+
+// A planner adds the trials of this package's questions to a plan.
+type planner struct{ *run.Plan }
+
+// processors returns how many processors a measured process may use. A container's quota may
+// reduce it.
+func processors() int { return run.Processors() }
+
+// oneAndMax returns 1 and n, without repetition.
+func oneAndMax(n int) []int {
+	if n > 1 {
+		return []int{1, n}
+	}
+	return []int{1}
+}
+
+// Units besides those of time, which package results defines.
+const (
+	threadsUnit    = "threads"
+	rssUnit        = "rss-B/op"
+	stackUnit      = "stack-B/op"
+	sysUnit        = "sys-B/op"
+	portionUnit    = "s/portion"
+	wireUnit       = "wire-B" // size of an encoded message
+	procsUnit      = "procs"
+	exitStatusUnit = "exit-status" // exit status of a program
+
+	// Steps of probe.Files.
+	createUnit = "create-ns/op"
+	readUnit   = "read-ns/op"
+	statUnit   = "stat-ns/op"
+	renameUnit = "rename-ns/op"
+	removeUnit = "remove-ns/op"
+
+	// A store of files.
+	putUnit = "put-ns/op"
+	getUnit = "get-ns/op"
+
+	// Writers to a database.
+	rowsPerSecond   = "rows/s"
+	clientRSS       = "rss-B" // of the whole process, at the end
+	connectionsUnit = "connections"
+)

@@ -6,12 +6,21 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
+	"muster/regress"
+	"muster/regress/host"
+	"muster/regress/record"
 )
 
 // Probe runs in the process that [Options.Probe] starts. It makes one measurement and prints
@@ -148,4 +157,142 @@ func probeWorkers(f *flag.FlagSet) func() (results.Sample, error) {
 		c, err := probe.Workers(o)
 		return run.NewSample(c), err
 	}
+}
+
+// probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
+func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+	archive := f.String("archive", "", "")
+	dir := f.String("dir", "", "")
+	jobs := f.Int("jobs", 0, "")
+	words := commandFlag(f)
+	return func() (results.Sample, error) {
+		self, err := os.Executable()
+		if err != nil {
+			return results.Sample{}, err
+		}
+		sum, err := record.Run(ctx, regress.Options{
+			Corpus:  regress.Corpus{Path: *archive},
+			Command: regress.Command{Words: append(*words, "{in}", "-o", "{out}")},
+			Limits:  regress.Limits{Jobs: *jobs},
+			Judge:   regress.CompareOptions{Repeat: 1},
+			Store:   regress.Store{Golden: filepath.Join(*dir, "golden"), State: filepath.Join(*dir, "state")},
+			Report:  regress.Report{Format: regress.Text, Quiet: true},
+			Helper:  []string{self},
+		}, host.Host{Stdout: io.Discard, Stderr: io.Discard})
+		if err != nil {
+			return results.Sample{}, err
+		}
+		return run.NewSample(probe.Cost{N: sum.Cases, Wall: sum.Wall, CPU: sum.CPU + sum.OwnCPU}), nil
+	}
+}
+
+// commandFlag defines the flag that commandFlags writes.
+func commandFlag(f *flag.FlagSet) *[]string {
+	words := &[]string{}
+	f.Func("word", "", func(word string) error {
+		*words = append(*words, word)
+		return nil
+	})
+	return words
+}
+
+// probeMake compiles all C sources below a folder with GNU make.
+func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+	sources := f.String("sources", "", "")
+	jobs := f.Int("jobs", 1, "")
+	words := commandFlag(f)
+	return func() (results.Sample, error) {
+		cases, err := prepareMake(*sources, *words)
+		if err != nil {
+			return results.Sample{}, err
+		}
+		c := exec.CommandContext(ctx, "make", "-k", "-s", "-j"+strconv.Itoa(*jobs), "-f", makefileName)
+		c.Dir = *sources
+		c.Env = makeEnviron()
+		var stderr strings.Builder
+		c.Stderr = &stderr
+		began := time.Now()
+		err = c.Run() // the exit status is 2, because some sources do not compile
+		wall := time.Since(began)
+		if c.ProcessState == nil {
+			return results.Sample{}, err
+		}
+		made, e := filesBelow(*sources, ".o")
+		if e != nil {
+			return results.Sample{}, e
+		}
+		if len(made) <= len(cases)/2 { // the disk is full, or this is not GNU make
+			first, _, _ := strings.Cut(stderr.String(), "\n")
+			return results.Sample{}, errors.Join(fmt.Errorf("make compiled %d of %d sources: %s", len(made), len(cases), first), err)
+		}
+		return run.NewSample(probe.Cost{N: len(cases), Wall: wall, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}), nil
+	}
+}
+
+// makefileName is a file beside the sources. If make read its rules from a pipe, it would copy
+// them to the system's folder for temporary files, which may be full.
+const makefileName = "Makefile"
+
+// prepareMake lists the sources and writes the makefile. It first removes earlier outputs,
+// which would leave make without work.
+func prepareMake(dir string, compiler []string) (cases []string, err error) {
+	outputs, err := filesBelow(dir, ".o")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range outputs {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	if cases, err = filesBelow(dir, ".c"); err != nil {
+		return nil, err
+	}
+	return cases, os.WriteFile(filepath.Join(dir, makefileName), []byte(makefile(cases, compiler)), 0o644)
+}
+
+// filesBelow lists the files with a suffix below a folder, relative to that folder.
+func filesBelow(dir, end string) (names []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, end) {
+			names = append(names, strings.TrimPrefix(path, dir+string(filepath.Separator)))
+		}
+		return err
+	})
+	return names, err
+}
+
+// makefile returns rules that compile each source.
+func makefile(cases, compiler []string) string {
+	var b strings.Builder
+	b.WriteString("all:")
+	for _, name := range cases {
+		b.WriteString(" \\\n " + name + ".o")
+	}
+	// Without this rule make searches for sources of these two targets, and prints messages.
+	b.WriteString("\n.PHONY: all\n" + makefileName + ": ;\n")
+	b.WriteString("%.o: %\n\t@")
+	for _, word := range compiler {
+		b.WriteString(recipeWord(word) + " ")
+	}
+	b.WriteString("$< -o $@\n")
+	return b.String()
+}
+
+// recipeWord quotes a word of a makefile's recipe for make and the shell.
+func recipeWord(word string) string {
+	return "'" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), "$", "$$") + "'"
+}
+
+// makeEnviron returns the environment without variables that configure make. Under a parent
+// make, they would change the number of jobs or disable the work.
+func makeEnviron() (environ []string) {
+	for _, pair := range os.Environ() {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKEFILES", "MAKELEVEL":
+		default:
+			environ = append(environ, pair)
+		}
+	}
+	return environ
 }

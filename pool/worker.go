@@ -1,6 +1,10 @@
 package pool
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
 
 // batchMax is the largest number of tasks that a worker takes from the queue at a time. A
 // larger batch would not help: at 64, a refill costs a fiftieth of the tasks.
@@ -93,4 +97,82 @@ func (w *worker[T]) oldest() uint64 {
 		return none
 	}
 	return w.first + started - 1
+}
+
+// A ring is a queue with a fixed number of places.
+type ring[T any] struct {
+	places []T
+	head   int // the place of the oldest value
+	count  int
+}
+
+// push adds v. The caller has made sure that there is room.
+func (r *ring[T]) push(v T) {
+	r.places[r.tail()] = v
+	r.count++
+}
+
+// pushAll adds vs. The caller has made sure that there is room.
+func (r *ring[T]) pushAll(vs []T) {
+	n := copy(r.places[r.tail():], vs)
+	copy(r.places, vs[n:])
+	r.count += len(vs)
+}
+
+// popAll fills to with the oldest values. The caller has made sure that the ring has enough.
+func (r *ring[T]) popAll(to []T) {
+	n := copy(to, r.places[r.head:])
+	clear(r.places[r.head : r.head+n]) // the ring must not keep their pointers alive
+	m := copy(to[n:], r.places)
+	clear(r.places[:m])
+	if r.head += len(to); r.head >= len(r.places) {
+		r.head -= len(r.places)
+	}
+	r.count -= len(to)
+}
+
+// tail is the place behind the newest value.
+func (r *ring[T]) tail() int {
+	tail := r.head + r.count
+	if tail >= len(r.places) {
+		tail -= len(r.places)
+	}
+	return tail
+}
+
+// errGoexit is the outcome of a function that neither returned nor panicked.
+var errGoexit = errors.New("pool: the function called runtime.Goexit and returned nothing")
+
+// A crew is a group of goroutines that each call a function of their own, the
+// step, until it returns false.
+type crew struct {
+	members sync.WaitGroup
+}
+
+func (c *crew) add(step func() bool) {
+	c.members.Add(1)
+	go c.run(step)
+}
+
+// wait returns when all steps have returned false.
+func (c *crew) wait() { c.members.Wait() }
+
+func (c *crew) run(step func() bool) {
+	ended := false
+	defer func() {
+		if ended {
+			c.members.Done()
+			return
+		}
+		// Only recover distinguishes a panic from Goexit. The panic continues at once,
+		// without members.Done: a main that waits for the crew could otherwise exit with 0
+		// before the panic is reported.
+		if cause := recover(); cause != nil {
+			panic(cause)
+		}
+		go c.run(step)
+	}()
+	for step() {
+	}
+	ended = true
 }

@@ -2,15 +2,26 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/mattn/go-runewidth"
+	"github.com/spf13/pflag"
 
 	"muster/internal/terminal"
+	"muster/regress"
+	"muster/regress/host"
 )
 
 // checkFiles refuses files that could not be written. flags name them in errors.
@@ -93,4 +104,136 @@ func (l *statusLine) showOrEnd(line string) {
 		return
 	}
 	l.show(line)
+}
+
+// lessOptions are the default options of less: leave the text on the screen, quit at once if it
+// fits, and pass colours on.
+const lessOptions = "FRX"
+
+// noPagerFlag turns the pager off.
+func noPagerFlag(off *bool) flagGroup {
+	return func(f *pflag.FlagSet, _ *regress.Options) {
+		f.BoolVar(off, "no-pager", false, "print text that is longer than the screen at once, not through PAGER or less")
+	}
+}
+
+// paged calls show, which writes text. On a terminal, text that is longer than the screen goes
+// through the user's pager.
+func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func(host.Host) error) error {
+	h := newHost(p)
+	out, isFile := h.Stdout.(*os.File)
+	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) || os.Getenv("TERM") == "" {
+		return show(h)
+	}
+	words, err := pagerIn(os.LookupEnv)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "warning: %v\n", err)
+	}
+	if len(words) == 0 {
+		return show(h)
+	}
+	var text bytes.Buffer
+	h.Stdout, o.Report.Colour = &text, settled(o.Report.Colour, out)
+	if err := show(h); err != nil {
+		_, failed := text.WriteTo(out)
+		return errors.Join(err, failed)
+	}
+	if rowsOf(text.String(), terminal.Width(out)) < terminal.Height(out) { // a prompt follows
+		_, err := text.WriteTo(out)
+		return err
+	}
+	return p.page(ctx, words, text.Bytes(), out)
+}
+
+// settled decides whether text that goes to the terminal out through a pager has colours.
+func settled(c regress.Colour, out *os.File) regress.Colour {
+	switch {
+	case c == regress.ColourAlways || c == regress.ColourNever:
+		return c
+	case terminal.Colour(out, os.Getenv):
+		return regress.ColourAlways
+	}
+	return regress.ColourNever
+}
+
+// pagerIn returns the pager in an environment, with its arguments: PAGER, else less if it is
+// installed. It returns none if PAGER is empty or cat.
+func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
+	command, given := lookup("PAGER")
+	if !given {
+		if _, err := exec.LookPath("less"); err != nil {
+			return nil, nil
+		}
+		return []string{"less", "-" + lessOptions}, nil
+	}
+	words, err := shellquote.Split(command)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("PAGER is %q, which is not quoted as a shell wants it: correct it, or use --no-pager", command)
+	case slices.Equal(words, []string{"cat"}):
+		return nil, nil
+	}
+	return words, nil
+}
+
+// pagerGrace is how long a pager may take to exit when muster is asked to end.
+const pagerGrace = 2 * time.Second
+
+// page shows a text in a pager and waits until the user leaves it. Ctrl-C belongs to the pager;
+// other signals end it. The user may leave before the end of the text. If no pager can show the
+// text, page prints it.
+func (p *program) page(ctx context.Context, words []string, text []byte, out *os.File) error {
+	ctx, l := lending(ctx)
+	defer l.close()
+	defer l.lend()()
+	c := exec.CommandContext(ctx, words[0], words[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, p.stderr
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = pagerGrace
+	if _, given := os.LookupEnv("LESS"); !given {
+		c.Env = append(os.Environ(), "LESS="+lessOptions)
+	}
+	restore := terminal.Keep(out)
+	err := c.Start()
+	if err != nil && ctx.Err() == nil {
+		_, err := out.Write(text)
+		fmt.Fprintf(p.stderr, "warning: the pager %s cannot be started: correct PAGER, or use --no-pager\n", words[0])
+		return err
+	}
+	if err == nil {
+		err = c.Wait()
+	}
+	ended := ctx.Err()
+	l.close()
+	var status *exec.ExitError
+	switch isStatus := errors.As(err, &status); {
+	case ended != nil:
+		restore()
+		return ended
+	case isStatus && !l.interrupted():
+		restore() // a killed pager did not restore the terminal
+		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
+	case err != nil && !isStatus && !errors.Is(err, exec.ErrWaitDelay):
+		return fmt.Errorf("the pager %s: %w", words[0], err)
+	}
+	return nil
+}
+
+var colourCode = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// rowsOf returns the number of rows that a text takes on a terminal.
+func rowsOf(text string, columns int) (rows int) {
+	condition := &runewidth.Condition{StrictEmojiNeutral: true}
+	for line := range strings.Lines(colourCode.ReplaceAllString(text, "")) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			if r == '\t' {
+				at += 8 - at%8
+			} else {
+				at += condition.RuneWidth(r)
+			}
+		}
+		rows += max(1, (at+columns-1)/columns)
+	}
+	return rows
 }

@@ -7,12 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"math/rand/v2"
+	"net"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"muster/files"
 )
 
 // server is a server process that was started for a load.
@@ -131,4 +140,188 @@ func (s *server) stop() error {
 		return fmt.Errorf("the server: %w", err)
 	}
 	return nil
+}
+
+// job is one request.
+type job struct {
+	op     Op
+	number int
+	name   string // of the file
+
+	files int64 // how many files it concerned: 1 unless link.do changes it
+}
+
+// A link is one connection, which one goroutine uses. do makes one request and checks the
+// answer. Its error is a *connectionError if no answer came, and otherwise describes what is
+// wrong with the answer. The link remains usable. do returns soon after the context ends.
+type link interface {
+	do(ctx context.Context, j *job) error
+	close()
+}
+
+// A target is a server that is used by one protocol. Several goroutines may call its methods
+// at the same time.
+type target interface {
+	// reach checks that the server accepts connections.
+	reach(ctx context.Context) error
+	// connect returns a link, which connects at its first request.
+	connect() link
+	// cleanJobs returns the requests that delete all files below Prefix.
+	cleanJobs() source
+}
+
+// A source returns requests one after another, to any number of goroutines. io.EOF means that
+// no further request follows. Any other error counts as a failed request and is the last one.
+type source func(ctx context.Context, j *job) error
+
+func newTarget(o Options) (target, error) {
+	switch o.Protocol {
+	case HTTP:
+		return newHTTPTarget(o)
+	case Protobuf, JSON:
+		return newCallerTarget(o)
+	default:
+		return nil, inputf("no protocol %q: there are %v", o.Protocol, Protocols())
+	}
+}
+
+// numbered returns requests 0 to n-1.
+func numbered(op Op, n int) source {
+	var taken atomic.Int64
+	return func(_ context.Context, j *job) error {
+		i := int(taken.Add(1)) - 1
+		if i >= n {
+			return io.EOF
+		}
+		*j = job{op: op, number: i, files: 1}
+		if op != Bench {
+			j.name = fileName(i)
+		}
+		return nil
+	}
+}
+
+// foldersMax is the number of folders for a load's files. Most file systems are slow to write
+// to a single large folder.
+const foldersMax = 256
+
+// fileName returns the name of file i. The multiplication spreads neighbours over the folders.
+func fileName(i int) string {
+	folder := (uint64(i) * 0x9e3779b97f4a7c15) >> 56 % foldersMax
+	name := make([]byte, 0, 32)
+	name = append(name, Prefix...)
+	if folder < 16 {
+		name = append(name, '0')
+	}
+	name = strconv.AppendUint(name, folder, 16)
+	name = append(name, '/')
+	return string(strconv.AppendInt(name, int64(i), 10))
+}
+
+// connectionError is the error of a request without an answer.
+type connectionError struct{ err error }
+
+func (c *connectionError) Error() string {
+	var op *net.OpError
+	if errors.As(c.err, &op) { // leave out ports, which differ between connections
+		return fmt.Sprintf("no answer: %s: %v", op.Op, op.Err)
+	}
+	return "no answer: " + c.err.Error()
+}
+func (c *connectionError) Unwrap() error { return c.err }
+
+// content is the content of a load's files. It depends only on the size, so that one load can
+// check what another has uploaded, and nothing must be stored. Each body is cut from a circle
+// of random bytes, one byte further for each number. The circle's length is prime, so that no
+// part of one body equals the same part of another.
+type content struct {
+	circle []byte // followed by its beginning again, for the longest piece
+	size   int64
+}
+
+const (
+	circleSize = 131_101
+	pieceMax   = 256 << 10
+)
+
+func newContent(size int64) *content {
+	c := &content{circle: make([]byte, circleSize+min(size, pieceMax)), size: size}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range min(circleSize, len(c.circle)) {
+		c.circle[i] = byte(r.Uint32())
+	}
+	for i := circleSize; i < len(c.circle); i++ {
+		c.circle[i] = c.circle[i-circleSize]
+	}
+	return c
+}
+
+// piece returns a body's bytes from an offset: all up to its end, or the longest possible
+// piece.
+func (c *content) piece(number int, from int64) []byte {
+	at := (int64(number) + from) % circleSize
+	return c.circle[at : at+min(c.size-from, pieceMax)]
+}
+
+// has reports whether a body has these bytes at an offset.
+func (c *content) has(number int, from int64, data []byte) bool {
+	if from+int64(len(data)) > c.size {
+		return false
+	}
+	for len(data) > 0 {
+		p := c.piece(number, from)
+		p = p[:min(len(p), len(data))]
+		if !bytes.Equal(p, data[:len(p)]) {
+			return false
+		}
+		from, data = from+int64(len(p)), data[len(p):]
+	}
+	return true
+}
+
+// cleanJobs lists the files below Prefix and returns a job to delete each. It checks the
+// prefix again: whatever the server lists, no other file may be deleted.
+func (t *httpTarget) cleanJobs() source {
+	var (
+		mutex sync.Mutex
+		next  func() (files.Entry, error, bool)
+		stop  = func() {}
+		ended bool
+		taken int
+	)
+	return func(ctx context.Context, j *job) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if next == nil { // all calls have the same context, the load's
+			next, stop = iter.Pull2(t.client.List(ctx, t.server, Prefix))
+		}
+		if ended {
+			return io.EOF
+		}
+		entry, err, ok := next()
+		switch {
+		case !ok:
+			err = io.EOF
+		case err != nil:
+			err = listError(err)
+		case !strings.HasPrefix(entry.Name, Prefix):
+			err = fmt.Errorf("the server lists %q among the files below %s: nothing more is deleted", entry.Name, Prefix)
+		}
+		if err != nil {
+			ended = true
+			stop()
+			return err
+		}
+		*j = job{op: Clean, number: taken, name: (&url.URL{Path: entry.Name}).EscapedPath(), files: 1}
+		taken++
+		return nil
+	}
+}
+
+// listError distinguishes a server that answers from one that is unreachable.
+func listError(err error) error {
+	if refused := (*files.StatusError)(nil); errors.As(err, &refused) {
+		return err
+	}
+	return &connectionError{err}
 }

@@ -3,9 +3,14 @@ package service
 import (
 	"io"
 	"net"
+	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"muster/internal/nowait"
 )
@@ -111,4 +116,28 @@ func (c *connection) Close() error {
 	err := c.TCPConn.Close()
 	c.closed()
 	return err
+}
+
+// osThreads counts this process's system threads, including those of the kernel and of C.
+func osThreads() int {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "\nThreads:")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, _ := strconv.Atoi(strings.TrimSpace(line))
+	return n
+}
+
+// unsentMax is how many unsent bytes the system buffers for a connection. Without a limit it
+// buffers megabytes, and a client that reads nothing would look like one that reads.
+const unsentMax = 128 << 10
+
+// limitUnsent sets unsentMax for a connection. Accepted connections do not inherit it from the
+// listener, because it uses MPTCP.
+func limitUnsent(raw syscall.RawConn) {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentMax)
+	})
 }

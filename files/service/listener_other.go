@@ -2,7 +2,10 @@
 
 package service
 
-import "net"
+import (
+	"net"
+	"runtime/pprof"
+)
 
 // A connection is a TCP connection that reports when it is closed.
 type connection struct {
@@ -20,3 +23,6 @@ func (c *connection) Close() error {
 	c.closed()
 	return err
 }
+
+// osThreads counts the system threads that Go has started. Go keeps them.
+func osThreads() int { return pprof.Lookup("threadcreate").Count() }

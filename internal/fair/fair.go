@@ -283,3 +283,71 @@ func (b *Budget) countWaiting(r *request, n int64) {
 	t, a := b.find(r.client)
 	b.early, t.early, a.early = b.early+n, t.early+n, a.early+n
 }
+
+// A Client identifies the sender of a request. Each token has a share, which is divided among
+// its addresses. The empty token is shared by all clients that need no token. It is not
+// limited as a whole.
+type Client struct{ Token, Address string }
+
+type clientKey struct{}
+
+// WithClient returns a context of a request of a client.
+func WithClient(ctx context.Context, c Client) context.Context {
+	return context.WithValue(ctx, clientKey{}, c)
+}
+
+// ClientOf returns the client of a request. A context without one has the zero Client.
+func ClientOf(ctx context.Context) Client {
+	c, _ := ctx.Value(clientKey{}).(Client)
+	return c
+}
+
+// A line has members by name. Some of them are in a queue.
+type line[M any] struct {
+	members map[string]*member[M]
+	order   list.List // of *member[M]
+}
+
+type member[M any] struct {
+	value    M
+	position *list.Element // in the queue; nil = not queued
+}
+
+// member returns the member of that name, and adds it if it is missing.
+func (l *line[M]) member(name string) *M {
+	m := l.members[name]
+	if m == nil {
+		if l.members == nil {
+			l.members = map[string]*member[M]{}
+		}
+		m = &member[M]{}
+		l.members[name] = m
+	}
+	return &m.value
+}
+
+// drop removes a member that is not queued.
+func (l *line[M]) drop(name string) { delete(l.members, name) }
+
+// queue adds a member at the end of the queue, unless it is queued already.
+func (l *line[M]) queue(name string) {
+	if m := l.members[name]; m.position == nil {
+		m.position = l.order.PushBack(m)
+	}
+}
+
+// unqueue removes a member from the queue.
+func (l *line[M]) unqueue(name string) {
+	m := l.members[name]
+	l.order.Remove(m.position)
+	m.position = nil
+}
+
+// queued yields the queued members, first to last.
+func (l *line[M]) queued(yield func(*M) bool) {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if !yield(&e.Value.(*member[M]).value) {
+			return
+		}
+	}
+}

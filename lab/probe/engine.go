@@ -1,13 +1,24 @@
+// Package probe measures one question about concurrency, once, in this process. Questions are
+// the cost of a task on a pool, an item through a channel, a goroutine, a file operation, a
+// log line, a lock or a wake-up. File operations run alone, through an engine or through a
+// service. [Exhaust] and the server of [Upload] run in a process of their own.
+//
+// For reliable figures, run each probe in a fresh process, many times, in turns with others.
+// The package must not repeat, average, judge or print.
 package probe
 
 import (
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/cthreads"
 	"muster/fileio/direct"
 	"muster/fileio/pooled"
 	"muster/fileio/uring"
+	"muster/pool"
 )
 
 // Names of package fileio's engines.
@@ -52,4 +63,46 @@ func (o EngineOptions) CheckAvailable() error {
 		return err
 	}
 	return e.Close()
+}
+
+const keptBytesMax = 64 << 10
+
+// firstBytes keeps the beginning of its input. The stacks of thousands of goroutines take
+// megabytes.
+type firstBytes struct{ bytes []byte }
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	f.bytes = append(f.bytes, p[:min(len(p), keptBytesMax-len(f.bytes))]...)
+	return len(p), nil
+}
+
+// firstLines returns the text before the first empty line, which separates the message from
+// the stacks.
+func firstLines(output []byte) string {
+	head, _, _ := strings.Cut(string(output), "\n\n")
+	return strings.TrimSpace(head)
+}
+
+// WorkersOptions configures [Workers].
+type WorkersOptions struct {
+	Workers int
+	Tasks   int
+	Roots   int           // square roots of each task: its computation
+	Wait    time.Duration // wait of each task after that, as for a disk or a network
+}
+
+// Workers measures tasks that compute and then wait, on a pool.
+func Workers(o WorkersOptions) (Cost, error) {
+	if o.Workers < 1 || o.Tasks < 1 || o.Roots < 0 || o.Wait < 0 {
+		return Cost{}, errors.New("workers and tasks must be 1 or more, roots and wait 0 or more")
+	}
+	p := pool.New(o.Workers, func(from int) {
+		_ = roots(o.Roots, from)
+		if o.Wait > 0 {
+			time.Sleep(o.Wait)
+		}
+	})
+	defer p.Close()
+	submit(p, min(o.Tasks, o.Workers))
+	return measure(o.Tasks, func(n int) { submit(p, n) }), nil
 }

@@ -1,15 +1,21 @@
 package probe
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
 
 	"muster/fileio"
 	"muster/files"
+	"muster/files/load"
 )
 
 // ServeOptions configures [Serve].
@@ -57,4 +63,92 @@ func serve(ctx context.Context, handler http.Handler, in io.Reader, out io.Write
 		err = errors.Join(err, e)
 	}
 	return err
+}
+
+// UploadOptions configures [Upload].
+type UploadOptions struct {
+	Server      []string // command of a process that calls [Serve] with its standard input and output
+	Connections int
+	Requests    int // in all
+	Size        int // of each file, in bytes
+}
+
+// UploadResult is the result of [Upload].
+type UploadResult struct {
+	N       int
+	Wall    time.Duration // from the first request to the last response
+	Threads int           // most threads of the server's process; 0 = unknown
+}
+
+// Upload starts a server and uploads files to it over several connections. A failed request is
+// an error. The server has ended when Upload returns.
+func Upload(ctx context.Context, o UploadOptions) (u UploadResult, err error) {
+	if len(o.Server) == 0 {
+		return u, errors.New("a command for the server is required")
+	}
+	s, err := startServer(ctx, o.Server)
+	if err != nil {
+		return u, err
+	}
+	result, err := load.Run(ctx, load.Options{
+		Op: load.Upload, URL: s.url, Connections: o.Connections, Requests: o.Requests, Size: int64(o.Size),
+	})
+	if err == nil && result.Failed > 0 {
+		err = fmt.Errorf("%d of %d uploads failed: %s", result.Failed, result.Requests, result.Failures[0].Reason)
+	}
+	n, e := s.stop()
+	if err := errors.Join(err, e); err != nil {
+		return u, err
+	}
+	return UploadResult{N: int(result.Succeeded), Wall: result.Wall, Threads: n}, nil
+}
+
+// A server is a process that calls Serve.
+type server struct {
+	url string
+
+	cmd    *exec.Cmd
+	stdin  io.Closer // closing it ends the server
+	stdout *bufio.Reader
+	failed firstBytes
+}
+
+// startServer returns when the server has printed its URL. The server ends with ctx. It also
+// ends if this process dies, because that closes its standard input.
+func startServer(ctx context.Context, command []string) (*server, error) {
+	s := &server{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
+	s.cmd.Stderr = &s.failed
+	s.cmd.WaitDelay = time.Second
+	stdin, err := s.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.stdin, s.stdout = stdin, bufio.NewReader(stdout)
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := s.stdout.ReadString('\n')
+	if err != nil {
+		_, e := s.stop()
+		return nil, errors.Join(fmt.Errorf("the server did not print its URL: %w", err), e)
+	}
+	s.url = strings.TrimSpace(line)
+	return s, nil
+}
+
+// stop ends the server and returns the number of its threads.
+func (s *server) stop() (threads int, err error) {
+	s.stdin.Close()
+	line, err := s.stdout.ReadString('\n')
+	if err == nil {
+		threads, err = strconv.Atoi(strings.TrimSpace(line))
+	}
+	if e := s.cmd.Wait(); e != nil {
+		return 0, fmt.Errorf("the server failed: %w: %s", e, firstLines(s.failed.bytes))
+	}
+	return threads, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,4 +150,121 @@ func (r *Results) readRemark(line string) error {
 		return err
 	}
 	return nil
+}
+
+// ParseLine parses a line of Go's benchmark format: a name, a number of operations, and pairs
+// of a figure and its unit.
+func ParseLine(text string) (Sample, error) {
+	fields := strings.Fields(text)
+	if len(fields) < 4 || len(fields)%2 != 0 || !strings.HasPrefix(fields[0], prefix) {
+		return Sample{}, fmt.Errorf("%q is not a benchmark line", Excerpt(text))
+	}
+	n, err := strconv.Atoi(fields[1])
+	if err != nil || n < 1 {
+		return Sample{}, fmt.Errorf("%q is not a benchmark line: %q is not a number of operations", Excerpt(text), Excerpt(fields[1]))
+	}
+	s := Sample{Name: strings.TrimPrefix(fields[0], prefix), N: n}
+	for pair := range slices.Chunk(fields[2:], 2) {
+		v, err := strconv.ParseFloat(pair[0], 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return Sample{}, fmt.Errorf("%q is not a benchmark line: %q is not a number", Excerpt(text), Excerpt(pair[0]))
+		}
+		s.Values = append(s.Values, Value{pair[1], v})
+	}
+	return s, nil
+}
+
+// Excerpt returns at most the first 200 bytes of a text, for messages.
+func Excerpt(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "…"
+}
+
+// WriteJSON writes a line for each figure with its median and interval. Then it writes a line
+// for each absent figure, missing contestant and warning, and last a summary.
+func (r *Results) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	figures := 0
+	for _, name := range r.Names() {
+		for _, unit := range r.Units(name) {
+			s := r.Summary(name, unit)
+			line := jsonFigure{
+				Type: "figure", Name: name, Unit: unit, Median: s.Median, Low: s.Low, High: s.High,
+				Confidence: s.Confidence, Samples: r.Figures(name, unit),
+			}
+			if err := e.Encode(line); err != nil {
+				return err
+			}
+			figures++
+		}
+	}
+	warnings := r.Warnings()
+	var others []any
+	for _, a := range r.Absent {
+		others = append(others, jsonAbsent{"absent", a.Name, a.Why})
+	}
+	for _, m := range r.Missing {
+		others = append(others, jsonMissing{"missing", m.Peer, m.Reason, m.Install})
+	}
+	for _, w := range warnings {
+		others = append(others, jsonWarning{"warning", w.Kind.String(), w.Name, w.Text})
+	}
+	conditions := map[string]string{}
+	for _, c := range r.Conditions {
+		conditions[c.Key] = c.Value
+	}
+	others = append(others, jsonSummary{
+		"summary", conditions, figures, len(r.Absent), len(r.Missing), len(warnings), r.NotRun > 0, r.NotRun,
+	})
+	for _, line := range others {
+		if err := e.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type jsonFigure struct {
+	Type       string    `json:"type"`
+	Name       string    `json:"name"`
+	Unit       string    `json:"unit"`
+	Median     float64   `json:"median"`
+	Low        float64   `json:"low"`
+	High       float64   `json:"high"`
+	Confidence float64   `json:"confidence"`
+	Samples    []float64 `json:"samples"`
+}
+
+type jsonAbsent struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+type jsonMissing struct {
+	Type    string `json:"type"`
+	Peer    string `json:"peer"`
+	Reason  string `json:"reason"`
+	Install string `json:"install"`
+}
+
+type jsonWarning struct {
+	Type string `json:"type"`
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+type jsonSummary struct {
+	Type        string            `json:"type"`
+	Conditions  map[string]string `json:"conditions"`
+	Figures     int               `json:"figures"`
+	Absent      int               `json:"absent"`
+	Missing     int               `json:"missing"`
+	Warnings    int               `json:"warnings"`
+	Interrupted bool              `json:"interrupted"` // the run ended early
+	NotRun      int               `json:"not_run"`
 }

@@ -1,13 +1,21 @@
 package check
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
@@ -71,4 +79,112 @@ func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error
 		return nil // the check fails in any case
 	}
 	return costs.RefuseUndecided(measured)
+}
+
+// warnFailing warns that the first cases that ran all fail.
+func warnFailing(r *run.Run) {
+	r.Events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, r.Job.Name))
+	warnMistakes(r, (*exec.Command).Hints)
+}
+
+// warnMistakes warns of likely mistakes in the command. It does nothing if cases have different
+// commands.
+func warnMistakes(r *run.Run, find func(*exec.Command) []string) {
+	if r.Execution.Commands.Main == nil {
+		return
+	}
+	for _, text := range find(r.Execution.Commands.Main) {
+		r.Events.Warn(text)
+	}
+}
+
+// warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
+// tokens if most are not identical, and of a command whose outcomes vary from run to run.
+func warnCommand(r *run.Run, l *verdict.Loop) {
+	counts, cases := r.Ledger.Summary.Verdicts, len(r.Inputs.Cases)
+	differ := counts.NotIdentical()
+	switch {
+	case l.HasWarned():
+	case 2*counts[regress.NewlyFailing] > cases:
+		warnMistakes(r, (*exec.Command).Hints)
+	case 2*differ > cases:
+		warnMistakes(r, (*exec.Command).MisspeltTokens)
+	}
+	if 2*l.CountUnstable() > differ {
+		r.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
+	}
+}
+
+// warnLeaks warns if cases differ by the path of the work folder.
+func warnLeaks(r *run.Run) {
+	if text := r.Differences.Leaks.Advice(); text != "" {
+		r.Events.Warn(text)
+	}
+}
+
+// noteOtherPreflight reports that the preflight of the recorded command has another outcome than
+// it had for the golden: the tool of an engine's workers may have changed unnoticed. With another
+// command the change is expected.
+func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
+	none := outcome.Digest{}
+	if was.Preflight == none || now.Preflight == none || was.Preflight == now.Preflight {
+		return
+	}
+	if golden.SameCommands(was.Command, now.Command) {
+		events.Note("the preflight has another outcome than it had for the golden: the engine's tool or --preflight has changed")
+	}
+}
+
+// warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command
+// than the one that ran, and which check runs that command.
+func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Meta) error {
+	lines := map[string]int{}
+	elsewhere := acceptedElsewhere(&r.Job.Options, recorded)
+	if len(elsewhere) == 0 {
+		return nil
+	}
+	for _, result := range r.Ledger.Results() {
+		if result.Verdict == regress.EnvironmentFailed || !base.Has(string(result.Name)) {
+			continue
+		}
+		rec, _, err := base.Get(string(result.Name))
+		if err != nil {
+			return err
+		}
+		if line, is := elsewhere[rec.Origin]; is {
+			lines[line]++
+		}
+	}
+	for _, line := range slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lines[b], lines[a]), cmp.Compare(a, b))
+	}) {
+		were := "were"
+		if lines[line] == 1 {
+			were = "was"
+		}
+		r.Events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
+	}
+	return nil
+}
+
+// acceptedElsewhere returns a command line for each accept of another command than the golden's and
+// the one that ran. A check with that line finds the accepted outcomes. The keys are the origins in
+// the records. Accepts before the golden's command moved count as accepts of its command.
+func acceptedElsewhere(o *regress.Options, recorded golden.Meta) map[int]string {
+	lines := map[int]string{}
+	moved := recorded.Recorder().Moved
+	for i, a := range recorded.Accepts {
+		if !a.At.After(moved) {
+			continue
+		}
+		was, ran := recorded.Flags, job.OutcomeFlags(o)
+		if len(a.Flags) == 0 {
+			was, ran = nil, nil // a golden of an older muster does not keep them
+		}
+		isRecorded := job.SameStart(a.Command, recorded.Command, a.Flags, was)
+		if !isRecorded && !job.SameStart(a.Command, job.Commands(&o.Command), a.Flags, ran) {
+			lines[i+1] = job.GreenLine(recorded, a, o)
+		}
+	}
+	return lines
 }

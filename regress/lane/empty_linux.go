@@ -1,9 +1,11 @@
 package lane
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"syscall"
+	"unsafe"
 )
 
 // empty removes everything below dir except the names in keep.
@@ -103,4 +105,171 @@ func (e *emptier) moveUp(fd int, name string) error {
 		}
 		return err
 	}
+}
+
+// entry is a name in a folder.
+type entry struct {
+	name string
+	dir  bool
+}
+
+// eachEntry calls do for every entry of a folder. It does not follow a link in the path's last
+// part.
+func eachEntry(dir string, do func(entry) error) error {
+	fd, err := openDir(atCwd, dir)
+	if err != nil {
+		return fail("open", dir, err)
+	}
+	defer syscall.Close(fd)
+	return fail("list", dir, eachEntryAt(fd, do))
+}
+
+// openDir opens a folder to read, change and search it. It changes the folder's mode if
+// necessary.
+func openDir(at int, name string) (int, error) {
+	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	fd, err := syscall.Openat(at, name, flags, 0)
+	if err == syscall.EACCES && syscall.Fchmodat(at, name, 0o700, 0) == nil {
+		fd, err = syscall.Openat(at, name, flags, 0)
+	}
+	if err != nil {
+		return -1, err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err == nil && st.Mode&0o700 != 0o700 {
+		err = syscall.Fchmod(fd, 0o700)
+		if err != nil && err != syscall.EPERM { // EPERM: another user's folder; root may use it anyway
+			syscall.Close(fd)
+			return -1, err
+		}
+	}
+	return fd, nil
+}
+
+func eachEntryAt(fd int, do func(entry) error) error {
+	if _, err := syscall.Seek(fd, 0, 0); err != nil {
+		return err
+	}
+	var buf [4096]byte
+	for {
+		n, err := syscall.ReadDirent(fd, buf[:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		for rest := buf[:n]; len(rest) > 0; {
+			d := (*syscall.Dirent)(unsafe.Pointer(&rest[0]))
+			name := cstring(rest[unsafe.Offsetof(d.Name):d.Reclen])
+			rest = rest[d.Reclen:]
+			if string(name) == "." || string(name) == ".." {
+				continue
+			}
+			if err := do(entry{string(name), isDir(fd, string(name), d.Type)}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// cstring cuts off everything from the first NUL byte.
+func cstring(padded []byte) []byte {
+	for i, c := range padded {
+		if c == 0 {
+			return padded[:i]
+		}
+	}
+	return padded
+}
+
+func isDir(fd int, name string, kind uint8) bool {
+	if kind != syscall.DT_UNKNOWN {
+		return kind == syscall.DT_DIR
+	}
+	// This file system does not report the kind.
+	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+	sub, err := syscall.Openat(fd, name, flags, 0)
+	if err == nil {
+		syscall.Close(sub)
+	}
+	return err == nil || err == syscall.EACCES
+}
+
+// These file flags keep a file from being removed, and a folder from losing one. A case that
+// runs as root may set them where the kernel lets nobody drop capabilities.
+const (
+	immutable  = 0x10 // FS_IMMUTABLE_FL
+	appendOnly = 0x20 // FS_APPEND_FL
+)
+
+// These commands read and set a file's flags, as most architectures number them. On others
+// the flags stay, and removing the file fails with an error.
+const (
+	getFlags = 2<<30 | longBytes<<16 | 'f'<<8 | 1 // FS_IOC_GETFLAGS
+	setFlags = 1<<30 | longBytes<<16 | 'f'<<8 | 2 // FS_IOC_SETFLAGS
+
+	longBytes = unsafe.Sizeof(uintptr(0))
+)
+
+// clearFlags clears those flags of an open file, and reports whether it had any.
+func clearFlags(fd int) bool {
+	var flags [2]uint32 // the kernel writes an int, although the command's number says a long
+	if ioctl(fd, getFlags, &flags) != nil || flags[0]&(immutable|appendOnly) == 0 {
+		return false
+	}
+	flags[0] &^= immutable | appendOnly
+	return ioctl(fd, setFlags, &flags) == nil
+}
+
+func ioctl(fd int, command uintptr, flags *[2]uint32) error {
+	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), command, uintptr(unsafe.Pointer(flags)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// clearFlagsAt does the same for a name in a folder. It opens only files and folders: opening
+// a device may have an effect.
+func clearFlagsAt(dir int, name string) bool {
+	const look = 0x200000 // O_PATH
+	fd, err := syscall.Openat(dir, name, look|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	var st syscall.Stat_t
+	err = syscall.Fstat(fd, &st)
+	syscall.Close(fd)
+	if form := st.Mode & syscall.S_IFMT; err != nil || form != syscall.S_IFREG && form != syscall.S_IFDIR {
+		return false
+	}
+	fd, err = syscall.Openat(dir, name, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(fd)
+	return clearFlags(fd)
+}
+
+// failure is an error with the operation and its object. Package fmt imports "os", so it
+// cannot be used here.
+type failure struct {
+	op, path string
+	err      error
+}
+
+func (f *failure) Error() string { return f.op + " " + f.path + ": " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{op, path, err}
+}
+
+// isFull reports whether an error means that a file system has no room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

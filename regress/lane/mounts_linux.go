@@ -1,8 +1,12 @@
 package lane
 
 import (
+	"bytes"
 	"errors"
+	"strconv"
+	"strings"
 	"syscall"
+	"unsafe"
 )
 
 // mounts finds file systems that are mounted below the lane's folder. Removing files there by
@@ -123,4 +127,170 @@ func unescape(field []byte) string {
 		plain = append(plain, c)
 	}
 	return string(plain)
+}
+
+// mount shows root at canonical in the mount namespace that the parent made for this process.
+// With a PID namespace it also mounts a /proc for it.
+func mount(root, canonical string, pids bool) error {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return fail("make private", "/", err)
+	}
+	if err := syscall.Mount(root, canonical, "", syscall.MS_BIND, ""); err != nil {
+		return fail("mount", canonical, err)
+	}
+	var a, b syscall.Stat_t
+	if err := errors.Join(syscall.Stat(root, &a), syscall.Stat(canonical, &b)); err != nil {
+		return fail("look at", canonical, err)
+	}
+	if a.Ino != b.Ino || a.Dev != b.Dev {
+		return fail("mount", canonical, errors.New("something else is there"))
+	}
+	if pids {
+		// The kernel refuses this where parts of the outer /proc are masked, as in most
+		// containers. That matters only to tools that look themselves up there.
+		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+	}
+	return nil
+}
+
+// hideFolder mounts an empty folder over one, in this process's mount namespace. A case that
+// removes everything it finds (rm -rf /dev/shm/*) would otherwise end other cases, or write
+// their outputs. Paths relative to a working folder that was entered before stay valid. If the
+// kernel refuses, cases run all the same.
+func hideFolder(dir string) {
+	const flags = syscall.MS_RDONLY | syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
+	_ = syscall.Mount("none", dir, "tmpfs", flags, "size=4k,nr_inodes=1,mode=555")
+}
+
+// runFolder returns the folder with the lanes and the outboxes of a run, or "" if it cannot be
+// hidden from the cases. Cases do not need it: they see their own lane elsewhere.
+func runFolder(s *Setup) string {
+	dir := folderOf(s.Root)
+	if s.Canonical == "" || dir != folderOf(s.Outbox) {
+		return "" // or the lane's folder is the user's own (Keep), and so is the folder around it
+	}
+	return dir
+}
+
+// inside lists the folders that belong to the lanes, as cases see them: those around this lane
+// exist only while muster runs.
+func (s *Setup) inside() []string {
+	list := []string{folderOf(s.Root), folderOf(s.Outbox)}
+	if s.Canonical != "" {
+		list = append(list, folderOf(folderOf(s.Canonical)))
+	}
+	return list
+}
+
+func folderOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+
+// relativeTo returns a path below dir as relative to dir.
+func relativeTo(dir, path string) string {
+	if dir == "" {
+		return path
+	}
+	return path[len(dir)+1:]
+}
+
+// ownProc reports whether /proc shows this process's own PID namespace.
+func ownProc() bool {
+	var buf [32]byte
+	n, err := syscall.Readlink("/proc/self", buf[:])
+	return err == nil && string(buf[:n]) == strconv.Itoa(syscall.Getpid())
+}
+
+// raiseLoopback enables the loopback of this process's network namespace. It is down in a new
+// namespace, and a case that connects to a server of its own would fail.
+func raiseLoopback() error {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fail("bring up", "the loopback", err)
+	}
+	defer syscall.Close(fd)
+	request := struct { // struct ifreq
+		name  [16]byte
+		flags uint16
+		_     [22]byte
+	}{name: [16]byte{'l', 'o'}, flags: syscall.IFF_UP}
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); e != 0 {
+		return fail("bring up", "the loopback", e)
+	}
+	return nil
+}
+
+// A case that starts processes without end (a fork bomb) is bounded twice. pid_max is the
+// kernel's bound: beyond it a fork fails. The other is the regular look at a running case,
+// which ends it (tooManyThreads). Before Linux 6.14, and without namespaces, lanes have only
+// the second.
+
+// pidMax is the largest process number of the lane's PID namespace. Since Linux 6.14 each
+// namespace has one, which also bounds its processes and threads: numbers are reused, except
+// the first 300. It costs a case nothing.
+type pidMax struct {
+	fd   int // of pidMaxFile; -1 = the number is the machine's, or no case can change it
+	text [16]byte
+}
+
+const (
+	pidMaxFile = "/proc/sys/kernel/pid_max"
+
+	// pidMaxSlack is added for those first 300 numbers and for the helper's threads.
+	pidMaxSlack = 512
+)
+
+// set sets the number if the kernel has one for each namespace. An older kernel's file sets
+// the whole machine's number, so set asks for the version first.
+func (p *pidMax) set(pids bool, processesMax int64) {
+	p.fd = -1
+	if !pids || syscall.Getpid() != 1 {
+		return
+	}
+	var buf [64]byte
+	release, err := readFile("/proc/sys/kernel/osrelease", buf[:])
+	if err != nil || !isAtLeast(release, 6, 14) {
+		return
+	}
+	fd, err := syscall.Open(pidMaxFile, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return // /proc is the outer one, mostly read-only
+	}
+	// This is more than a case may have. Otherwise its forks could fail before a look ends
+	// it, and the outcome would depend on how the tool takes that. It is not much more,
+	// because thousands of running processes leave little time for the look.
+	for most := processesMax + processesMax/2 + pidMaxSlack; ; most *= 2 {
+		_, err := syscall.Write(fd, strconv.AppendInt(nil, most, 10))
+		if err == nil {
+			break
+		}
+		if err != syscall.EINVAL || // the kernel wants 8 for each CPU at least
+			most > 1<<22 {
+			syscall.Close(fd)
+			return
+		}
+	}
+	if syscall.Geteuid() != 0 {
+		syscall.Close(fd) // an ordinary user's case cannot write it
+		return
+	}
+	p.fd, p.text = fd, p.read(fd)
+}
+
+func (p *pidMax) read(fd int) (text [16]byte) {
+	_, _ = syscall.Pread(fd, text[:], 0)
+	return text
+}
+
+// changed reports whether a case changed the number, as root's may.
+func (p *pidMax) changed() bool { return p.fd >= 0 && p.read(p.fd) != p.text }
+
+// isAtLeast reports whether a release such as "6.14.2-arch1" is this version or a later one.
+func isAtLeast(release []byte, major, minor int) bool {
+	first, rest, _ := bytes.Cut(release, []byte("."))
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	a, err1 := strconv.Atoi(string(first))
+	b, err2 := strconv.Atoi(string(rest[:end]))
+	return err1 == nil && err2 == nil && (a > major || a == major && b >= minor)
 }

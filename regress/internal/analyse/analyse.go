@@ -7,11 +7,16 @@
 package analyse
 
 import (
+	"slices"
+
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
+	"muster/regress/internal/diff"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
 // A Collector collects the cases that differ, and finds the causes of their differences. Several
@@ -51,4 +56,74 @@ func hasCauses(v regress.Verdict) bool {
 		return false
 	}
 	return true
+}
+
+// An Explanation holds the known causes that two outcomes of a case show.
+type Explanation struct {
+	Verdict regress.Verdict
+	Causes  []int // indexes of the causes that show, ascending
+	All     bool  // every edit belongs to one of these causes
+}
+
+// Explain compares two outcomes of a case under rules, and returns the causes of an index that they
+// show. size is the size of the source. Several goroutines may call it.
+func Explain(rules normalize.Rules, index *cause.Index, caseName string, size int64, was, is content.Side) (t Explanation, err error) {
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was, is))
+	if err != nil {
+		return t, err
+	}
+	if t.Verdict = outcome.Judge(was.Outcome, is.Outcome, c); !hasCauses(t.Verdict) {
+		return t, nil
+	}
+	d, err := describe(rules, caseName, size, t.Verdict, was, is, c)
+	if err == nil {
+		t.Causes, t.All = index.Explain(d)
+	}
+	return t, err
+}
+
+// ContainsAll reports whether list contains all of some.
+func ContainsAll(list, some []int) bool {
+	return !slices.ContainsFunc(some, func(i int) bool { return !slices.Contains(list, i) })
+}
+
+// EmitGroups calls emit for each cause, with the names of its cases. The first excerptsMax have
+// an excerpt.
+func EmitGroups(found *cause.Found, rules normalize.Rules, sides SidesOf, emit func(report.Group)) error {
+	members := CasesByCause(found)
+	for i, c := range found.Causes {
+		g := report.Group{Cause: c, Members: members[i]}
+		if i < excerptsMax {
+			var err error
+			if g.Excerpt, err = Excerpt(found, i, c.Example, rules, sides, diff.Excerpt); err != nil {
+				return err
+			}
+		}
+		emit(g)
+	}
+	return nil
+}
+
+// excerptsMax bounds the causes with an excerpt. The others have only a name.
+const excerptsMax = 500
+
+// CasesByCause lists the names of the cases of each cause.
+func CasesByCause(f *cause.Found) [][]string {
+	members := make([][]string, len(f.Causes))
+	for _, m := range f.Members {
+		for _, i := range m.Causes {
+			members[i] = append(members[i], m.Name)
+		}
+	}
+	return members
+}
+
+// MakePrintable puts the names of causes on one line each, and replaces characters that hide text
+// or control a terminal, because names contain output of tools. It changes f and returns it.
+func MakePrintable(f *cause.Found) *cause.Found {
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		c.Name, c.Family = readable.Line(c.Name), readable.Line(c.Family)
+	}
+	return f
 }

@@ -4,8 +4,11 @@ import (
 	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
+	"muster/regress/internal/diff"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
 // describe describes a case that differs for package cause, with rewritten contents. size is the
@@ -40,4 +43,59 @@ func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
 		}
 	}
 	return nil, nil
+}
+
+// Differences describes a comparison for reports, bounded, with rewritten contents.
+func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
+	a, b := reportSide(rules, old), reportSide(rules, now)
+	a.Content = func(p outcome.Part) ([]byte, error) {
+		text, _, err := content.Texts(rules, old, now, &p, partOf(now, p.Key))
+		return text, err
+	}
+	b.Content = func(p outcome.Part) ([]byte, error) {
+		_, text, err := content.Texts(rules, old, now, partOf(old, p.Key), &p)
+		return text, err
+	}
+	return report.Differences(c, a, b, diff.Limits{})
+}
+
+// reportSide returns a side in the form of reports, with rewritten contents.
+func reportSide(rules normalize.Rules, s content.Side) report.Side {
+	return report.Side{
+		Ending:  s.Outcome.Ending,
+		Content: func(p outcome.Part) ([]byte, error) { return content.Shown(rules, s.Open, &p) },
+	}
+}
+
+// PartWords describes a part in a few words, by its raw content.
+func PartWords(s content.Side, p *outcome.Part) (string, error) { return reportSide(nil, s).Words(p) }
+
+// A SidesOf function returns both sides of a case that differed.
+type SidesOf func(caseName string) (was, is content.Side, err error)
+
+// RunSides returns both sides of a case that differed in a past run. base has the golden's
+// outcome, and found the candidate's.
+func RunSides(base, found *golden.Store, caseName string) (was, is content.Side, err error) {
+	was, is, err = StoredSides(base, found, caseName)
+	return was, content.KeptSide(is.Outcome, is.Open), err
+}
+
+// StoredSides returns both sides of a case from two stores.
+func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side, err error) {
+	a, _, err := old.Get(caseName)
+	if err != nil {
+		return was, is, err
+	}
+	b, _, err := now.Get(caseName)
+	b.Outcome.Settle(&a.Outcome)
+	return content.NewSide(&a.Outcome, content.Cache(old.Content)), content.NewSide(&b.Outcome, content.Cache(now.Content)), err
+}
+
+// partOf returns a part of a side, or nil if its kept run did not leave the part.
+func partOf(s content.Side, k outcome.Key) *outcome.Part {
+	p, known := s.Outcome.Part(k)
+	if !known || !p.Left() {
+		return nil
+	}
+	return &p
 }

@@ -8,9 +8,17 @@ package closure
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
 )
 
@@ -137,3 +145,169 @@ const (
 	namesMax     = 1 << 20 // of one folder
 	fileBytesMax = 64 << 30
 )
+
+// The states of places that are compared by name. The state of a file is its stamp.
+const (
+	absent = "absent"
+	folder = "folder"
+)
+
+// StateOf describes what is at a path, for comparison. The names in a folder count if isListed.
+func (own Own) StateOf(path string, isListed bool) string {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return absent + linkAt(path)
+	case err != nil:
+		return describeError(err)
+	case info.Mode().IsRegular():
+		return filestamp.Of(info)
+	case !info.IsDir():
+		return info.Mode().Type().String() + linkAt(path)
+	case !isListed:
+		return folder + linkAt(path)
+	}
+	names, err := own.namesIn(path)
+	if err != nil {
+		return describeError(err)
+	}
+	return folder + " " + names.String() + linkAt(path)
+}
+
+// linkAt returns where a link leads, as an addition to a state.
+func linkAt(path string) string {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return ""
+	}
+	return ", a link to " + target
+}
+
+// describeError returns the state of a path that the kernel does not show.
+func describeError(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return "error: " + number.Error()
+	}
+	return "error"
+}
+
+// errTooMany says that a folder has more names than can be compared.
+var errTooMany = errors.New("too many names")
+
+// namesIn returns the digest of the names in a folder.
+func (own Own) namesIn(path string) (d outcome.Digest, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(namesMax + 1)
+	if len(names) > namesMax {
+		return d, errTooMany
+	}
+	if err != nil && len(names) > 0 {
+		return d, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return own[filepath.Join(path, name)] })
+	slices.Sort(names)
+	return outcome.Of([]byte(strings.Join(names, "\x00"))), nil
+}
+
+// isMarkedOnly reports whether two states of a file differ at most in the time of the last change of
+// the inode, which also a change of the mode sets.
+func isMarkedOnly(was, now string) bool {
+	a, b := strings.Split(was, ", "), strings.Split(now, ", ")
+	const changeTime = 2 // the field of package filestamp
+	if !isFileState(was) || len(a) <= changeTime || len(a) != len(b) {
+		return false
+	}
+	a[changeTime] = b[changeTime]
+	return slices.Equal(a, b)
+}
+
+// isFileState reports whether a state is that of a file.
+func isFileState(state string) bool { return strings.Contains(state, " bytes, ") }
+
+// KnownFile is a file of an earlier closure.
+type KnownFile struct {
+	Path   string
+	Role   Role
+	Digest outcome.Digest
+}
+
+// ChangedSince returns the paths of files that changed since an earlier closure: files with other
+// content, files of the command that are new, and at the end files that are gone. A file that only
+// moved did not change. same is the number of earlier files that did not change.
+//
+// Runs of other cases use other files, so what only the observation found says nothing by being new.
+func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (paths []string, same int) {
+	if c == nil || len(earlier) == 0 {
+		return nil, 0 // there is nothing to compare
+	}
+	at, here := map[string]outcome.Digest{}, map[string]bool{}
+	for _, k := range earlier {
+		at[k.Path] = k.Digest
+	}
+	movedTo, movedFrom := map[outcome.Digest]bool{}, map[outcome.Digest]bool{}
+	for _, f := range c.Files {
+		here[f.Path] = true
+		if _, known := at[f.Path]; !known {
+			movedTo[f.Digest] = true
+		}
+	}
+	for _, k := range earlier {
+		if !here[k.Path] {
+			movedFrom[k.Digest] = true
+		}
+	}
+	for _, f := range c.byRole() {
+		was, known := at[f.Path]
+		isNew := !known && !movedFrom[f.Digest] && (f.Role == Executable || f.Role == Word || f.Role == Given)
+		if known && was != f.Digest || isNew {
+			paths = append(paths, f.Path)
+		}
+	}
+	var gone []string
+	for _, k := range earlier {
+		if here[k.Path] {
+			continue
+		}
+		switch digest, err := digests.Of(k.Path, fileBytesMax); {
+		case errors.Is(err, fs.ErrNotExist) && !movedTo[k.Digest]:
+			gone = append(gone, k.Path)
+		case err == nil && digest.Hash != k.Digest:
+			paths = append(paths, k.Path)
+		}
+	}
+	all := append(paths, gone...)
+	return all, len(earlier) - len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { _, known := at[path]; return !known }))
+}
+
+// byRole returns the files, executables first: a changed executable matters more to the user than
+// a changed library.
+func (c *Closure) byRole() []File {
+	list := slices.Clone(c.Files)
+	slices.SortStableFunc(list, func(a, b File) int { return cmp.Compare(slices.Index(Roles(), a.Role), slices.Index(Roles(), b.Role)) })
+	return list
+}
+
+// Restore returns the files and places of an earlier closure as they are now. A file that is gone
+// is left out.
+func Restore(files []File, places []Place, own Own, digests *filedigest.Cache) *Closure {
+	c := &Closure{Own: own}
+	for _, f := range files {
+		digest, err := digests.Of(f.Path, fileBytesMax)
+		if err != nil {
+			continue
+		}
+		f.Digest, f.Stamp = digest.Hash, digest.Stamp
+		c.Files = append(c.Files, f)
+	}
+	for _, p := range places {
+		p.State = own.StateOf(p.Path, p.IsListed)
+		c.Places = append(c.Places, p)
+	}
+	c.Sort()
+	return c
+}

@@ -1,12 +1,22 @@
 package closure
 
 import (
+	"debug/elf"
+	"errors"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/name"
+	"muster/regress/internal/program"
 	"muster/regress/lane/observe"
 )
 
@@ -95,4 +105,141 @@ func (u *use) look(own Own) {
 	isSame := u.state == now || u.kind&observe.Marked != 0 && isMarkedOnly(u.state, now)
 	u.varies = u.varies || u.state != "" && u.listed == listed && !isSame
 	u.state, u.listed = now, listed
+}
+
+// Closure returns the closure of all observed runs. It computes the digests of its files, or takes
+// them from the cache. Its errors are of class Input for a file that is too large, else of class
+// Environment.
+func (g *Gatherer) Closure(digests *filedigest.Cache) (*Closure, error) {
+	b := builder{g: g, c: &Closure{Own: g.Own}, digests: digests, known: map[string]bool{}, written: map[string]bool{}}
+	for path, u := range g.uses {
+		if u.kind&observe.Written != 0 && (u.kind&observe.Opened == 0 || u.state == absent || b.isFresh(u)) {
+			b.written[filepath.Dir(path)] = true
+		}
+	}
+	for _, isExecuted := range []bool{true, false} { // a file that is also opened is known as executed
+		for _, path := range slices.Sorted(maps.Keys(g.uses)) {
+			if u := g.uses[path]; (u.kind&observe.Executed != 0) == isExecuted {
+				if err := b.add(u); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	b.c.Sort()
+	return b.c, nil
+}
+
+// builder makes a closure of uses.
+type builder struct {
+	g       *Gatherer
+	c       *Closure
+	digests *filedigest.Cache
+	known   map[string]bool // paths
+	written map[string]bool // folders in which the tool makes files
+}
+
+// add adds one path.
+func (b *builder) add(u *use) error {
+	isExecuted := u.kind&observe.Executed != 0
+	switch {
+	case b.known[u.path] || b.isLeft(u.path):
+		return nil
+	case u.kind&observe.Written != 0 && (u.kind&(observe.Opened|observe.Executed|observe.Listed) == 0 || strings.HasPrefix(u.state, absent)):
+		return nil // its own, and not read, or gone again
+	case u.kind&observe.Written != 0 && b.isFresh(u):
+		b.c.Varying = append(b.c.Varying, u.path)
+		return nil
+	case u.varies && isExecuted:
+		return changedError(u.path, "it was replaced between two cases")
+	case u.varies || !isExecuted && b.isFresh(u), u.state == absent && b.written[filepath.Dir(u.path)]:
+		b.c.Varying = append(b.c.Varying, u.path)
+		return nil
+	case isFileState(u.state):
+		as := Opened
+		if isExecuted {
+			as = Program
+		}
+		return b.addFile(u.path, u.state, as)
+	}
+	b.addPlace(u.path, u.state, u.listed)
+	return nil
+}
+
+func (b *builder) isLeft(path string) bool { return b.g.Leave != nil && b.g.Leave(path) }
+
+// isFresh reports whether the content of a file, or the names in a listed folder, changed since the
+// first case began.
+func (b *builder) isFresh(u *use) bool {
+	info, err := os.Stat(u.path)
+	if err != nil || info.IsDir() && !u.listed || b.g.Began.IsZero() {
+		return false
+	}
+	changed := info.ModTime()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() && u.kind&observe.Marked == 0 {
+		changed = filestamp.ChangeTime(st)
+	}
+	return !changed.Before(b.g.Began.Truncate(time.Microsecond))
+}
+
+func (b *builder) addPlace(path, state string, isListed bool) {
+	b.known[path] = true
+	b.c.Places = append(b.c.Places, Place{path, state, isListed})
+}
+
+// addFile adds a file, and the files that the kernel opens to execute it. stamp is the file's stamp
+// after the observed runs; "" = unknown.
+func (b *builder) addFile(path, stamp string, as Role) error {
+	if b.known[path] {
+		return nil
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil || b.isLeft(resolved) {
+		return nil // gone since: the next look finds that
+	}
+	digest, err := b.digests.Of(path, fileBytesMax)
+	switch {
+	case errors.Is(err, fs.ErrPermission): // perhaps it may be executed, but not read
+		b.addPlace(path, b.g.Own.StateOf(path, false), false)
+		return nil
+	case errors.Is(err, filedigest.ErrTooLarge):
+		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
+	case err != nil:
+		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
+	}
+	if stamp != "" && stamp != digest.Stamp && as == Opened {
+		b.c.Varying = append(b.c.Varying, path)
+		return nil
+	}
+	b.known[path] = true
+	b.c.Files = append(b.c.Files, File{path, resolved, as, digest.Hash, digest.Stamp})
+	if as == Opened || as == Loader {
+		return nil
+	}
+	return b.addOpenedByKernel(resolved)
+}
+
+// addOpenedByKernel adds the interpreter of a script, or the loader of a program. The kernel opens
+// them itself, so no observation has them.
+func (b *builder) addOpenedByKernel(executable string) error {
+	if words, err := program.Script(executable); err == nil && len(words) > 0 {
+		return b.addOpener(words[0], Interpreter)
+	}
+	e, err := elf.Open(executable)
+	if err != nil {
+		return nil // a shell reads it, or it does not start
+	}
+	defer e.Close()
+	opener, err := program.Interpreter(e)
+	if err != nil {
+		return nil // a damaged program does not start
+	}
+	return b.addOpener(opener, Loader)
+}
+
+func (b *builder) addOpener(path string, as Role) error {
+	if !filepath.IsAbs(path) || b.isLeft(path) {
+		return nil
+	}
+	return b.addFile(path, "", as)
 }

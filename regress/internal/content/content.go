@@ -10,8 +10,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
+	"muster/regress/internal/fault"
+	"muster/regress/internal/hole"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/partglob"
 )
 
 // An Opener opens the content of a part of one outcome. The caller closes the reader. Whether
@@ -70,4 +75,86 @@ func Cache(open Opener) Opener {
 		room -= int64(len(b))
 		return newMemoryReader(b), nil
 	}
+}
+
+// A Side is one outcome of a case with its contents. Only one goroutine may use it at a time.
+type Side struct {
+	Outcome *outcome.Outcome
+	Open    Opener
+
+	patterns map[patternKey]*hole.Pattern // found so far; nil = they are not kept
+}
+
+// patternKey names a pattern of a side: a part in one form.
+type patternKey struct {
+	outcome.Key
+	outcome.Form
+}
+
+// NewSide returns a side that keeps the patterns of its flaky parts. All calls must have the same
+// rules.
+func NewSide(o *outcome.Outcome, open Opener) Side {
+	return Side{o, open, map[patternKey]*hole.Pattern{}}
+}
+
+// KeptSide returns the side of a candidate. o joins several runs, and only the run whose contents
+// were kept was compared.
+func KeptSide(o *outcome.Outcome, open Opener) Side { return Side{Outcome: o.Kept(), Open: open} }
+
+// Shown returns the content of a part after the rewrites. It returns nil for a nil part, and for a
+// part without content.
+func Shown(rules normalize.Rules, open Opener, p *outcome.Part) ([]byte, error) {
+	if p == nil || p.Form == outcome.Gone || p.Form == outcome.Ignored {
+		return nil, nil
+	}
+	b, err := ReadAll(open, *p)
+	if err != nil || p.Form != outcome.Regular {
+		return b, err
+	}
+	return rules.Apply(p.Key, b), nil
+}
+
+// FlakyParts names the parts of an outcome that are known to be flaky, by outcome.PartName.
+func FlakyParts(o *outcome.Outcome) []string {
+	var names []string
+	if o.EndingFlaky() {
+		names = append(names, outcome.EndingPart)
+	}
+	for _, p := range outcome.Folded(o).Parts {
+		if p.Flaky {
+			names = append(names, outcome.PartName(p.Key))
+		}
+	}
+	return names
+}
+
+// IgnoreList matches the parts that --ignore names. They are never compared, and no store keeps their
+// contents: an outcome has them as parts of the form outcome.Ignored. It never changes after
+// ParseIgnore, so any number of goroutines may use it.
+type IgnoreList []*partglob.Pattern
+
+// ParseIgnore compiles the patterns of --ignore. Its error is of class fault.Input.
+func ParseIgnore(globs []string) (IgnoreList, error) {
+	list := make(IgnoreList, 0, len(globs))
+	for _, text := range globs {
+		p, err := partglob.Compile(text)
+		if err != nil {
+			return nil, fault.Inputf("--ignore %q: %w", text, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Match reports whether a part is ignored.
+func (list IgnoreList) Match(k outcome.Key) bool {
+	return slices.ContainsFunc(list, func(p *partglob.Pattern) bool { return p.Match(k) })
+}
+
+// IgnoredParts names the parts of an outcome that are ignored, by outcome.PartName, sorted.
+func IgnoredParts(o *outcome.Outcome) (names []string) {
+	for _, k := range o.IgnoredParts() {
+		names = append(names, outcome.PartName(k))
+	}
+	return names
 }

@@ -183,3 +183,150 @@ func stopError(ctx context.Context, label string) error {
 	}
 	return nil
 }
+
+// indexTar reads a tar's headers, and no contents. sparse reports that the archive must be expanded
+// first because of sparse contents. The tree is then nil.
+func (p *opener) indexTar(ctx context.Context, f *os.File) (t *tree, sparse bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, readError(p.label, "", err)
+	}
+	s := newScan(ctx, p.meter(), f, info.Size())
+	t = newTree(p.label, p.Limits)
+	for {
+		m, err := s.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil && m.sparse {
+			return nil, true, nil
+		}
+		if err == nil {
+			err = addMember(t, m, s.cursor.pos)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	rest, err := s.trailingBytes()
+	switch {
+	case err != nil:
+		return nil, false, err
+	case s.open:
+		p.Warn(s.cutWarning())
+	case rest > 0:
+		p.Warn(s.trailingWarning(rest))
+	}
+	return t, false, nil
+}
+
+// checkClaims reads the headers at the beginning of a tar that is being unpacked. It returns an
+// error if they exceed a limit. A bomb claims its size in its first block. Unpacking it first would
+// fill the disk.
+func (p *opener) checkClaims(ctx context.Context, f *os.File, written int64) error {
+	s := newScan(ctx, p.meter(), f, written)
+	for {
+		m, err := s.next()
+		switch {
+		case s.beyond != nil:
+			return s.beyond
+		case err != nil && s.end+m.stored > p.Limits.TotalBytes:
+			return unpacksToMore(p.label, p.Limits)
+		case err != nil:
+			return nil // the rest is not there yet, or damaged, which indexTar reports
+		}
+	}
+}
+
+func addMember(t *tree, m member, offset int64) error {
+	switch m.kind {
+	case regular:
+		t.add(node{Entry: Entry{Name: m.name, Exec: m.exec, Size: m.size, Offset: offset}})
+	case folder:
+		t.addFolder(m.name)
+	case symlink:
+		t.add(node{Entry: Entry{Name: m.name}, link: m.target})
+	case hardlink:
+		return t.addHardLink(m.name, m.target)
+	}
+	return nil
+}
+
+// windowBytes is the size of one read of an archive. The end of a content, its padding and the next
+// header are adjacent. Data between two headers need not be read.
+const windowBytes = 4096
+
+// cursor reads a file of known size for archive/tar, which skips contents by Seek. It knows its
+// position, which right after Next is the start of the content. Only one goroutine may use it.
+type cursor struct {
+	ctx  context.Context // archive/tar passes none, and one Next may read for long
+	src  io.ReaderAt
+	size int64
+	pos  int64
+
+	window [windowBytes]byte
+	start  int64 // of the window in the file
+	filled int
+	err    error // the first that was not the end of the file
+}
+
+func (c *cursor) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if c.pos >= c.size {
+		return 0, io.EOF
+	}
+	if len(p) >= windowBytes {
+		n, err := c.readAt(p[:min(int64(len(p)), c.size-c.pos)], c.pos)
+		c.pos += int64(n)
+		return n, err
+	}
+	if c.pos < c.start || c.pos >= c.start+int64(c.filled) {
+		n, err := c.readAt(c.window[:min(windowBytes, c.size-c.pos)], c.pos)
+		c.start, c.filled = c.pos, n
+		if n == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, c.window[c.pos-c.start:c.filled])
+	c.pos += int64(n)
+	return n, nil
+}
+
+// readAt reads all of p, or returns why it cannot: the file may have become shorter.
+func (c *cursor) readAt(p []byte, at int64) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, c.fail(err)
+	}
+	n, err := c.src.ReadAt(p, at)
+	if n == len(p) {
+		return n, nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, c.fail(err)
+}
+
+func (c *cursor) fail(err error) error {
+	if c.err == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		c.err = err
+	}
+	return err
+}
+
+// Seek moves the cursor, possibly beyond the end, as in a file.
+func (c *cursor) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.pos
+	case io.SeekEnd:
+		offset += c.size
+	}
+	if offset < 0 {
+		return 0, errors.New("seek before the start, or a size that overflows")
+	}
+	c.pos = offset
+	return offset, nil
+}

@@ -1,6 +1,16 @@
 package corpus
 
 import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -77,4 +87,196 @@ func (m *meter) check(size int64, entry, target string) error {
 		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), readable.BinarySize(size), readable.BinarySize(m.limits.EntryBytes))
 	}
 	return nil
+}
+
+// roomBytes is how much is written between two checks of the free space, which other processes use
+// too.
+const roomBytes = 64 << 20
+
+// A boundedWriter writes to the spool within its limits. Only one goroutine may use it.
+type boundedWriter struct {
+	ctx     context.Context
+	label   string
+	dir     string
+	limits  Limits
+	w       io.Writer
+	written int64
+	checked int64 // the next check comes when written exceeds it
+
+	claims func(written int64) error // checks the headers so far; nil = already checked
+	due    int64                     // written bytes at the next call of claims
+}
+
+// claimsBytes is how much is written before the first check of the headers in it. Each check is at
+// twice the size of the one before.
+const claimsBytes = 1 << 20
+
+// A finalError already has its class and its text. It comes from a copy's writing side or from the
+// end of a program, mixed with errors of damaged input.
+type finalError struct{ err error }
+
+func (c *finalError) Error() string { return c.err.Error() }
+func (c *finalError) Unwrap() error { return c.err }
+
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	if err := b.check(int64(len(p))); err != nil {
+		return 0, &finalError{err}
+	}
+	n, err := b.w.Write(p)
+	b.written += int64(n)
+	if err != nil {
+		return n, &finalError{spoolError(b.label, b.dir, err)}
+	}
+	if b.claims != nil && b.written >= max(b.due, claimsBytes) {
+		b.due = 2 * b.written
+		if err := b.claims(b.written); err != nil {
+			return n, &finalError{err}
+		}
+	}
+	return n, nil
+}
+
+func (b *boundedWriter) check(more int64) error {
+	if err := stopError(b.ctx, b.label); err != nil {
+		return err
+	}
+	if b.written+more > b.limits.TotalBytes {
+		return unpacksToMore(b.label, b.limits)
+	}
+	if b.written+more <= b.checked {
+		return nil
+	}
+	free, err := freeBytes(b.dir)
+	if err != nil {
+		return spoolError(b.label, b.dir, err)
+	}
+	step := max(more, roomBytes)
+	if spare := free - b.limits.Reserve; spare < step {
+		step = spare
+	}
+	if step < more {
+		return fault.Environmentf("%s cannot be unpacked to %s: %s are free there, and %s must stay free; make room, or choose another folder by --state",
+			b.label, name.Print(b.dir), readable.BinarySize(free), readable.BinarySize(b.limits.Reserve))
+	}
+	b.checked = b.written + step
+	return nil
+}
+
+func unpacksToMore(label string, l Limits) error {
+	return fault.Inputf("%s unpacks to more than %s, the limit; split it", label, readable.BinarySize(l.TotalBytes))
+}
+
+// freeBytes returns the free space of a folder's file system for this user.
+func freeBytes(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+func spoolError(label, dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fault.Environmentf("%s cannot be unpacked to %s: %w; make room, or choose another folder by --state", label, name.Print(dir), fault.Reason(err))
+	}
+	return fault.Environmentf("%s cannot be unpacked to %s: %w; choose a folder that can be written, by --state", label, name.Print(dir), fault.Reason(err))
+}
+
+// expandSparse copies an archive with sparse entries into the spool, with holes filled. A lane
+// addresses a content by offset and size alone.
+func (p *opener) expandSparse(ctx context.Context, f *os.File, key string) (*os.File, *tree, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, readError(p.label, "", err)
+	}
+	x, err := p.spool.create(p.label, key == "")
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &boundedWriter{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
+	s := newScan(ctx, p.meter(), f, info.Size())
+	err = expand(s, out)
+	if err == nil {
+		err = p.copyOverrun(s, x.w, out.written)
+	}
+	if err != nil {
+		x.discard()
+		return nil, nil, err
+	}
+	t, _, err := p.indexTar(ctx, x.r)
+	if err != nil {
+		x.discard()
+		return nil, nil, err
+	}
+	return p.keepScratch(x, key, out.written, t)
+}
+
+// expand writes the checked members, without data that a corpus does not need, as a new archive.
+func expand(s *scan, out *boundedWriter) error {
+	buffer := bufio.NewWriterSize(out, 256<<10)
+	w := tar.NewWriter(buffer)
+	for {
+		m, err := s.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil && m.kind != aside {
+			err = writeMember(s, w, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	end := w.Close
+	if s.open {
+		end = w.Flush // no end marker here either: each run must report that
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	return buffer.Flush()
+}
+
+// copyOverrun makes the expanded archive continue after its end marker if the original does. It
+// adds a hole of the same length, so that each run reports it.
+func (p *opener) copyOverrun(s *scan, w *os.File, written int64) error {
+	rest, err := s.trailingBytes()
+	if err != nil || rest == 0 {
+		return err
+	}
+	if rest > p.Limits.TotalBytes-written {
+		return unpacksToMore(p.label, p.Limits)
+	}
+	_, err = w.WriteAt([]byte{1}, written)
+	if err == nil {
+		err = w.Truncate(written + rest)
+	}
+	if err != nil {
+		return spoolError(p.label, p.spool.dir, err)
+	}
+	return nil
+}
+
+func writeMember(s *scan, w *tar.Writer, m member) error {
+	h := &tar.Header{Name: m.name, Linkname: m.target, Size: m.size, Mode: 0o644}
+	if m.exec {
+		h.Mode = 0o755
+	}
+	switch m.kind {
+	case regular:
+		h.Typeflag = tar.TypeReg
+	case folder:
+		h.Typeflag, h.Name = tar.TypeDir, m.name+"/"
+	case symlink:
+		h.Typeflag = tar.TypeSymlink
+	case hardlink:
+		h.Typeflag = tar.TypeLink
+	}
+	if err := w.WriteHeader(h); err != nil {
+		return err
+	}
+	if m.kind != regular {
+		return nil
+	}
+	return s.copyTo(w)
 }

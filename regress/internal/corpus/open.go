@@ -2,12 +2,20 @@ package corpus
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 )
@@ -129,4 +137,227 @@ func kindOf(mode os.FileMode) string {
 		return "device"
 	}
 	return "special file"
+}
+
+// spoolKept is the number of unpacked archives that remain for the next run: the current one and
+// one more, for people who switch between two.
+const spoolKept = 2
+
+// The names in the spool. corpus-KEY.tar is whole if corpus-KEY.stamp matches its filestamp.
+// corpus-*.tmp is being written, and locked while its writer lives.
+const (
+	spoolPrefix = "corpus-"
+	spoolWhole  = ".tar"
+	spoolStamp  = ".stamp"
+	spoolTemp   = ".tmp"
+)
+
+// spool is the folder for unpacked archives. Several processes may use the same one.
+type spool struct {
+	dir    string
+	limits Limits
+}
+
+// find returns the whole file for a key, or nil. It does not read the file. Nothing may have
+// changed it since its stamp was written: no process, and no power cut that kept the name and lost
+// the content.
+func (s spool) find(key string) *os.File {
+	path := s.wholePath(key)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	if hasStamp(f) {
+		now := time.Now()
+		_ = os.Chtimes(stampFile(path), now, now) // so that prune keeps it; if this fails, the next run unpacks again
+		return f
+	}
+	f.Close()
+	removeWhole(path)
+	return nil
+}
+
+func hasStamp(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	stamp, err := os.ReadFile(stampFile(f.Name()))
+	return err == nil && string(stamp) == filestamp.Of(info)
+}
+
+// key names the unpacked copy of the source. It changes with the file's path, with any sign of
+// another or modified file, and with the form of the copy.
+func (s *source) key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "spool 2\n%s\n%s", filestamp.Of(s.info), s.path))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (s spool) wholePath(key string) string {
+	return filepath.Join(s.dir, spoolPrefix+key+spoolWhole)
+}
+
+// stampFile returns the path of the stamp of a whole file. It is a separate file, because the whole
+// file's time records its last use.
+func stampFile(whole string) string {
+	return strings.TrimSuffix(whole, spoolWhole) + spoolStamp
+}
+
+func removeWhole(path string) {
+	_ = os.Remove(path)
+	_ = os.Remove(stampFile(path))
+}
+
+// paths returns the files with the given prefix and suffix.
+func (s spool) paths(prefix, suffix string) (all []string) {
+	entries, _ := os.ReadDir(s.dir) // without the folder the list is empty
+	for _, e := range entries {
+		if n := e.Name(); e.Type().IsRegular() && strings.HasPrefix(n, prefix) && strings.HasSuffix(n, suffix) {
+			all = append(all, filepath.Join(s.dir, n))
+		}
+	}
+	return all
+}
+
+// scratch is a spool file in writing.
+type scratch struct {
+	spool spool
+	path  string // "" if it has no name
+	w     *os.File
+	r     *os.File // reads the same file
+}
+
+// create makes a new file, and the folder if it is missing. A nameless file cannot be kept, and
+// never outlives the process.
+func (s spool) create(label string, nameless bool) (*scratch, error) {
+	if s.dir == "" {
+		return nil, fault.Environmentf("%s must be unpacked, and there is no folder for it; name one by --state", label)
+	}
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		return nil, spoolError(label, s.dir, err)
+	}
+	for range 10 { // another process may remove the file before it is locked
+		x, err := s.tryCreate()
+		if err != nil {
+			return nil, spoolError(label, s.dir, err)
+		}
+		if x != nil {
+			if nameless {
+				x.unname()
+			}
+			return x, nil
+		}
+	}
+	return nil, fault.Environmentf("%s cannot be unpacked to %s: its files are removed at once; find out by whom", label, s.dir)
+}
+
+func (s spool) tryCreate() (*scratch, error) {
+	w, err := os.CreateTemp(s.dir, spoolPrefix+"*"+spoolTemp)
+	if err != nil {
+		return nil, err
+	}
+	x := &scratch{spool: s, path: w.Name(), w: w}
+	if err := syscall.Flock(int(w.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		x.discard()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if x.r, err = os.Open(x.path); err != nil {
+		x.discard()
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *scratch) unname() {
+	if x.path != "" {
+		_ = os.Remove(x.path)
+		x.path = ""
+	}
+}
+
+// discard removes the file.
+func (x *scratch) discard() {
+	x.unname()
+	x.w.Close()
+	if x.r != nil {
+		x.r.Close()
+	}
+}
+
+// keep makes the written file the whole file for a key, for this run and the next, and returns it.
+// With an empty key it serves this run only.
+func (x *scratch) keep(label, key string) (*os.File, error) {
+	whole := ""
+	if key != "" {
+		whole = x.spool.wholePath(key)
+		if err := os.Rename(x.path, whole); err != nil {
+			x.discard()
+			return nil, spoolError(label, x.spool.dir, err)
+		}
+		x.path = ""
+		x.spool.prune(whole)
+	}
+	x.unname()
+	if err := x.w.Close(); err != nil { // some file systems report a full disk only now
+		x.r.Close()
+		return nil, spoolError(label, x.spool.dir, err)
+	}
+	if whole != "" {
+		x.stamp(whole)
+	}
+	return x.r, nil
+}
+
+// stamp writes the stamp of the whole file, which no longer changes. If it fails, the next run
+// unpacks again.
+func (x *scratch) stamp(whole string) {
+	if info, err := x.r.Stat(); err == nil {
+		_ = os.WriteFile(stampFile(whole), []byte(filestamp.Of(info)), 0o600)
+	}
+}
+
+// prune removes files of dead writers, and all whole files except those used last. A later run
+// removes what it could not.
+func (s spool) prune(current string) {
+	for _, path := range s.paths(spoolPrefix, spoolTemp) {
+		removeUnlocked(path)
+	}
+	others := s.paths(spoolPrefix, spoolWhole)
+	others = slices.DeleteFunc(others, func(path string) bool { return path == current })
+	slices.SortFunc(others, func(a, b string) int { return modTime(stampFile(b)).Compare(modTime(stampFile(a))) })
+	for _, path := range others[min(len(others), spoolKept-1):] {
+		removeWhole(path)
+	}
+	whole := s.paths(spoolPrefix, spoolWhole)
+	for _, path := range s.paths(spoolPrefix, spoolStamp) {
+		if !slices.ContainsFunc(whole, func(w string) bool { return stampFile(w) == path }) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// modTime returns when a file was last modified, or a time long ago if it does not exist.
+func modTime(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+func removeUnlocked(path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		_ = os.Remove(path)
+	}
 }

@@ -1,9 +1,15 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"muster/internal/readable"
 )
 
 // A Limit bounds the additional cost of a change.
@@ -85,4 +91,145 @@ func (l Limit) Inconclusive(e Estimate) bool {
 // Passed reports whether the whole interval is beyond the limit.
 func (l Limit) Passed(e Estimate) bool {
 	return l.Of(e).Low > 1+l.Part
+}
+
+// Kind is the reason why a figure may mislead.
+type Kind int
+
+// The kinds.
+const (
+	_       Kind = iota
+	TooFew       // too few pairs for a meaningful interval
+	Uneven       // a few cases take most of the time
+	Quick        // the cases take hardly longer than the start of a process
+	Noisy        // the interval is wide
+	AtFloor      // the peaks are too small to measure
+)
+
+// String returns the kind's name in reports.
+func (k Kind) String() string {
+	switch k {
+	case TooFew:
+		return "too-few"
+	case Uneven:
+		return "uneven"
+	case Quick:
+		return "quick"
+	case Noisy:
+		return "noisy"
+	case AtFloor:
+		return "at-floor"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// A Warning is a reason and, after a semicolon, the mend.
+type Warning struct {
+	Kind Kind   `line:"kind"`
+	Text string `line:"text"`
+}
+
+// Thresholds of the warnings.
+const (
+	quickMax     = time.Millisecond // of CPU for the typical case
+	precisionMax = 0.05
+)
+
+// warnings returns the warnings about an estimate, at most one of each kind, in their order.
+func warnings(e Estimate, times shares) (list []Warning) {
+	if !e.CPU.IsKnown() {
+		return nil
+	}
+	add := func(wrong bool, k Kind, format string, args ...any) {
+		if wrong {
+			list = append(list, Warning{k, fmt.Sprintf(format, args...)})
+		}
+	}
+	add(!e.CPU.Bounded(), TooFew, "no interval from %s of %s; run more cases", readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"))
+	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and means nothing: run more cases, or keep the machine free of other work",
+		readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"), 100*e.CPU.Precision())
+	count := times.effective()
+	these := ""
+	if e.CPU.Bounded() {
+		these = ", and the interval covers only these"
+	}
+	add(len(times) >= casesMin && count < casesMin, Uneven,
+		"few cases take most of the time: the %d weigh as much as %.0f of equal size%s; run more cases", len(times), count, these)
+	typical := times.typical()
+	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
+	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
+		"the interval reaches %.0f %% to either side: run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
+	add(!e.Memory.IsKnown(), AtFloor, "no case needs measurably more memory than the lane itself")
+	return list
+}
+
+// typical returns the median cost of a case, in nanoseconds of CPU.
+func (all shares) typical() time.Duration {
+	sizes := make([]float64, len(all))
+	for i, s := range all {
+		sizes[i] = s.size
+	}
+	return duration(median(sizes))
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for known := TooFew; known <= AtFloor; known++ {
+		if known.String() == string(text) {
+			*k = known
+			return nil
+		}
+	}
+	return fmt.Errorf("warning %q is not known", text)
+}
+
+// A case with the worst ratios stands out by these factors.
+const (
+	worstMax     = 10
+	standsOut    = 4      // times the scatter of the cases …
+	perDeviation = 1.4826 // … as a standard deviation, from the median of their distances
+	standsOutMin = 0.05   // and at least 5 %
+)
+
+// Suspects names the cases whose ratio is beyond the scatter of the others, the worst first. In
+// most of them an interrupt disturbed one run. Further pairs show whether the change is the reason.
+func (e Estimate) Suspects() (names []string) {
+	limit := e.limit()
+	suspects := slices.DeleteFunc(slices.Clone(e.Cases), func(c Case) bool { return c.CPU <= limit })
+	slices.SortStableFunc(suspects, func(a, b Case) int { return cmp.Compare(b.CPU, a.CPU) })
+	for _, c := range suspects[:min(len(suspects), worstMax)] {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Confirm puts those suspects into Worst whose further pairs are all beyond the limit. Do not use
+// these pairs for anything else: cases that were chosen for their ratio would bias the overall
+// ratio.
+func (e *Estimate) Confirm(further []Pair) {
+	limit := e.limit()
+	e.Worst = nil
+	for _, m := range byCase(further) {
+		if !slices.ContainsFunc(m.pairs, func(p Pair) bool { return float64(p.New.CPU) <= limit*float64(p.Old.CPU) }) {
+			e.Worst = append(e.Worst, m.middle())
+		}
+	}
+	slices.SortStableFunc(e.Worst, func(a, b Case) int { return cmp.Compare(b.CPU, a.CPU) })
+}
+
+// limit returns the ratio from which a case stands out.
+func (e Estimate) limit() float64 {
+	logs := make([]float64, len(e.Cases))
+	for i, c := range e.Cases {
+		logs[i] = math.Log(c.CPU)
+	}
+	middle := median(logs)
+	apart := make([]float64, len(logs))
+	for i, l := range logs {
+		apart[i] = math.Abs(l - middle)
+	}
+	return math.Exp(max(middle, 0) + max(standsOut*perDeviation*median(apart), standsOutMin))
 }

@@ -9,11 +9,17 @@ package crew
 
 import (
 	"context"
+	"sync"
+	"syscall"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/local"
+	"muster/regress/internal/exec/reapi"
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -82,4 +88,216 @@ type Setup struct {
 	Cache   string   // folder of the state
 	// Left returns the files that a case is known to leave. It may be nil.
 	Left func(caseName string) []string
+}
+
+// UsedCPU returns the CPU time that this process itself has used so far.
+func UsedCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Here runs cases in lanes on this machine.
+type Here struct{ o Options }
+
+// NewHere returns a crew on this machine. It starts nothing.
+func NewHere(o Options) *Here { return &Here{o} }
+
+// Resolve implements Crew.
+func (h *Here) Resolve(words []string) (*exec.Command, error) {
+	return exec.Resolve(words, h.o.Shell, h.o.Stdin)
+}
+
+// Start implements Crew. It starts the lanes.
+func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
+	if h.o.StartExecutor != nil {
+		return h.o.StartExecutor(s.Lanes)
+	}
+	if len(h.o.Helper) == 0 {
+		return nil, fault.Environmentf("no lane helper: Options.Helper is empty")
+	}
+	if err := CheckLimits(s.Lanes); err != nil {
+		return nil, err
+	}
+	lanes, err := local.Start(ctx, local.Options{
+		Lanes: s.Lanes, Helper: h.o.Helper, Corpus: s.Corpus, Env: s.Env,
+		Timeout: s.Timeout, Grace: s.Grace,
+		MemoryMax: max(0, s.MemoryMax), OutputMax: s.OutputMax,
+		NoNetwork: s.NoNetwork, Keep: s.Keep, Note: h.o.Note, Warn: h.o.Warn,
+	})
+	if err != nil {
+		return nil, err // avoid a nil *local.Crew in the interface
+	}
+	return lanes, nil
+}
+
+// Width implements Crew.
+func (h *Here) Width() Width { return Width{Jobs: h.o.Jobs, Goroutines: h.o.Jobs} }
+
+// IsRemote implements Crew.
+func (h *Here) IsRemote() bool { return false }
+
+// Identity implements Crew. The tool's files identify a run here, which the session adds.
+func (h *Here) Identity() map[string]string { return nil }
+
+// Preflight implements Crew.
+func (h *Here) Preflight() outcome.Digest { return outcome.Digest{} }
+
+// Sum implements Crew.
+func (h *Here) Sum() *regress.EngineRuns { return nil }
+
+// Quiet implements Crew.
+func (h *Here) Quiet() {}
+
+// Close implements Crew.
+func (h *Here) Close() {}
+
+// CheckLimits refuses more lanes than the limits of this process allow, before a case meets
+// them. With 0 lanes it checks what a process without a run needs. Its error is of class
+// Environment.
+func CheckLimits(lanes int) error {
+	if err := checkOpenFiles(lanes); err != nil {
+		return err
+	}
+	return local.CheckLimits(lanes)
+}
+
+// CheckJobs refuses a number of cases at once for which this machine has no lanes.
+func CheckJobs(n int) error {
+	if n > local.LanesMax {
+		return fault.Inputf("--jobs %d: at most %d are possible", n, local.LanesMax)
+	}
+	return nil
+}
+
+// openFilesRun is the number of files that a run has open beside those of its lanes: corpus,
+// goldens with journal and lock, reports, and what the start of a helper takes. The least
+// with which a check passes is 20.
+const openFilesRun = 27
+
+// checkOpenFiles refuses more lanes than the limit on open files allows, before any case
+// meets the limit. 0 lanes count as one. The Go runtime has already raised the limit as
+// far as it may.
+func checkOpenFiles(lanes int) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return nil // a limit that cannot be read shows later
+	}
+	need := uint64(openFilesRun + local.FilesPerLane*max(1, lanes))
+	if limit.Cur >= need {
+		return nil
+	}
+	if lanes == 0 {
+		return fault.Environmentf("only %s files may be open at once, and muster needs %s: raise the limit (ulimit -n)", readable.Number(int64(limit.Cur)), readable.Number(int64(need)))
+	}
+	return fault.Environmentf("%s at once take up to %s, and %s are allowed: raise the limit (ulimit -n), or use fewer --jobs",
+		readable.Cases(lanes), readable.Count(int64(need), "open file"), readable.Number(int64(limit.Cur)))
+}
+
+// watch emits the state of an engine every second, from the first request to the last: the
+// user sees that work goes on. Several goroutines may call its methods.
+type watch struct {
+	emit    func(report.Event)
+	command string // name of the run's command
+
+	mu        sync.Mutex // guards what follows
+	isActive  bool
+	doing     string            // before the first case
+	conn      *reapi.Connection // nil until it is known
+	isRunning bool              // cases run
+	state     func() reapi.State
+	stop      chan struct{}
+	emitting  sync.WaitGroup
+}
+
+// watchEvery is often enough for eyes, and does not fill a file of events.
+const watchEvery = time.Second
+
+// begin reports what is done now. While cases run it does nothing: the command of a few cases
+// may be prepared meanwhile.
+func (w *watch) begin(doing string) {
+	if w.setDoing(doing) {
+		w.report()
+	}
+}
+
+// setDoing notes what is done now, and starts the ticks. It returns false while cases run.
+func (w *watch) setDoing(doing string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.isRunning {
+		return false
+	}
+	w.doing = doing
+	if !w.isActive {
+		w.isActive, w.stop = true, make(chan struct{})
+		stop := w.stop
+		w.emitting.Go(func() { w.tick(stop) })
+	}
+	return true
+}
+
+// connected sets the connection whose traffic is reported.
+func (w *watch) connected(c *reapi.Connection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conn = c
+}
+
+// running notes that cases run from here on.
+func (w *watch) running(e *reapi.Engine) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isRunning, w.state, w.doing = true, e.State, ""
+}
+
+// end returns when no event will be emitted any more, until the watch begins again.
+func (w *watch) end() {
+	w.mu.Lock()
+	if w.isActive {
+		close(w.stop)
+	}
+	w.isActive, w.conn, w.isRunning = false, nil, false
+	w.mu.Unlock()
+	w.emitting.Wait()
+}
+
+func (w *watch) tick(stop chan struct{}) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			w.report()
+		}
+	}
+}
+
+// report emits the present state.
+func (w *watch) report() {
+	if e, ok := w.event(); ok {
+		w.emit(e)
+	}
+}
+
+func (w *watch) event() (e report.Engine, isActive bool) {
+	w.mu.Lock()
+	isActive, isRunning, state, conn := w.isActive, w.isRunning, w.state, w.conn
+	e = report.Engine{Command: w.command, Doing: w.doing, At: time.Now()}
+	w.mu.Unlock()
+	if !isActive {
+		return e, false
+	}
+	if isRunning {
+		now := state()
+		e.InFlight, e.Queued, e.Running = now.InFlight, now.Queued, now.Running
+	}
+	if conn != nil {
+		e.Sent, e.Received = conn.Traffic()
+	}
+	return e, true
 }

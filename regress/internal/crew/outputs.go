@@ -1,14 +1,20 @@
 package crew
 
 import (
+	"context"
 	"path"
 	"strings"
+	"sync"
+	"time"
 
+	"muster/regress"
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
 // A Lookup returns the record that a golden has of a case. Several goroutines may call it.
@@ -128,4 +134,167 @@ func quoteGlob(name string) string {
 		b.WriteByte(name[i])
 	}
 	return b.String()
+}
+
+// classifying is an executor whose errors are of class Environment, unless the context ended.
+type classifying struct{ exec.Executor }
+
+// ClassifyErrors returns an executor that blames the machine for the errors of another one.
+func ClassifyErrors(e exec.Executor) exec.Executor { return classifying{e} }
+
+// Run implements exec.Executor.
+func (e classifying) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
+	r, err := e.Executor.Run(ctx, j)
+	return r, asEnvironment(ctx, err)
+}
+
+// RunAll implements exec.Executor.
+func (e classifying) RunAll(ctx context.Context, b exec.Batch) int {
+	ended := b.Ended
+	b.Ended = func(i int, r *exec.Result, err error) { ended(i, r, asEnvironment(ctx, err)) }
+	return e.Executor.RunAll(ctx, b)
+}
+
+// asEnvironment gives err the class Environment, unless ctx ended.
+func asEnvironment(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment {
+		return fault.Environmentf("%w", err)
+	}
+	return err
+}
+
+// counting is an executor that counts the runs of another one.
+type counting struct {
+	exec.Executor
+	runs *runCounter
+}
+
+// Run implements exec.Executor.
+func (e counting) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
+	r, err := e.Executor.Run(ctx, j)
+	e.runs.add(j.Source.Name, r)
+	return r, err
+}
+
+// RunAll implements exec.Executor.
+func (e counting) RunAll(ctx context.Context, b exec.Batch) int {
+	ended := b.Ended
+	b.Ended = func(i int, r *exec.Result, err error) {
+		e.runs.add(b.Jobs[i].Source.Name, r)
+		ended(i, r, err)
+	}
+	return e.Executor.RunAll(ctx, b)
+}
+
+// runCounter sums up the runs on an engine. Several goroutines may use it.
+type runCounter struct {
+	mu  sync.Mutex
+	all report.EngineSum
+}
+
+// add counts a run that has a result.
+func (c *runCounter) add(caseName string, r *exec.Result) {
+	if r == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all.Add(caseName, r.Engine, time.Now())
+}
+
+func (c *runCounter) sum() *regress.EngineRuns {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all.Runs()
+}
+
+// ignoring is an executor whose results have Ignored parts. The digests of outcomes are made
+// afterwards: an ignored log that differs each time makes no difference.
+type ignoring struct {
+	exec.Executor
+	list content.IgnoreList
+}
+
+// IgnoreParts returns an executor that marks the parts to ignore.
+func IgnoreParts(e exec.Executor, list content.IgnoreList) exec.Executor {
+	if len(list) == 0 {
+		return e
+	}
+	return ignoring{e, list}
+}
+
+// Run implements exec.Executor.
+func (e ignoring) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
+	r, err := e.Executor.Run(ctx, j)
+	return e.mark(r), err
+}
+
+// RunAll implements exec.Executor.
+func (e ignoring) RunAll(ctx context.Context, b exec.Batch) int {
+	ended := b.Ended
+	b.Ended = func(i int, r *exec.Result, err error) { ended(i, e.mark(r), err) }
+	return e.Executor.RunAll(ctx, b)
+}
+
+func (e ignoring) mark(r *exec.Result) *exec.Result {
+	if r != nil {
+		r.Outcome.Ignore(e.list.Match)
+	}
+	return r
+}
+
+// A Settler decides between two endings that an engine reports alike: it gives a run the ending
+// that the golden has of the case. Accepts may leave a golden with outcomes of this machine
+// and of an engine. Each outcome says which it is. The zero Settler changes nothing: all
+// outcomes are of this machine. Several goroutines may use a Settler.
+type Settler struct{ known Lookup }
+
+// NewSettler returns a Settler for runs that are compared with a golden.
+func NewSettler(known Lookup) Settler { return Settler{known} }
+
+// Settle gives a run of a case its ending.
+func (s Settler) Settle(caseName string, o *outcome.Outcome) {
+	if s.known == nil || !outcome.HasTwoReadings(o.Ending) {
+		return
+	}
+	if old, ok, err := s.known(caseName); err == nil && ok { // the comparison reports the error
+		o.Settle(&old.Outcome)
+	}
+}
+
+// Decorate returns an executor whose results are settled.
+func (s Settler) Decorate(e exec.Executor) exec.Executor {
+	if s.known == nil {
+		return e
+	}
+	return settling{e, s}
+}
+
+// settling is an executor that settles the results of another one.
+type settling struct {
+	exec.Executor
+	settler Settler
+}
+
+// Run implements exec.Executor.
+func (e settling) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
+	r, err := e.Executor.Run(ctx, j)
+	e.settle(j, r, err)
+	return r, err
+}
+
+// RunAll implements exec.Executor.
+func (e settling) RunAll(ctx context.Context, b exec.Batch) int {
+	ended := b.Ended
+	b.Ended = func(i int, r *exec.Result, err error) {
+		e.settle(b.Jobs[i], r, err)
+		ended(i, r, err)
+	}
+	return e.Executor.RunAll(ctx, b)
+}
+
+func (e settling) settle(j exec.Job, r *exec.Result, err error) {
+	if err == nil {
+		e.settler.Settle(j.Source.Name, &r.Outcome)
+	}
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bufio"
 	"strings"
 	"unicode/utf8"
 
@@ -121,4 +122,150 @@ func sameButSpace(a, b string) bool {
 		}
 		a, b = a[1:], b[1:]
 	}
+}
+
+// A segment is a marked range of bytes.
+type segment struct{ from, to int }
+
+// A marker distributes the marked segments of a text over its lines, from the first line on.
+type marker struct {
+	segments []segment // of the text, in order
+	at       int       // bytes before the next line
+	next     int       // index of the next line
+}
+
+// newMarkers returns the markers of both sides of changes. Both lists of lines begin at from.
+func newMarkers(changes []Change, oldFrom, nowFrom int) (old, now marker) {
+	old.at, now.at = oldFrom, nowFrom
+	for _, c := range changes {
+		old.add(c.OldFrom, c.OldTo)
+		now.add(c.NowFrom, c.NowTo)
+	}
+	return old, now
+}
+
+func (m *marker) add(from, to int) {
+	if from < to {
+		m.segments = append(m.segments, segment{from, to})
+	}
+}
+
+// mark marks rows. They show the lines from index from on.
+func (m *marker) mark(rows []row, lines []string, from int) {
+	if len(m.segments) == 0 {
+		return
+	}
+	m.at += bytesOf(lines[m.next:from])
+	for i := range rows {
+		rows[i].marked = m.within(lines[from+i])
+		m.at += len(lines[from+i])
+	}
+	m.next = from + len(rows)
+}
+
+// within returns the segments of the line at m.at. It returns none for a line that is marked whole,
+// because its sign shows that.
+func (m *marker) within(line string) (marked []segment) {
+	for len(m.segments) > 0 && m.segments[0].to <= m.at {
+		m.segments = m.segments[1:]
+	}
+	at, isPart := 0, false
+	for _, s := range m.segments {
+		from, to := max(s.from-m.at, at), min(s.to-m.at, len(line))
+		if from >= len(line) {
+			break
+		}
+		if from < to {
+			marked = append(marked, segment{from, to})
+			isPart = isPart || strings.TrimSpace(line[at:from]) != ""
+			at = to
+		}
+	}
+	if !isPart && strings.TrimSpace(line[at:]) == "" {
+		return nil
+	}
+	return marked
+}
+
+// isMarked reports whether the byte at i of the line is marked. It drops the segments before i.
+func (r *row) isMarked(i int) bool {
+	for len(r.marked) > 0 && r.marked[0].to <= i {
+		r.marked = r.marked[1:]
+	}
+	return len(r.marked) > 0 && r.marked[0].from <= i
+}
+
+// Binary guesses whether people prefer hex for a content.
+func Binary(content []byte) bool { return isBinary(content) }
+
+// Hex returns the differences of two contents as rows of hex within the limits.
+func Hex(old, now []byte, l Limits) string {
+	var b strings.Builder
+	s := &sheet{w: bufio.NewWriter(&b), paint: func(line string) string { return line }, room: l.withDefaults().Lines}
+	s.writeBytes(old, now)
+	s.w.Flush() // a strings.Builder takes everything
+	return b.String()
+}
+
+// Changes returns the changes between two texts, in whole lines and in order. Texts of very many
+// lines have one change, from the first difference to the last.
+func Changes(old, now []byte) []Change {
+	e := newExcerpt(old, now, 0)
+	if len(e.old) == 0 && len(e.now) == 0 {
+		return nil
+	}
+	head := headOf(old, now)
+	if CountLines(e.old)+CountLines(e.now) > comparedLinesMax {
+		return []Change{{head, head + len(e.old), head, head + len(e.now)}}
+	}
+	a, b := splitLines(e.old), splitLines(e.now)
+	var changes []Change
+	var at change // lines
+	from, nowFrom := head, head
+	for _, c := range compareLines(a, b) {
+		from += bytesOf(a[at.oldTo:c.oldFrom])
+		nowFrom += bytesOf(b[at.nowTo:c.nowFrom])
+		to, nowTo := from+bytesOf(a[c.oldFrom:c.oldTo]), nowFrom+bytesOf(b[c.nowFrom:c.nowTo])
+		changes = append(changes, Change{from, to, nowFrom, nowTo})
+		at, from, nowFrom = c, to, nowTo
+	}
+	return changes
+}
+
+// headOf returns the length in bytes of the equal lines at the start of both texts.
+func headOf(old, now []byte) int { return LineStart(old, commonPrefix(old, now)) }
+
+func bytesOf(lines []string) (n int) {
+	for _, line := range lines {
+		n += len(line)
+	}
+	return n
+}
+
+// Colour colours a line of a diff, without its newline, for a terminal.
+func Colour(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return palette.Added.Paint(line)
+	case strings.HasPrefix(line, "-"):
+		return palette.Removed.Paint(line)
+	case strings.HasPrefix(line, "@@"):
+		return palette.Cyan.Paint(line)
+	case strings.HasPrefix(line, "<"), strings.HasPrefix(line, ">"), strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
+		return palette.Dim.Paint(line)
+	}
+	return line
+}
+
+// ColourAll is Colour of every line.
+func ColourAll(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		plain, newline := strings.CutSuffix(line, "\n")
+		b.WriteString(Colour(plain))
+		if newline {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }

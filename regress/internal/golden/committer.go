@@ -1,9 +1,15 @@
 package golden
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"time"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 )
 
 // The committer ends a transaction at these limits. They bound what a kill can lose, and the size
@@ -158,4 +164,219 @@ func (c *committer) commit(ctx context.Context) error {
 	c.open, c.bytes = false, 0
 	c.fail(err)
 	return err
+}
+
+// blob is one row of the table blob.
+type blob struct {
+	digest outcome.Digest
+	id     int64
+	size   int64
+}
+
+// blobs returns the whole table of contents.
+func blobs(ctx context.Context, q querier) ([]blob, error) {
+	rows, err := q.QueryContext(ctx, "SELECT digest, id, size FROM blob")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []blob
+	for rows.Next() {
+		var b blob
+		var digest sql.RawBytes
+		if err := rows.Scan(&digest, &b.id, &b.size); err != nil {
+			return nil, err
+		}
+		if len(digest) != len(b.digest) {
+			return nil, errors.New("a content without a digest")
+		}
+		b.digest = outcome.Digest(digest)
+		all = append(all, b)
+	}
+	return all, rows.Err()
+}
+
+// dropBlob removes a blob and its pieces.
+func dropBlob(ctx context.Context, q querier, b blob) error {
+	if _, err := q.ExecContext(ctx, "DELETE FROM blob WHERE digest=?", b.digest[:]); err != nil {
+		return err
+	}
+	return dropPieces(ctx, q, b.id)
+}
+
+// dropPieces removes the pieces of the blob with the given id.
+func dropPieces(ctx context.Context, q querier, id int64) error {
+	_, err := q.ExecContext(ctx, "DELETE FROM piece WHERE id>=? AND id<?", id<<pieceShift, (id+1)<<pieceShift)
+	return err
+}
+
+// lastBlob returns the highest id that any piece has used.
+func lastBlob(ctx context.Context, q querier) (int64, error) {
+	var id sql.NullInt64
+	err := q.QueryRowContext(ctx, "SELECT max(id) FROM piece").Scan(&id)
+	return id.Int64 >> pieceShift, err
+}
+
+// sink writes rows through one connection. Only one goroutine may use it.
+type sink struct {
+	conn                 *sql.Conn
+	piece, blob, outcome *sql.Stmt
+}
+
+func newSink(ctx context.Context, conn *sql.Conn) (*sink, error) {
+	s := &sink{conn: conn}
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&s.piece, "INSERT INTO piece(id, codec, data) VALUES(?, ?, ?)"},
+		{&s.blob, "INSERT OR IGNORE INTO blob(digest, id, size) VALUES(?, ?, ?)"},
+		{&s.outcome, "INSERT OR REPLACE INTO outcome(name, digest, record) VALUES(?, ?, ?)"},
+	} {
+		var err error
+		if *p.stmt, err = conn.PrepareContext(ctx, p.text); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// close closes the statements. Open ones would keep SQLite's connection and its locks alive after
+// the close.
+func (s *sink) close() {
+	for _, stmt := range []*sql.Stmt{s.piece, s.blob, s.outcome} {
+		if stmt != nil {
+			stmt.Close()
+		}
+	}
+}
+
+func (s *sink) putPiece(ctx context.Context, p piece) error {
+	_, err := s.piece.ExecContext(ctx, p.id, int64(p.codec), p.data)
+	return err
+}
+
+// putBlob makes the pieces under b's id the content of b's digest. If another Put stored the same
+// content before, it removes them.
+func (s *sink) putBlob(ctx context.Context, b blob) error {
+	result, err := s.blob.ExecContext(ctx, b.digest[:], b.id, b.size)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return dropPieces(ctx, s.conn, b.id)
+}
+
+func (s *sink) putRow(ctx context.Context, r row) error {
+	_, err := s.outcome.ExecContext(ctx, r.name, r.digest, r.record)
+	return err
+}
+
+// seal removes the contents and the accepts that no outcome refers to. It then writes the
+// digest over all rows; only a store with that digest opens. Errors are not classified.
+func seal(ctx context.Context, q querier) (outcome.Digest, error) {
+	d, err := readDescription(ctx, q, Version)
+	if err != nil {
+		return outcome.Digest{}, err
+	}
+	m, err := decodeMeta(d.meta)
+	if err != nil {
+		return outcome.Digest{}, err
+	}
+	wanted, used := map[outcome.Digest]bool{}, make([]bool, len(m.Accepts))
+	sum, err := scan(ctx, q, d, func(r row) error {
+		rec, err := r.decode()
+		if err != nil {
+			return err
+		}
+		for p := range WithContent(&rec.Outcome) {
+			if p.Size > 0 {
+				wanted[p.Digest] = true
+			}
+		}
+		return markOrigin(used, rec)
+	})
+	if err != nil {
+		return sum, err
+	}
+	if err := sweep(ctx, q, wanted); err != nil {
+		return sum, err
+	}
+	dropped, err := dropAccepts(ctx, q, &d, m, used)
+	if err == nil && dropped {
+		sum, err = scan(ctx, q, d, func(row) error { return nil })
+	}
+	if err != nil || bytes.Equal(d.digest, sum[:]) {
+		return sum, err
+	}
+	_, err = q.ExecContext(ctx, "UPDATE golden SET digest=? WHERE id=1", sum[:])
+	return sum, err
+}
+
+func markOrigin(used []bool, r Record) error {
+	if err := checkOrigin(r.Name, r.Origin, len(used)); err != nil || r.Origin == 0 {
+		return err
+	}
+	used[r.Origin-1] = true
+	return nil
+}
+
+// checkOrigin refuses a record whose accept the meta does not list.
+func checkOrigin(caseName string, origin, accepts int) error {
+	if origin < 0 || origin > accepts {
+		return fmt.Errorf("case %s belongs to accept %d of %d", name.Print(caseName), origin, accepts)
+	}
+	return nil
+}
+
+// dropAccepts removes the unused accepts, and updates the indexes in the records.
+func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []bool) (dropped bool, err error) {
+	moved := make([]int, len(used)+1) // the new origin by the old one
+	kept := m.Accepts[:0:0]
+	for i, a := range m.Accepts {
+		if used[i] {
+			kept = append(kept, a)
+			moved[i+1] = len(kept)
+		}
+	}
+	if len(kept) == len(m.Accepts) {
+		return false, nil
+	}
+	m.Accepts = kept
+	if d.meta, err = encodeMeta(m, d.meta); err != nil {
+		return false, err
+	}
+	if err := writeMeta(ctx, q, d.meta); err != nil {
+		return false, err
+	}
+	return true, rewrite(ctx, q, func(r *Record) bool {
+		was := r.Origin
+		r.Origin = moved[was]
+		return r.Origin != was
+	})
+}
+
+// sweep removes all blobs except the wanted ones. It fails if a wanted blob is missing.
+func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
+	stored, err := blobs(ctx, q)
+	if err != nil {
+		return err
+	}
+	there := 0
+	for _, b := range stored {
+		if wanted[b.digest] {
+			there++
+			continue
+		}
+		if err := dropBlob(ctx, q, b); err != nil {
+			return err
+		}
+	}
+	if there != len(wanted) {
+		return fmt.Errorf("the contents of %d parts are missing", len(wanted)-there)
+	}
+	return nil
 }

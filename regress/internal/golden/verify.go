@@ -1,11 +1,14 @@
 package golden
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -82,4 +85,138 @@ func orphanIDs(ctx context.Context, q querier, live map[int64]bool) ([]int64, er
 		}
 	}
 	return all, rows.Err()
+}
+
+// description is the one row of the table golden, with the format of the file.
+type description struct {
+	format int64
+	meta   []byte
+	sum    []byte // digest of meta: a repair checks meta by it; not in format 1
+	shared []byte // digest of the table shared; empty when the files are not known
+	digest []byte // digest over all rows; empty in an unfinished store
+}
+
+// readDescription reads the description of a file of the given format.
+func readDescription(ctx context.Context, q querier, format int64) (description, error) {
+	d := description{format: format}
+	query, into := "SELECT meta, digest FROM golden WHERE id=1", []any{&d.meta, &d.digest}
+	if format > 1 {
+		query, into = "SELECT meta, digest, sum, shared FROM golden WHERE id=1", append(into, &d.sum, &d.shared)
+	}
+	err := q.QueryRowContext(ctx, query).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errors.New("its meta is missing")
+	}
+	if err == nil && format > 1 && !bytes.Equal(d.sum, metaSum(d.meta)) {
+		err = errors.New("its meta does not match its digest")
+	}
+	return d, err
+}
+
+func metaSum(meta []byte) []byte {
+	sum := outcome.Of(meta)
+	return sum[:]
+}
+
+// writeMeta replaces the meta of a file of the newest format.
+func writeMeta(ctx context.Context, q querier, meta []byte) error {
+	_, err := q.ExecContext(ctx, "UPDATE golden SET meta=?, sum=? WHERE id=1", meta, metaSum(meta))
+	return err
+}
+
+// formatOf returns the format of the database. It asks SQLite, because the header of the file
+// may belong to a change that SQLite will roll back.
+func formatOf(ctx context.Context, q querier, path string) (int64, error) {
+	var format int64
+	if err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&format); err != nil {
+		return 0, err
+	}
+	return format, checkVersion(path, format)
+}
+
+// checkTables checks format and schema, and returns the description.
+func checkTables(ctx context.Context, q querier, path string) (description, error) {
+	format, err := formatOf(ctx, q, path)
+	if err != nil {
+		return description{}, err
+	}
+	if err := checkSchema(ctx, q, format); err != nil {
+		return description{}, err
+	}
+	return readDescription(ctx, q, format)
+}
+
+// checkDigest reports whether the digest over all rows is the one that the file has.
+func (d description) checkDigest(rows outcome.Digest) error {
+	if !bytes.Equal(d.digest, rows[:]) {
+		return errors.New("its rows do not match their digest")
+	}
+	return nil
+}
+
+// upgrade converts a file of format 1 to the newest format, within the caller's transaction.
+// seal writes the digest over the rows afterwards.
+func upgrade(ctx context.Context, q querier, d description) error {
+	for _, statement := range []string{
+		"DROP TABLE golden", schema[goldenTable], schema[sharedTable], fmt.Sprintf("PRAGMA user_version=%d", Version),
+	} {
+		if _, err := q.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := insertDescription(ctx, q, d.meta); err != nil {
+		return err
+	}
+	return rewrite(ctx, q, func(*Record) bool { return true })
+}
+
+// insertDescription inserts the one row of golden, without a digest, so that an unfinished
+// store never opens as a finished one.
+func insertDescription(ctx context.Context, q querier, meta []byte) error {
+	_, err := q.ExecContext(ctx, "INSERT INTO golden(id, meta, sum, shared, digest) VALUES(1, ?, ?, x'', x'')", meta, metaSum(meta))
+	return err
+}
+
+// rewrite encodes the records again for which change returns true. It holds them in memory until
+// all rows are read.
+func rewrite(ctx context.Context, q querier, change func(*Record) bool) error {
+	var changed []row
+	_, err := scan(ctx, q, description{}, func(r row) error {
+		rec, err := r.decode()
+		if err == nil && change(&rec) {
+			changed = append(changed, rowOf(rec))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range changed {
+		if _, err := q.ExecContext(ctx, "UPDATE outcome SET digest=?, record=? WHERE name=?", r.digest, r.record, r.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bytes returns the whole content of a part that was Put. It serves rules that compare rewritten
+// contents while a store is built. That is rare, so it prepares its statements each time.
+func (w *Writer) Bytes(p outcome.Part) (b []byte, err error) {
+	if !HasContent(p) {
+		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), errNoContent)
+	}
+	err = w.call(func(context.Context) error {
+		c, err := newContents(w.committer.conn.PrepareContext, func(err error) error { return err })
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		r, err := c.open(p)
+		if err != nil {
+			return err
+		}
+		b, err = r.all()
+		return err
+	})
+	return b, err
 }

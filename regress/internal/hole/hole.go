@@ -7,7 +7,11 @@
 // It knows no parts, files or rules, and keeps nothing.
 package hole
 
-import "muster/regress/internal/diff"
+import (
+	"slices"
+
+	"muster/regress/internal/diff"
+)
 
 // A Pattern is what the texts of several runs share. It never changes after Find, so any number of
 // goroutines may use it.
@@ -75,3 +79,248 @@ func (p *Pattern) Fits(text []byte) bool {
 	}
 	return fitLines(p.elements, splitLines(text))
 }
+
+// A region is a range of lines of the first text in which some text differs.
+type region struct {
+	from, to     int
+	alternatives [][]string // the lines of each text, the first text's own first
+	found        [itemKinds][][]string
+}
+
+// height returns the lines of the region in the text that has most.
+func (r *region) height() (most int) {
+	for _, lines := range r.alternatives {
+		most = max(most, len(lines))
+	}
+	return most
+}
+
+// sameHeight reports whether all texts have as many lines.
+func (r *region) sameHeight() bool {
+	return !slices.ContainsFunc(r.alternatives, func(lines []string) bool { return len(lines) != len(r.alternatives[0]) })
+}
+
+// A builder builds the elements of a pattern.
+type builder struct {
+	lines    []string // of the first text
+	regions  []region
+	elements []element
+	next     int // the first line without an element
+}
+
+func newBuilder(lines []string, texts [][]byte) *builder {
+	b := &builder{lines: lines}
+	texts = distinct(texts)
+	others := make([]other, len(texts)-1)
+	for i, text := range texts[1:] {
+		others[i] = compareWith(texts[0], text)
+	}
+	b.regions = regionsOf(lines, others)
+	return b
+}
+
+// distinct returns each text once, in order.
+func distinct(texts [][]byte) (list [][]byte) {
+	for _, text := range texts {
+		if !slices.ContainsFunc(list, func(known []byte) bool { return string(known) == string(text) }) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// regionsOf joins the changes of all texts that overlap or touch.
+func regionsOf(lines []string, others []other) (list []region) {
+	var all []diff.Change
+	for _, o := range others {
+		all = append(all, o.changes...)
+	}
+	slices.SortFunc(all, func(a, b diff.Change) int { return a.OldFrom - b.OldFrom })
+	for _, c := range all {
+		if n := len(list); n > 0 && c.OldFrom <= list[n-1].to {
+			list[n-1].to = max(list[n-1].to, c.OldTo)
+			continue
+		}
+		list = append(list, region{from: c.OldFrom, to: c.OldTo})
+	}
+	for i := range list {
+		r := &list[i]
+		r.alternatives = append(r.alternatives, lines[r.from:r.to])
+		for _, o := range others {
+			r.alternatives = append(r.alternatives, o.lines[o.startOf(r.from):o.endOf(r.to)])
+		}
+	}
+	return list
+}
+
+// build gives each region the narrowest elements.
+func (b *builder) build() []element {
+	for i := 0; i < len(b.regions); {
+		i = b.add(i)
+	}
+	b.addFixed(len(b.lines))
+	return b.elements
+}
+
+// add adds elements for a region, and perhaps for some that follow. It returns the next region.
+func (b *builder) add(i int) (next int) {
+	r, reach := &b.regions[i], min(reachMax, effortMax/len(b.regions))
+	if b.balanced(i, 1, wholeLines) == i+1 {
+		return b.addOrder(i, i+1, shuffled)
+	}
+	var lines []element
+	if r.sameHeight() {
+		if lines = elementsOf(r); !slices.ContainsFunc(lines, func(e element) bool { return e.hasFreeText() }) {
+			return b.addAll(i, lines)
+		}
+	}
+	if end := b.balanced(i, reach, wholeLines); end > i {
+		return b.addOrder(i, end, shuffled)
+	}
+	if end := b.balanced(i, reach, shapes); end > i {
+		return b.addOrder(i, end, shuffled)
+	}
+	if end := b.balanced(i, reach, words); end > i {
+		return b.addOrder(i, end, mixed)
+	}
+	if lines != nil {
+		return b.addAll(i, lines)
+	}
+	return b.addAll(i, []element{{kind: anything, from: r.from, lines: b.lines[r.from:r.to], most: r.height()}})
+}
+
+// items is what a balance counts.
+type items uint8
+
+const (
+	wholeLines items = iota
+	shapes
+	words
+	itemKinds
+)
+
+// items returns the items of each alternative. It finds them once.
+func (r *region) items(kind items) [][]string {
+	if r.found[kind] == nil {
+		for _, lines := range r.alternatives {
+			switch kind {
+			case shapes:
+				lines = shapesIn(lines)
+			case words:
+				lines = wordsIn(lines)
+			}
+			r.found[kind] = append(r.found[kind], lines)
+		}
+	}
+	return r.found[kind]
+}
+
+// reachMax bounds the regions that lines move between.
+const reachMax = 256
+
+// effortMax bounds the regions that are searched for lines that move, over all regions.
+const effortMax = 1 << 18
+
+// balanced returns the end of the shortest run of regions from i on, at most reach, that has the
+// same items in all texts. It returns 0 if there is none. Lines that all texts share lie between the
+// regions. They must not be more than those that move: within an order, a change of their own order
+// does not show.
+func (b *builder) balanced(i, reach int, kind items) (end int) {
+	sums := make([]balance, len(b.regions[i].alternatives)-1)
+	moving := 0
+	for j := i; j < min(len(b.regions), i+reach); j++ {
+		r := &b.regions[j]
+		moving += r.height()
+		if calm := r.to - b.regions[i].from - moving; calm > moving {
+			return 0
+		}
+		off := 0
+		items := r.items(kind)
+		for k := range sums {
+			sums[k].add(items[0], -1)
+			sums[k].add(items[k+1], +1)
+			off += sums[k].off
+		}
+		if off == 0 {
+			return j + 1
+		}
+	}
+	return 0
+}
+
+// addOrder adds an element for the regions [i, end) with all lines between them.
+func (b *builder) addOrder(i, end int, kind elementKind) (next int) {
+	from, to := b.regions[i].from, b.regions[end-1].to
+	e := element{kind: kind, from: from, lines: b.lines[from:to]}
+	if kind == shuffled {
+		e.all = newLineBag(b.window(i, end))
+	} else {
+		e.words = newBag(wordsIn(e.lines))
+	}
+	b.addFixed(from)
+	b.elements, b.next = append(b.elements, e), to
+	return end
+}
+
+// window returns the lines of the regions [i, end) with all lines between them, in each text.
+func (b *builder) window(i, end int) [][]string {
+	texts := make([][]string, len(b.regions[i].alternatives))
+	next := b.regions[i].from
+	for _, r := range b.regions[i:end] {
+		for k, lines := range r.alternatives {
+			texts[k] = append(append(texts[k], b.lines[next:r.from]...), lines...)
+		}
+		next = r.to
+	}
+	return texts
+}
+
+// addAll adds elements for one region.
+func (b *builder) addAll(i int, list []element) (next int) {
+	b.addFixed(b.regions[i].from)
+	b.elements, b.next = append(b.elements, list...), b.regions[i].to
+	return i + 1
+}
+
+// addFixed adds the lines up to a region, which are equal in all texts.
+func (b *builder) addFixed(to int) {
+	if b.next < to {
+		b.elements = append(b.elements, element{kind: fixed, from: b.next, lines: b.lines[b.next:to]})
+		b.next = to
+	}
+}
+
+// elementsOf returns an element for each line of a region that has as many lines in all texts.
+func elementsOf(r *region) (list []element) {
+	for at, line := range r.alternatives[0] {
+		lines := make([]string, len(r.alternatives))
+		for k := range lines {
+			lines[k] = r.alternatives[k][at]
+		}
+		e := element{kind: varied, from: r.from + at, lines: r.alternatives[0][at : at+1]}
+		if !slices.ContainsFunc(lines, func(other string) bool { return other != line }) {
+			e.kind = fixed
+		} else {
+			e.pieces = piecesOf(lines)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// rules are rules of --normalize that rewrite most texts of a class. A class without any is not a
+// matter of its texts alone.
+var rules = [classes][]string{
+	Time: {
+		`s/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?/TIME/`,
+		`s/[A-Z][a-z]{2} {1,2}\d{1,2},?( \d{4})?( \d\d:\d\d:\d\d)?( [A-Z]{3})?( \d{4})?/TIME/`,
+		`s/\d\d?:\d\d(:\d\d([.,]\d+)?| ?[AaPp][Mm]\b)( ?[AaPp][Mm]\b)?/TIME/`,
+	},
+	Address:  {`s/0x[0-9a-fA-F]+/ADDRESS/`},
+	UUID:     {`s/[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}/UUID/`},
+	TempPath: {`s|/(var/)?tmp/[\w./-]+|TEMP|`},
+	Duration: {`s/(\d+d )?(\d+h )?(\d+m )?(\d+(\.\d+)?(ns|us|µs|ms|s|min|m|h))+\b/DURATION/`},
+}
+
+// Rules returns rules of --normalize that may make the texts of a class equal.
+func (c Class) Rules() []string { return rules[c] }

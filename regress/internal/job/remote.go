@@ -1,7 +1,10 @@
 package job
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -11,7 +14,10 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/plan"
 )
 
 // remoteJobsMax bounds what one run asks of an engine at once.
@@ -132,4 +138,56 @@ func unlessZero(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
+}
+
+// IdentityFlags returns the settings that change outcomes or the choice of cases, by name.
+func IdentityFlags(o *regress.Options) map[string]string {
+	f := OutcomeFlags(o)
+	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
+		if len(list) > 0 {
+			f[name] = fmt.Sprintf("%q", list)
+		}
+	}
+	if o.Select.Partition != "" {
+		f["--partition"] = o.Select.Partition
+	}
+	if o.Select.Sample > 0 {
+		f["--sample"] = fmt.Sprint(o.Select.Sample)
+	}
+	if o.Select.AllCases {
+		f["--all-cases"] = "true"
+	}
+	return f
+}
+
+// DigestPassed returns a digest of the variables that are passed on. Their values may be secrets.
+func DigestPassed(c *regress.Command) outcome.Digest {
+	var b bytes.Buffer
+	for _, key := range c.PassEnv {
+		value, set := os.LookupEnv(key)
+		fmt.Fprintf(&b, "%q %t %q\n", key, set, value)
+	}
+	return outcome.Of(b.Bytes())
+}
+
+func PlanSelection(s *regress.Selection) plan.Selection {
+	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
+}
+
+func PlanRecorded(r regress.RecordedSelection) plan.Selection { return plan.Selection(r) }
+
+// QuoteRecorded returns the selection as flags; "" when it is everything.
+func QuoteRecorded(r regress.RecordedSelection) string { return name.QuoteAll(PlanRecorded(r).Flags()) }
+
+// KeptSelection returns the part of the selection that a golden keeps.
+func KeptSelection(s *regress.Selection) golden.Selection {
+	return golden.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
+}
+
+// takeSelection takes over the selection that the golden keeps, unless AllCases lifts it.
+func takeSelection(s *regress.Selection, m golden.Meta) {
+	s.Recorded = regress.RecordedSelection{}
+	if !s.AllCases {
+		s.Recorded = regress.RecordedSelection{Globs: m.Selection.Globs, Filters: m.Selection.Filters, Partition: m.Selection.Partition, Sample: m.Selection.Sample}
+	}
 }

@@ -7,6 +7,7 @@
 package keep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
@@ -182,4 +184,83 @@ type Equalled struct {
 func hasContent(o *outcome.Outcome, p outcome.Part) bool {
 	own, found := o.Part(p.Key)
 	return found && (own.Digest == p.Digest || slices.ContainsFunc(own.Variants, func(v outcome.Variant) bool { return v.Digest == p.Digest }))
+}
+
+// A Likeness is how one run of a candidate compares with the expected outcome, as a whole.
+type Likeness int
+
+// count adds a run to the record of its case. It ignores a run that was cut short.
+func (l Likeness) count(rec *golden.Record) {
+	if l == CutShort {
+		return
+	}
+	rec.Runs++
+	if l == Alike {
+		rec.Equal++
+	}
+}
+
+// All ways to compare, a closed set.
+const (
+	Unlike    Likeness = iota
+	Alike              // no compared part differs
+	CutShort           // a limit ended it, as one ended a run of the golden: it proves nothing
+	Unmatched          // the golden has no outcome for it
+)
+
+// Compare compares one run with the golden outcome of its case.
+func Compare(old, now *outcome.Outcome, same outcome.Same) (Likeness, error) {
+	if outcome.LimitKnown(old, now) {
+		return CutShort, nil
+	}
+	c, err := outcome.Compare(old, now, same)
+	if err == nil && c.Identical() {
+		return Alike, nil
+	}
+	return Unlike, err
+}
+
+// Judge returns the verdict on a case whose runs are joined in rec. The case is flaky if some runs
+// equal the golden as a whole and others do not. If no run does, the kept run decides: c compares
+// it with the golden outcome old. A case is unstable if its runs differ from each other and those
+// of the golden do not.
+func Judge(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v regress.Verdict, unstable bool) {
+	switch {
+	case rec.Equal == 0 && rec.Runs > 0 && c.Identical():
+		return regress.Flaky, false // a later run of the reference varies in all parts that differ
+	case rec.Equal == 0:
+		return outcome.Judge(old, rec.Outcome.Kept(), c), rec.Outcome.VariesBeyond(old)
+	case rec.Equal < rec.Runs:
+		return regress.Flaky, false
+	}
+	return regress.Identical, false
+}
+
+// FirstRecord returns the record of a case with one run.
+func FirstRecord(name string, r *exec.Result, l Likeness) golden.Record {
+	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost}
+	l.count(&rec)
+	return rec
+}
+
+// ContentsIn opens the contents of parts in a writer.
+func ContentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
+	return func(p outcome.Part) (io.ReadCloser, error) {
+		b, err := w.Bytes(p)
+		return io.NopCloser(bytes.NewReader(b)), err
+	}
+}
+
+// MergeRun joins a further run of a case with the record of the earlier runs, which is in the
+// writer. It reports whether they differ. The caller counts the run.
+func MergeRun(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same content.Sameness) (differ bool, err error) {
+	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, same(ContentsIn(w), r.Open))
+	if err != nil {
+		return false, err
+	}
+	if merged == outcome.Replaced {
+		rec.Cost = r.Cost
+	}
+	// The writer asks for the contents that it lacks: those of a replacement.
+	return merged != outcome.Nothing, w.Put(ctx, *rec, r.Open)
 }

@@ -8,10 +8,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"muster/regress"
 	"slices"
 	"strconv"
 	"time"
+
+	"muster/regress"
 )
 
 // Digest is the SHA-256 of some content. The zero Digest means "none".
@@ -217,3 +218,78 @@ type Cost struct {
 	Wall    time.Duration `line:"wall_ms"`
 	PeakRSS int64         `line:"peak_rss_kib"` // KiB, of the largest single process of the tree; never below the lane's floor
 }
+
+// EndingPart stands for the ending in lists of parts.
+const EndingPart = "ending"
+
+// PartName returns the name of a part in reports: "stdout", "stderr" or the raw path. A file
+// with one of the reserved names gets the prefix "./", which no path has.
+func PartName(k Key) string {
+	if k.Place == File && (k.Path == "stdout" || k.Path == "stderr" || k.Path == EndingPart) {
+		return "./" + k.Path
+	}
+	return k.String()
+}
+
+// signalBase is added to a signal's number to form an exit status, by shells and by engines.
+const (
+	signalBase = 128
+	signalMax  = 64
+)
+
+// SignalOf returns the signal that a shell reports as this exit status.
+func SignalOf(status int) (signal int, ok bool) {
+	return status - signalBase, status > signalBase && status <= signalBase+signalMax
+}
+
+// HasTwoReadings reports whether e shares its exit status with another ending: a signal, and
+// the exit that a shell makes of it.
+func HasTwoReadings(e regress.Ending) bool {
+	_, is := SignalOf(statusOf(e))
+	return is
+}
+
+// statusOf returns the exit status by which an engine reports an ending, or 0 if it has another
+// form for it.
+func statusOf(e regress.Ending) int {
+	switch e.Kind {
+	case regress.Exited:
+		return e.Code
+	case regress.Signalled:
+		return signalBase + e.Code
+	}
+	return 0
+}
+
+// Settle resolves an ambiguous exit status of o, a further outcome of a case. If an engine
+// reported either outcome, and an ending of old is another reading of the same status, o gets
+// that ending. Nothing shows that the two differ.
+func (o *Outcome) Settle(old *Outcome) {
+	if !o.ByStatus && !old.ByStatus || !HasTwoReadings(o.Ending) || old.EndedAs(o.Ending) {
+		return
+	}
+	for _, e := range append([]regress.Ending{old.Ending}, old.Others...) {
+		if HasTwoReadings(e) && statusOf(e) == statusOf(o.Ending) {
+			o.Ending, o.ByStatus = e, true
+			return
+		}
+	}
+}
+
+// EngineRun is the account that an engine gives of a run. For a cached result it is the account
+// of the original run. Values that the engine does not report are zero. A nil *EngineRun stands
+// for a run on this machine.
+type EngineRun struct {
+	Cached     bool          `json:"cached" line:"cached"`                        // the engine had the result in its cache
+	Worker     string        `json:"worker" line:"worker,name"`                   // name of the worker that ran it, raw bytes
+	Queued     time.Duration `json:"queued_ns" line:"queued_ms,known=QueueKnown"` // time until a worker took it
+	QueueKnown bool          `json:"queue_told"`                                  // whether Queued is known
+	Took       time.Duration `json:"took_ns" line:"took_ms"`                      // of the command alone
+	Measured   bool          `json:"measured" line:"measured"`                    // CPU time and peak memory come from the engine; else they are unknown
+	// Asked is the time from the request until the result was here, by this machine's clock.
+	// It is 0 for a cached result.
+	Asked time.Duration `json:"asked_ns" line:"asked_ms"`
+}
+
+// IsMeasured reports whether the CPU time and the peak memory of the run are known.
+func (r *EngineRun) IsMeasured() bool { return r == nil || r.Measured }

@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"muster/pool"
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
 )
 
 // A Task is one case to work on.
@@ -71,4 +73,99 @@ func ForEach[T any](ctx context.Context, goroutines int, items []T, do func(cont
 		}
 	}
 	return nil
+}
+
+// Durations are the earlier durations of the selected cases, by index. It is nil if none is known,
+// and 0 for an unknown case.
+type Durations []time.Duration
+
+// Complete gives unknown cases the mean of the known ones. It returns nil if none is known.
+func (d Durations) Complete() Durations {
+	var sum time.Duration
+	known := 0
+	for _, t := range d {
+		if t > 0 {
+			sum, known = sum+t, known+1
+		}
+	}
+	if known == 0 {
+		return nil
+	}
+	full := make(Durations, len(d))
+	for i, t := range d {
+		if full[i] = t; t == 0 {
+			full[i] = sum / time.Duration(known)
+		}
+	}
+	return full
+}
+
+// Sum returns the expected duration of all tasks together.
+func (d Durations) Sum(tasks []Task) (sum time.Duration) {
+	for _, t := range tasks {
+		sum += d.Of(t.Index)
+	}
+	return sum
+}
+
+// Of returns the expected duration of one case, or 0 if it is unknown.
+func (d Durations) Of(index int) time.Duration {
+	if d == nil || index < 0 {
+		return 0
+	}
+	return d[index]
+}
+
+const (
+	// handTime is the expected total duration of the tasks that a lane gets at once. It is long
+	// compared with the cost of asking and waking, some 25 µs, and short for people.
+	handTime = 16 * time.Millisecond
+
+	// handMax is the largest number of tasks at once.
+	handMax = 8
+)
+
+// pace is a moving average of the durations of a lane's cases.
+type pace time.Duration
+
+func (p *pace) add(wall time.Duration) { *p += (pace(wall) - *p) / 4 }
+
+// casesThatFit returns how many cases of this pace fit into handTime.
+func (p *pace) casesThatFit() int {
+	return max(1, min(handMax, int(handTime/time.Duration(max(*p, 1)))))
+}
+
+func newPace() *pace {
+	p := pace(handTime)
+	return &p
+}
+
+// A Runner runs cases on an executor. Several goroutines may call its methods.
+type Runner struct {
+	Executor exec.Executor
+	Command  func(caseName string) *exec.Command // for RunTasks
+	Started  func(t Task, number int)            // called before each run with the number of its pass
+}
+
+// RunOnce runs a command once on the case of a task. The run avoids a lane. fresh forbids an
+// engine to return the result of an earlier run.
+func (r Runner) RunOnce(ctx context.Context, t Task, c *exec.Command, number, avoid int, fresh bool) (*exec.Result, error) {
+	r.Started(t, number)
+	return r.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
+}
+
+// RunTasks returns a function for Batched.RunTasks. The runs of every pass but the first are
+// fresh.
+func (r Runner) RunTasks(number int) func(context.Context, []Task, int, func(Task, *exec.Result, error)) int {
+	return func(ctx context.Context, tasks []Task, avoid int, ended func(Task, *exec.Result, error)) int {
+		jobs := make([]exec.Job, len(tasks))
+		for i, t := range tasks {
+			jobs[i] = exec.Job{Source: *t.Entry, Command: r.Command(t.Entry.Name), Avoid: avoid, Fresh: number > 1}
+		}
+		return r.Executor.RunAll(ctx, exec.Batch{
+			Jobs:    jobs,
+			Started: func(i int) { r.Started(tasks[i], number) },
+			Ended:   func(i int, r *exec.Result, err error) { ended(tasks[i], r, err) },
+		})
+	}
 }

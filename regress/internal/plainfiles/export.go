@@ -1,3 +1,10 @@
+// Package plainfiles writes a golden as a folder of plain files, and reads it back. People can read
+// the files with their own tools, and compare goldens. README.md describes the folder.
+//
+// Two goldens have equal exports exactly if all compared parts of their outcomes are equal, and
+// they were recorded with the same flags and selection, both with an engine or both without.
+//
+// It must not know how a golden is stored.
 package plainfiles
 
 import (
@@ -151,4 +158,43 @@ func printed(flags map[string]string) map[string]string {
 		p[name.Print(k)] = name.Print(v)
 	}
 	return p
+}
+
+// describeSelection returns a selection in the form of golden.json.
+func describeSelection(s golden.Selection) *selectionJSON {
+	if s.Everything() {
+		return nil
+	}
+	return &selectionJSON{printedAll(s.Globs), printedAll(s.Filters), name.Print(s.Partition), s.Sample}
+}
+
+func printedAll(list []string) (printed []string) {
+	for _, s := range list {
+		printed = append(printed, name.Print(s))
+	}
+	return printed
+}
+
+// selection is the inverse of describeSelection.
+func (j *selectionJSON) selection() (s golden.Selection, err error) {
+	if j == nil {
+		return s, nil
+	}
+	for _, list := range []struct {
+		from []string
+		to   *[]string
+	}{{j.Cases, &s.Globs}, {j.Filters, &s.Filters}} {
+		for _, text := range list.from {
+			parsed, err := name.Parse(text)
+			if err != nil {
+				return s, fault.Inputf("%s: %w", goldenFile, err)
+			}
+			*list.to = append(*list.to, parsed)
+		}
+	}
+	s.Sample = j.Sample
+	if s.Partition, err = name.Parse(j.Partition); err != nil {
+		return s, fault.Inputf("%s: %w", goldenFile, err)
+	}
+	return s, nil
 }

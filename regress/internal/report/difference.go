@@ -7,6 +7,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/palette"
 )
 
 // A Side is one of the two outcomes of a comparison.
@@ -82,4 +83,26 @@ func (side Side) Words(p *outcome.Part) (string, error) {
 		return "executable file of " + readable.Count(p.Size, "byte"), nil
 	}
 	return "file of " + readable.Count(p.Size, "byte"), nil
+}
+
+// paintDiffLine colours one line of a diff, without its newline, if p is true.
+func paintDiffLine(p palette.Painter, line string) string {
+	if !p {
+		return line
+	}
+	return diff.Colour(line)
+}
+
+func colourOf(v regress.Verdict) palette.Style {
+	switch v {
+	case regress.Identical:
+		return palette.Green
+	case regress.Changed:
+		return palette.Yellow
+	case regress.Flaky, regress.DifferedOnce:
+		return palette.Purple
+	case regress.New, regress.Missing, regress.NewlyPassing:
+		return palette.Cyan
+	}
+	return palette.Red
 }

@@ -1,17 +1,28 @@
 package report
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/jsonline"
 	"muster/regress/internal/outcome"
 )
 
 // Event is one thing that happened in a run. The types of this file, and no others, are events.
 // A run is Started, then any number of others, then Finished. The tags of the fields give the
-// keys of the event's line (see lines.go).
+// keys of the event's line (see jsonlines.go).
 type Event interface{ kind() string }
 
 // Started opens a run.
@@ -170,3 +181,152 @@ func (NotRun) kind() string      { return "not_run" }
 func (Group) kind() string       { return "group" }
 func (Cost) kind() string        { return "cost" }
 func (Finished) kind() string    { return "summary" }
+
+// eventBytesMax bounds a line. An event holds only bounded differences, so a longer line is not
+// muster's.
+const eventBytesMax = 16 << 20
+
+// ErrCutOff is the error for a last line that is incomplete because its run was killed.
+var ErrCutOff = errors.New("the line is cut off")
+
+// ReadEvents yields the events that NewEvents wrote. Damage ends the sequence with an Input
+// error that names the line. An incomplete last line ends it with ErrCutOff, after all events
+// before.
+func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
+		err := lines.header()
+		for err == nil {
+			var ev Event
+			if ev, err = lines.event(); err == nil && !yield(ev, nil) {
+				return
+			}
+		}
+		if err != io.EOF {
+			yield(nil, err)
+		}
+	}
+}
+
+// eventLines reads an events file line by line.
+type eventLines struct {
+	r       *bufio.Reader
+	number  int // number of the line that was read last, from 1
+	decoder *jsonline.Decoder
+}
+
+func (l *eventLines) damaged(err error) error {
+	return fault.Inputf("events, line %d: %w", l.number, err)
+}
+
+// next returns the next line without its newline, or io.EOF after the last.
+func (l *eventLines) next() ([]byte, error) {
+	l.number++
+	var line []byte
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > eventBytesMax:
+			return nil, l.damaged(fmt.Errorf("longer than %s", readable.Count(eventBytesMax, "byte")))
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte("\n")), nil
+		case err == io.EOF && len(line) > 0:
+			return nil, l.damaged(ErrCutOff)
+		case err == io.EOF:
+			return nil, err
+		case err != bufio.ErrBufferFull:
+			return nil, fault.Environmentf("reading events: %w", err)
+		}
+	}
+}
+
+func (l *eventLines) header() error {
+	line, err := l.next()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	var h struct {
+		Type    string `json:"type"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(line, &h); err != nil || h.Type != "events" {
+		return l.damaged(errors.New("this is not an events file"))
+	}
+	switch h.Version {
+	case 1:
+		kinds := eventKinds()
+		kinds["finished"] = kinds[Finished{}.kind()]
+		l.decoder = jsonline.NewDecoder(kinds, "v1")
+	case eventsVersion:
+		l.decoder = jsonline.NewDecoder(eventKinds(), "")
+	default:
+		return l.damaged(fmt.Errorf("events of version %d, and this muster reads versions 1 to %d", h.Version, eventsVersion))
+	}
+	return nil
+}
+
+// eventKinds returns the types of all events by their kinds.
+func eventKinds() map[string]reflect.Type {
+	kinds := map[string]reflect.Type{}
+	for _, ev := range []Event{Started{}, PassStarted{}, CaseStarted{}, CaseRan{}, Engine{}, Note{}, Case{}, NotRun{}, Group{}, Cost{}, Finished{}} {
+		kinds[ev.kind()] = reflect.TypeOf(ev)
+	}
+	return kinds
+}
+
+func (l *eventLines) event() (Event, error) {
+	line, err := l.next()
+	if err != nil {
+		return nil, err
+	}
+	ev, err := l.decoder.Line(line)
+	if err != nil {
+		return nil, l.damaged(err)
+	}
+	return ev.(Event), nil
+}
+
+// EventsMark is the beginning of an events file.
+const EventsMark = `{"type":"events"`
+
+// eventsVersion is the version of the lines that NewEvents writes. A new key does not change
+// the version, because readers ignore unknown keys. Any other change does.
+const eventsVersion = 2
+
+// NewEvents returns a Reporter that writes every event as one JSON line, in
+// one write, so that another program can follow the run. It closes w.
+func NewEvents(w io.WriteCloser) (Reporter, error) {
+	e := &events{w: w, encoder: jsonline.NewEncoder()}
+	return e, e.write(jsonline.Object{Kind: "events", More: []jsonline.Member{{Key: "version", Value: eventsVersion}}})
+}
+
+type events struct {
+	w       io.WriteCloser
+	encoder *jsonline.Encoder
+	cost    *Cost // repeated in the last line
+}
+
+func (e *events) Handle(ev Event) error {
+	if c, ok := ev.(Cost); ok {
+		e.cost = &c
+	}
+	return e.write(eventLine(ev, e.cost))
+}
+
+func (e *events) Close() error { return e.w.Close() }
+
+func (e *events) write(o jsonline.Object) error {
+	if err := e.encoder.WriteLine(e.w, o); err != nil {
+		return fault.Environmentf("--events: %w", err)
+	}
+	return nil
+}
+
+// EncodeLine writes v as one line of JSON. It does not escape "<" and "&", because no browser
+// reads these lines.
+func EncodeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

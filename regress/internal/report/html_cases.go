@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
+	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 )
 
 // pageCases are the rows of the page, with the differences that there is room for.
@@ -155,4 +158,160 @@ func (c *pageCases) row(i int) (row pageCase, err error) {
 	row.Differences = template.HTML(text) // as the template rendered it
 	c.diffs += len(text)
 	return row, err
+}
+
+// pageCause is a cause on the page.
+type pageCause struct {
+	cause.Cause
+	N                                 int // from 1, for the anchor
+	CasesText, CasesNumber, LinesText string
+	SoleText                          string
+	ExampleAt, SmallestAt             string // anchors of the rows, if the cases have some
+	Excerpt                           []diffLine
+	Open                              bool
+	Members                           []pageLink
+	MoreMembers                       string
+	FoldedNames                       []string
+	Share                             float64 // percent of the most frequent cause
+}
+
+// A pageLink links to a case's row, if it has one.
+type pageLink struct{ Name, At string }
+
+// openCauses is the number of causes that are unfolded when the page opens.
+const openCauses = 10
+
+// pageCauses are the causes of the page: the most frequent ones, while there is room.
+type pageCauses struct {
+	p     *page
+	page  *countingWriter
+	cases *pageCases
+	shown int
+	all   string // command that lists all causes
+}
+
+func (p *page) newCauses(w *countingWriter, cases *pageCases, s regress.Summary) *pageCauses {
+	if len(p.causes.causes) == 0 {
+		return nil
+	}
+	return &pageCauses{p: p, page: w, cases: cases, all: allCauses(s)}
+}
+
+// All yields the causes of the table.
+func (c *pageCauses) All() iter.Seq[pageCause] { return c.yield(false) }
+
+// Whole yields these causes with excerpts and cases.
+func (c *pageCauses) Whole() iter.Seq[pageCause] { return c.yield(true) }
+
+func (c *pageCauses) yield(whole bool) iter.Seq[pageCause] {
+	return func(yield func(pageCause) bool) {
+		from := c.page.written
+		for i := range c.p.excerpts {
+			if c.page.written-from > pageCauseBytesMax/2 || !yield(c.p.cause(i, whole, c.cases)) {
+				return
+			}
+			c.shown = i + 1
+		}
+	}
+}
+
+// Number returns the number of causes.
+func (c *pageCauses) Number() int { return len(c.p.causes.causes) }
+
+// Left describes the causes that the page leaves out.
+func (c *pageCauses) Left() string {
+	if left := c.Number() - c.shown; left > 0 {
+		return readable.Count(left, "more cause") + ": " + c.all + " lists all."
+	}
+	return ""
+}
+
+func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
+	c := p.causes.causes[i]
+	v := pageCause{
+		Cause: c, N: i + 1, CasesText: readable.Count(c.Cases, "case"), CasesNumber: readable.Number(c.Cases), LinesText: readable.Number(c.Lines), SoleText: readable.Number(c.Sole),
+		ExampleAt: cases.anchors[c.Example], SmallestAt: cases.anchors[c.Smallest],
+		Open: i < openCauses,
+	}
+	v.ID, v.Name, v.Family = clipped(readable.Line(c.ID), 40), clipped(readable.Line(c.Name), 300), clipped(readable.Line(c.Family), 200)
+	v.Example, v.Smallest = name.Print(c.Example), name.Print(c.Smallest)
+	if most := p.causes.causes[0].Cases; most > 0 {
+		v.Share = 100 * float64(c.Cases) / float64(most)
+	}
+	if !whole {
+		return v
+	}
+	v.Excerpt = diffLines(p.excerpts[i])
+	for _, m := range p.members[i] {
+		v.Members = append(v.Members, pageLink{name.Print(m), cases.anchors[m]})
+	}
+	if more := c.Cases - len(v.Members); more > 0 {
+		v.MoreMembers = readable.Number(more)
+	}
+	for _, f := range c.Folded[:min(len(c.Folded), pageMembersMax)] {
+		v.FoldedNames = append(v.FoldedNames, clipped(readable.Line(f), 300))
+	}
+	return v
+}
+
+// A diffLine is a line of a diff, and the class that colours it.
+type diffLine struct{ Class, Text string }
+
+func diffLines(text string) []diffLine {
+	lines := []diffLine{}
+	for line := range strings.Lines(readable.Text(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		lines = append(lines, diffLine{diffClass(line), line})
+	}
+	return lines
+}
+
+func diffClass(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return "put-in"
+	case strings.HasPrefix(line, "-"):
+		return "taken-out"
+	case strings.HasPrefix(line, "@@"):
+		return "place"
+	case strings.HasPrefix(line, "<"), strings.HasPrefix(line, ">"), strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
+		return "remark"
+	}
+	return ""
+}
+
+// pageDifferences are the differences of one case.
+type pageDifferences struct {
+	Ending string
+	Parts  []pagePart
+	Flaky  string
+	Left   string
+	Show   string
+	Why    string
+}
+
+type pagePart struct{ Name, Words, Diff string }
+
+// pageParts returns what unfolds below a case, or nil if its line says all.
+func pageParts(c Case) *pageDifferences {
+	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
+	hidden := 0
+	for _, one := range c.Differences {
+		if one.Part == outcome.EndingPart {
+			continue
+		}
+		d.Parts = append(d.Parts, pagePart{name.Print(one.Part), oldToNow(one) + remarkOn(one), readable.Text(one.Diff)})
+		hidden += max(one.Hidden, 0)
+	}
+	if len(c.Flaky) > 0 {
+		d.Flaky = flakyParts(c.Flaky)
+	}
+	if c.Verdict == regress.EnvironmentFailed {
+		d.Why = readable.Text(c.Why)
+	}
+	d.Left = leftOut(hidden, c.More)
+	if d.Parts == nil && d.Ending == "" && d.Flaky == "" && d.Why == "" {
+		return nil
+	}
+	return d
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"html/template"
 	"io"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
 	"muster/regress/internal/palette"
 )
@@ -182,4 +184,133 @@ func (p *page) notRunTold(s regress.Summary) string {
 		return "and " + readable.Number(left) + " more"
 	}
 	return ""
+}
+
+// pageCost is what the change costs, as the page shows it.
+type pageCost struct {
+	Over    string
+	Figures []fact
+	Text    []string
+	Plots   []template.HTML
+	Worst   []worstCase
+}
+
+type worstCase struct{ Name, Ratio, Old, New string }
+
+// pageWorstMax bounds the worst cases that the page names.
+const pageWorstMax = 20
+
+// view returns nil if no cost was reported.
+func (c *Cost) view() (*pageCost, error) {
+	if c == nil {
+		return nil, nil
+	}
+	if !c.CPU.IsKnown() {
+		return &pageCost{Text: []string{"There are no figures: " + readable.Line(c.Why) + "."}}, nil
+	}
+	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", c.ratio(c.CPU)}}}
+	if c.Memory.IsKnown() {
+		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", c.ratio(c.Memory)})
+	}
+	if c.Indicative {
+		v.Text = append(v.Text, "Indicative: "+readable.Line(c.Why)+".")
+	} else {
+		v.Text = append(v.Text, "Of "+measuredText(c)+".")
+	}
+	for _, w := range c.Warnings {
+		v.Text = append(v.Text, clipped(readable.Line(w.Text), 1000))
+	}
+	for _, one := range c.Worst[:min(len(c.Worst), pageWorstMax)] {
+		v.Worst = append(v.Worst, worstCase{name.Print(one.Name), ratioDigits(one.CPU) + " ×", milliseconds(one.Old.CPU.Seconds()), milliseconds(one.New.CPU.Seconds())})
+	}
+	plots, err := costPlots(*c)
+	for _, svg := range plots {
+		v.Plots = append(v.Plots, template.HTML(svg)) // safe, because package plot escapes its texts
+	}
+	return v, err
+}
+
+func (c *Cost) ratio(r cost.Ratio) string {
+	if c.vague(r) {
+		return tooLittle
+	}
+	return ratioText(r)
+}
+
+func milliseconds(seconds float64) string {
+	return strconv.FormatFloat(seconds*1000, 'f', 1, 64) + " ms"
+}
+
+// pageEngine describes the runs on an engine, as the page shows them.
+type pageEngine struct {
+	Figures []fact
+	Advice  string
+	Plot    template.HTML
+	Workers []pageWorker
+	More    string
+	Open    bool
+}
+
+type pageWorker struct {
+	Name, Runs, Mean, Took string
+	Share                  float64 // percent of the longest
+}
+
+const (
+	pageWorkersMax = 30
+	openWorkersMax = 8
+)
+
+// engine returns nil if cases ran on this machine.
+func (p *page) engine(s regress.Summary) (*pageEngine, error) {
+	r := s.Engine
+	if r == nil {
+		return nil, nil
+	}
+	v := &pageEngine{Figures: engineFigures(r), Open: len(r.Workers) <= openWorkersMax}
+	if advice := engineAdvice(r); advice != "" {
+		v.Advice = strings.ToUpper(advice[:1]) + advice[1:] + "."
+	}
+	for _, w := range r.Workers[:min(len(r.Workers), pageWorkersMax)] {
+		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), readable.Duration(w.Mean()), readable.Duration(w.Took), 0}
+		if most := r.Workers[0].Took; most > 0 {
+			one.Share = 100 * float64(w.Took) / float64(most)
+		}
+		v.Workers = append(v.Workers, one)
+	}
+	if more := len(r.Workers) - len(v.Workers); more > 0 {
+		v.More = readable.Number(more)
+	}
+	svg, err := p.load.picture()
+	v.Plot = template.HTML(svg) // safe, because package plot escapes its texts
+	return v, err
+}
+
+func engineFigures(r *regress.EngineRuns) []fact {
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	add("Run there", readable.Count(r.Executed, "run"))
+	add("Known already (cached)", readable.Count(r.Cached, "run"))
+	add("Sent", readable.Size(r.Sent))
+	add("Received", readable.Size(r.Received))
+	if r.Executed == 0 || r.Took == 0 {
+		return facts
+	}
+	if r.QueuesKnown == r.Executed {
+		add("Waiting for a worker", readable.Duration(r.Mean(r.Queued))+" a run, "+readable.Duration(r.Queued)+" in all")
+	}
+	add("The command alone", readable.Duration(r.Mean(r.Took))+" a run, "+readable.Duration(r.Took)+" in all")
+	if asked, running := r.AtOnce(); asked > 0 {
+		add("Asked for at once", few(asked)+" in the mean, at most "+strconv.Itoa(r.Jobs))
+		add("Running at once", few(running)+" in the mean")
+	}
+	if slow, ok := r.Slowest(); ok {
+		add("Slowest worker", workerText(slow.Name)+", "+readable.Duration(slow.Mean())+" a run")
+	}
+	add("Longest", longestRunText(r.Longest))
+	return facts
 }

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/name"
 )
 
 // remark is a line that every report shows beside the counts. Readers need it to judge the
@@ -124,4 +126,150 @@ func maskedHeadline(m regress.Masked) string {
 
 func partsIn(parts, cases int) string {
 	return readable.Count(parts, "part") + " in " + readable.Count(cases, "case")
+}
+
+// SourceNamesMax bounds the names in a summary.
+const SourceNamesMax = namedMax
+
+func sourceRemarks(s regress.Sources, most int) (list []remark) {
+	if s.Changed > 0 {
+		list = append(list, sentence("sources", notRecorded(s.Changed, s.Known, "source")+": "+namesOf(s.Names, s.Changed, most)))
+	}
+	if n := s.SharedDiffering(); n > 0 {
+		list = append(list, sentence("shared files", notRecorded(n, s.Shared, "shared file")+" ("+sharedKinds(s)+"): "+namesOf(s.SharedNames, n, most)))
+	}
+	return list
+}
+
+// notRecorded returns how many of some files differ from the record.
+func notRecorded(n, of int, what string) string {
+	text := readable.Number(n) + " of " + readable.Count(of, what)
+	if n == 1 {
+		return text + " is not the one recorded"
+	}
+	return text + " are not those recorded"
+}
+
+// sharedKinds returns the counts of changed, added and removed shared files as text.
+func sharedKinds(s regress.Sources) string {
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{s.SharedChanged, "changed"}, {s.SharedAdded, "added"}, {s.SharedRemoved, "removed"}} {
+		if k.n > 0 {
+			kinds = append(kinds, readable.Number(k.n)+" "+k.what)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// namesOf prints at most most of the first names, and how many of all it leaves out.
+func namesOf(first []string, all, most int) string {
+	shown := printedPaths(first[:min(len(first), most)])
+	text := strings.Join(shown, ", ")
+	if more := all - len(shown); more > 0 {
+		text += " and " + readable.Number(more) + " more"
+	}
+	return text
+}
+
+// FailureText returns a failure in one line.
+func FailureText(f regress.Failure) string {
+	text := name.Print(f.Name) + ": " + f.Ending.String()
+	if f.Line != "" {
+		text += ": " + readable.Line(f.Line)
+	}
+	return text
+}
+
+// failureRemarks returns a remark on each failing case that the summary names.
+func failureRemarks(s regress.Summary) (list []remark) {
+	for _, f := range s.Failing {
+		list = append(list, labelled("failing", FailureText(f)))
+	}
+	if more := s.Endings.Failing() - len(s.Failing); more > 0 && len(s.Failing) > 0 {
+		list = append(list, labelled("failing", readable.Number(more)+" more"))
+	}
+	return list
+}
+
+// toolChanged returns the names of at most most files of the tool that changed since the
+// golden was recorded. It returns "" if none changed.
+func toolChanged(s regress.Summary, most int) string {
+	if len(s.ToolChanged) == 0 {
+		return ""
+	}
+	shown := printedPaths(s.ToolChanged[:min(len(s.ToolChanged), most)])
+	text := strings.Join(shown, ", ")
+	if more := len(s.ToolChanged) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %s (-v names them)", readable.Count(more, "more file"))
+	}
+	return text
+}
+
+// toolText says how many files the tool has, and how they were found. It returns "" if none is
+// known.
+func toolText(s regress.Summary) string {
+	t := s.Tool
+	if t.Files == 0 {
+		return ""
+	}
+	text := "tool: " + readable.Count(t.Files, "file") + ", "
+	if t.Observed == 0 {
+		text += "guessed from the command\n"
+	} else {
+		text += fmt.Sprintf("observed on %s of %s\n", readable.Number(t.Observed), readable.Cases(s.Cases))
+	}
+	if len(t.Varying) > 0 {
+		text += "left out of the tool, as they change while it runs: " + readable.Line(name.List(t.Varying, varyingMax)) + "\n"
+	}
+	return text
+}
+
+const varyingMax = 20 // paths in text
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// printedPaths returns paths as they are printed. The list is never nil, so that JSON has
+// [] and not null.
+func printedPaths(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		list[i] = name.Print(path)
+	}
+	return list
+}
+
+// toolProperties returns the properties of a JUnit report about the tool.
+func toolProperties(s regress.Summary) []junitProperty {
+	if text := toolChanged(s, namedMax); text != "" {
+		return []junitProperty{{"tool_changed", text}}
+	}
+	return nil
+}
+
+// AddMasked adds the parts of a case that were not compared.
+func AddMasked(m *regress.Masked, c Case) {
+	if len(c.Masked)+len(c.Ignored) == 0 {
+		return
+	}
+	m.Cases++
+	m.Holes.Add(c.Holes)
+	m.Parts += len(c.Masked) + len(c.Ignored)
+	if len(c.Ignored) > 0 {
+		m.Ignored++
+		m.IgnoredParts += len(c.Ignored)
+	}
+	if len(c.Masked) == 0 {
+		m.IgnoredAlone++
+	} else if c.Ending != nil && c.Ending.Partial() {
+		m.CutOff++
+		m.CutOffParts += len(c.Masked)
+	}
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/palette"
 )
 
@@ -106,4 +108,118 @@ func worstText(worst []cost.Case) string {
 		list = append(list, fmt.Sprintf("%s %s ×", name.Print(c.Name), ratioDigits(c.CPU)))
 	}
 	return strings.Join(list, ", ")
+}
+
+// EngineWords describes where an engine ran a case, and how long. It returns "" for a run on
+// this machine.
+func EngineWords(r *outcome.EngineRun) string {
+	if r == nil {
+		return ""
+	}
+	var words []string
+	add := func(ok bool, text string) {
+		if ok {
+			words = append(words, text)
+		}
+	}
+	ran := "ran"
+	if r.Cached {
+		words = append(words, "cached")
+		ran = "once ran"
+	}
+	add(r.Worker != "", ran+" on "+workerText(r.Worker))
+	add(r.Worker == "" && !r.Cached, ran)
+	add(r.QueueKnown && !r.Cached, "queued "+readable.Duration(r.Queued))
+	add(r.Took > 0, "took "+readable.Duration(r.Took))
+	return strings.Join(words, ", ")
+}
+
+// workerColumnsMax bounds the name of a worker, which may contain a long ID.
+const workerColumnsMax = 24
+
+func workerText(raw string) string { return shorten(name.Print(raw), workerColumnsMax) }
+
+// beside joins two texts if both exist.
+func beside(words, between, where string) string {
+	if words == "" || where == "" {
+		return words + where
+	}
+	return words + between + where
+}
+
+// engineCounts says how many results came from the engine's cache.
+func engineCounts(r *regress.EngineRuns) string {
+	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
+}
+
+func engineBytes(r *regress.EngineRuns) string {
+	return "sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)
+}
+
+// engineWaits gives the mean times that runs waited and took.
+func engineWaits(r *regress.EngineRuns) string {
+	if r.Executed == 0 || r.Took == 0 {
+		return ""
+	}
+	if r.QueuesKnown < r.Executed {
+		return "in the mean a run took " + readable.Duration(r.Mean(r.Took))
+	}
+	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", readable.Duration(r.Mean(r.Queued)), readable.Duration(r.Mean(r.Took)))
+}
+
+// engineLoad gives the number of runs at once.
+func engineLoad(r *regress.EngineRuns) string {
+	asked, running := r.AtOnce()
+	if asked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s were asked for at once (--remote-jobs %s), %s ran", few(asked), readable.Number(r.Jobs), few(running))
+}
+
+// few formats the mean of some counts.
+func few(n float64) string {
+	if n >= 9.95 {
+		return readable.Number(int64(n + 0.5))
+	}
+	return strconv.FormatFloat(finite(n), 'f', 1, 64)
+}
+
+// engineSeen names the workers, or returns "" if they have no names.
+func engineSeen(r *regress.EngineRuns) string {
+	if len(r.Workers) == 0 {
+		return ""
+	}
+	text := readable.Count(len(r.Workers), "worker")
+	if slow, ok := r.Slowest(); ok {
+		text += fmt.Sprintf(", the slowest %s with %s a run, all %s", workerText(slow.Name), readable.Duration(slow.Mean()), readable.Duration(r.Mean(r.Took)))
+	}
+	return text
+}
+
+func longestRunText(l regress.LongestRun) string {
+	if l.Took == 0 {
+		return ""
+	}
+	text := name.Print(l.Name) + ", " + readable.Duration(l.Took)
+	if l.Worker != "" {
+		text += " on " + workerText(l.Worker)
+	}
+	return text
+}
+
+// engineLines describes the runs on an engine, beyond their number.
+func engineLines(r *regress.EngineRuns) []string {
+	lines := []string{engineBytes(r)}
+	if seen := engineSeen(r); seen != "" {
+		lines[0] = seen + "; " + lines[0]
+	}
+	for _, one := range []string{engineWaits(r), engineLoad(r), engineAdvice(r)} {
+		if one != "" {
+			lines = append(lines, one)
+		}
+	}
+	if longest := longestRunText(r.Longest); longest != "" && r.Executed > 1 {
+		lines = append(lines, "longest: "+longest)
+	}
+	return lines
 }

@@ -3,6 +3,8 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"muster/internal/readable"
@@ -205,4 +207,167 @@ func (s *sheet) marks(edits []cause.Attributed, old bool) (marked []stretch) {
 type stretch struct {
 	cause.Span
 	mark Mark
+}
+
+// Mode is a form of layout for a difference.
+type Mode string
+
+// The closed set of forms.
+const (
+	Unified Mode = "unified" // the old lines, then the new ones
+	Sides   Mode = "sides"   // old left, new right
+	Words   Mode = "words"   // one text, with removed and added words in it
+)
+
+// Modes lists the forms in the order in which views cycle through them.
+func Modes() []Mode { return []Mode{Unified, Sides, Words} }
+
+// Kind is the kind of a line.
+type Kind string
+
+// The closed set of kinds. A view may use them as names of CSS classes.
+const (
+	Same    Kind = "same"
+	Gone    Kind = "gone"    // only in the old text
+	Come    Kind = "come"    // only in the new text
+	Changed Kind = "changed" // both, in Sides and Words
+	Heading Kind = "heading" // position of the next lines in the texts
+	Remark  Kind = "remark"  // something that is left out or invisible
+)
+
+// Mark is the marking of a span of a line.
+type Mark string
+
+// The closed set of marks.
+const (
+	Plain     Mark = ""
+	GoneMark  Mark = "gone"
+	ComeMark  Mark = "come"
+	GoneOther Mark = "gone-other" // an edit of another item than the one in focus
+	ComeOther Mark = "come-other"
+)
+
+// A Span is a stretch of a line. It has no control characters except tabs, so it cannot drive a
+// terminal or hide.
+type Span struct {
+	Text string `json:"text"`
+	Mark Mark   `json:"mark,omitempty"`
+}
+
+// A Line is one line of a difference.
+type Line struct {
+	Kind  Kind   `json:"kind"`
+	Old   int    `json:"old,omitempty"` // number of the line, from 1; 0 = none
+	Now   int    `json:"now,omitempty"`
+	Left  []Span `json:"left,omitempty"`  // the old text in Sides, else the whole line
+	Right []Span `json:"right,omitempty"` // the new text, in Sides
+}
+
+// A Layout controls how a difference is laid out. A zero field stands for its default.
+type Layout struct {
+	Mode    Mode // Unified
+	Focus   int  // index of the item in focus, or All
+	Others  bool // also show edits that belong only to other items
+	Lines   int  // largest number of lines, default 400; remarks are not counted
+	Columns int  // bytes of a line, default 400; a remark counts the rest
+	Context int  // equal lines around an edit, default 3
+}
+
+// All as a Focus means no particular item.
+const All = -1
+
+func (l Layout) withDefaults() Layout {
+	if l.Mode == "" {
+		l.Mode = Unified
+	}
+	if l.Lines == 0 {
+		l.Lines = 400
+	}
+	if l.Columns == 0 {
+		l.Columns = 400
+	}
+	if l.Context == 0 {
+		l.Context = 3
+	}
+	return l
+}
+
+// The effect of decisions is defined here only, for the terminal, the browser and accept. A
+// case goes into the golden once all its items are accepted (isOpen, Ready). If all cases of an
+// item were accepted by name, the item is accepted too (isWhole, Take, WithPromoted).
+
+// isOpen reports whether an item keeps its cases out of the golden.
+func (r *Review) isOpen(item int) bool { return r.State(item) != Accepted }
+
+// Ready reports whether all items of a case are accepted. Such a case goes into the golden,
+// unless it is there already.
+func (r *Review) Ready(c int) bool { return !slices.ContainsFunc(r.cases[c].Items, r.isOpen) }
+
+// Promotable reports whether a commit would promote a case: it is ready and not in the golden
+// yet.
+func (r *Review) Promotable(c int) bool { return !r.cases[c].Promoted && r.Ready(c) }
+
+// A Wait is a case that is kept out of the golden by some of its items, although others are
+// accepted.
+type Wait struct {
+	Case int
+	For  []int // indexes of items that are not accepted
+}
+
+// Waiting returns the waiting cases, in order.
+func (r *Review) Waiting() (waits []Wait) {
+	for i := range r.cases {
+		if r.cases[i].Promoted {
+			continue
+		}
+		w := Wait{Case: i}
+		for _, item := range r.cases[i].Items {
+			if r.isOpen(item) {
+				w.For = append(w.For, item)
+			}
+		}
+		if len(w.For) > 0 && len(w.For) < len(r.cases[i].Items) {
+			waits = append(waits, w)
+		}
+	}
+	return waits
+}
+
+// isWhole reports whether all cases of an item are in the golden.
+func (it *Item) isWhole(inside func(c int) bool) bool {
+	return len(it.Members) > 0 && !slices.ContainsFunc(it.Members, func(c int) bool { return !inside(c) })
+}
+
+// Take records that cases go into the golden, whatever the state of their items. It accepts the
+// items whose cases are then all in the golden, even items that were rejected. Other items stay
+// as they are, because accepting them would promote further cases. The cases count as promoted
+// from then on.
+func (r *Review) Take(chosen func(name string) bool) {
+	touched := map[int]bool{}
+	for i := range r.cases {
+		if c := &r.cases[i]; chosen(c.Name) {
+			c.Promoted = true
+			for _, item := range c.Items {
+				touched[item] = true
+			}
+		}
+	}
+	for _, item := range slices.Sorted(maps.Keys(touched)) {
+		if r.items[item].isWhole(func(c int) bool { return r.cases[c].Promoted }) {
+			r.decide([]int{item}, Accepted)
+		}
+	}
+}
+
+// WithPromoted returns written decisions, by ID. It adds the acceptance of each undecided item
+// whose cases are all in the golden by now.
+func WithPromoted(items []Item, cases []Case, written map[string]State, promoted func(name string) bool) map[string]State {
+	states := decisions(written)
+	for i := range items {
+		id := items[i].ID
+		if states[id] == Undecided && items[i].isWhole(func(c int) bool { return promoted(cases[c].Name) }) {
+			states[id] = Accepted
+		}
+	}
+	return states
 }

@@ -7,8 +7,12 @@
 package review
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+
+	"muster/regress/internal/cause"
 )
 
 // State is the state of an item.
@@ -237,4 +241,44 @@ func ByID(a, b string) int {
 		return len(a) - len(b)
 	}
 	return strings.Compare(a, b)
+}
+
+// EncodeDecisions encodes decisions, by ID, for a file.
+func EncodeDecisions(by map[string]State) ([]byte, error) { return json.MarshalIndent(by, "", " ") }
+
+// DecodeDecisions is the inverse of EncodeDecisions. Empty text means no decisions. It refuses
+// a state that is not a decision.
+func DecodeDecisions(text []byte) (map[string]State, error) {
+	by := map[string]State{}
+	if text == nil {
+		return by, nil
+	}
+	if err := json.Unmarshal(text, &by); err != nil {
+		return nil, err
+	}
+	for id, s := range by {
+		if s != Accepted && s != Rejected {
+			return nil, fmt.Errorf("%q is not a decision on %q", s, id)
+		}
+	}
+	return decisions(by), nil // null means none
+}
+
+// A Difference is everything in which a case differs.
+type Difference struct {
+	Case   string // the case's printed name
+	Ending string // "exit 0 → exit 1"; empty if both ended alike
+	Where  string // the engine's worker and times; empty for a run on this machine
+	Parts  []Part
+	Why    string // why nothing can be shown, or empty
+}
+
+// A Part is one part that differs.
+type Part struct {
+	Name     string // stdout, stderr, or a file's printed name
+	Words    string // "12 bytes → 14 bytes": the only description of a part whose contents cannot be compared
+	Old, Now []byte
+	// Edits replace Old by Now. Their causes are indexes of items. If there are none, the
+	// review computes the difference.
+	Edits []cause.Attributed
 }

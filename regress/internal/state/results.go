@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 
 	"muster/regress"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -52,4 +54,141 @@ func (r *Run) Results() ([]Result, error) {
 		parseEngine(results[i].Engine)
 	}
 	return results, nil
+}
+
+// Summary is the part of a run's summary that run.json keeps. The list of runs and merges read
+// it.
+type Summary struct {
+	Interrupted  bool           `json:"interrupted"`
+	Cases        int            `json:"cases"`
+	NotRun       int            `json:"not_run"`
+	NotIdentical int            `json:"not_identical"`
+	Recorded     int            `json:"recorded"`
+	Failing      int            `json:"failing,omitempty"` // cases of a record that did not exit with 0
+	Engine       *SummaryEngine `json:"engine,omitempty"`  // nil for a run on this machine
+
+	// These fields are for merges.
+	ToolChanged []string        `json:"tool_changed,omitempty"`
+	Sources     regress.Sources `json:"sources,omitzero"`
+	Settings    []string        `json:"settings,omitempty"`
+	Selection   string          `json:"selection,omitempty"`
+	NotSampled  int             `json:"not_in_sample,omitempty"`
+}
+
+// SummaryEngine counts the runs on an engine.
+type SummaryEngine struct {
+	Cached   int `json:"cached"`
+	Executed int `json:"executed"`
+}
+
+// SummaryOf returns the part of a summary that is kept.
+func SummaryOf(s regress.Summary) Summary {
+	k := Summary{
+		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded, Failing: s.Endings.Failing(),
+		ToolChanged: s.ToolChanged, Sources: s.Sources, Settings: s.Settings, Selection: s.Selection, NotSampled: s.NotSampled,
+	}
+	if r := s.Engine; r != nil {
+		k.Engine = &SummaryEngine{r.Cached, r.Executed}
+	}
+	return k
+}
+
+// Encode returns v as JSON, with every string in printed form. Names, paths and arguments are
+// raw bytes, which JSON cannot hold.
+func Encode[T any](v T) (json.RawMessage, error) {
+	err := replaceStrings(reflect.ValueOf(&v).Elem(), func(s string) (string, error) { return name.Print(s), nil })
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Environmentf("keep the run: %w", err)
+	}
+	return text, nil
+}
+
+// Decode is the inverse of Encode.
+func Decode[T any](text json.RawMessage) (v T, err error) {
+	if err = json.Unmarshal(text, &v); err == nil {
+		err = replaceStrings(reflect.ValueOf(&v).Elem(), name.Parse)
+	}
+	return v, err
+}
+
+// replaceStrings replaces every string in v by f of it. It copies slices first.
+func replaceStrings(v reflect.Value, f func(string) (string, error)) error {
+	switch v.Kind() {
+	case reflect.String:
+		s, err := f(v.String())
+		if err == nil {
+			v.SetString(s)
+		}
+		return err
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !v.Field(i).CanSet() {
+				continue
+			}
+			if err := replaceStrings(v.Field(i), f); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			return nil
+		}
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(own, v)
+		v.Set(own)
+		for i := range own.Len() {
+			if err := replaceStrings(own.Index(i), f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Pair is the cost of a case under both commands, run one right after the other.
+type Pair struct {
+	Name []byte `json:"name"`
+	Old  Took   `json:"old"`
+	New  Took   `json:"new"`
+}
+
+// Took is the cost of one run.
+type Took struct {
+	CPU  int64 `json:"cpu_ns"`
+	Wall int64 `json:"wall_ns"`
+	Peak int64 `json:"peak_kib"`
+}
+
+// Pairs appends to a run's pairs.jsonl. --resume reads it, so that an interruption does not
+// change the figures of the cost. One goroutine uses it at a time.
+type Pairs struct{ journal }
+
+// OpenPairs returns the pairs of an interrupted run, and opens the file for more.
+func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
+	path := r.File("pairs.jsonl")
+	pairs, whole, err := readJournal[Pair](path)
+	if err != nil {
+		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	j, err := openJournal(path, whole)
+	if err != nil {
+		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return &Pairs{j}, pairs, nil
+}
+
+// Add appends a pair. The pair reaches the file with the next Flush at the latest.
+func (p *Pairs) Add(pair Pair) error {
+	text, err := json.Marshal(pair)
+	if err == nil {
+		_, err = p.buf.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fault.Environmentf("state of the run: %w", err)
+	}
+	return nil
 }

@@ -1,18 +1,25 @@
 package tool
 
 import (
+	"context"
+	"debug/elf"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"muster/internal/readable"
+	"muster/regress"
 	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
+	"muster/regress/internal/program"
 )
 
 // Bounds of one tool.
@@ -166,5 +173,128 @@ func (b *builder) add(path string, as closure.Role) error {
 	f.Digest, f.Stamp = digest.Hash, digest.Stamp
 	b.known[path] = true
 	b.files = append(b.files, f)
+	return nil
+}
+
+// compileLeave compiles the globs of files that do not count. A glob without a slash matches
+// the base name, and any other glob the absolute path.
+func (b *builder) compileLeave() (*glob.Set, error) {
+	var list []string
+	for _, pattern := range b.o.Leave {
+		list = append(list, b.absolute(pattern))
+	}
+	set, err := glob.Compile(list...)
+	if err != nil {
+		return nil, fault.Inputf("--no-tool-file: %w", err)
+	}
+	return set, nil
+}
+
+func (b *builder) absolute(pattern string) string {
+	if strings.Contains(pattern, "/") && !path.IsAbs(pattern) {
+		return path.Join(b.here, pattern)
+	}
+	return pattern
+}
+
+// addGiven adds the files that --tool-file matches.
+func (b *builder) addGiven() error {
+	for _, pattern := range b.o.Add {
+		if _, err := glob.Compile(pattern); err != nil {
+			return fault.Inputf("--tool-file: %w", err)
+		}
+		err := doublestar.GlobWalk(os.DirFS("/"), strings.TrimPrefix(b.fromHere(pattern), "/"), func(file string, e fs.DirEntry) error {
+			if file = "/" + file; !isFile(os.Stat(file)) {
+				return nil
+			}
+			return b.add(file, closure.Given)
+		})
+		if err != nil {
+			if regress.ClassOf(err) != regress.None {
+				return err
+			}
+			return fault.Environmentf("--tool-file %s: %w", name.Print(pattern), fault.Reason(err))
+		}
+	}
+	return nil
+}
+
+// fromHere returns a pattern from the root. The name of the current folder may hold characters
+// of patterns, so they are escaped.
+func (b *builder) fromHere(pattern string) string {
+	if path.IsAbs(pattern) {
+		return path.Clean(pattern)
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(filepath.ToSlash(b.here))
+	return path.Join(escaped, pattern)
+}
+
+// addNeeds adds the files that a file cannot start without: the interpreter of a script, or
+// the loader and libraries of a program. Other files need none.
+func (b *builder) addNeeds(ctx context.Context, f closure.File) error {
+	if f.Role == closure.Library || f.Role == closure.Loader {
+		return nil // its program brings what it needs
+	}
+	words, err := program.Script(f.Resolved)
+	if err != nil {
+		return nil // it was readable a moment ago: the watch reports a change
+	}
+	if len(words) > 0 {
+		return b.addInterpreter(words)
+	}
+	e, err := elf.Open(f.Resolved)
+	if err != nil {
+		return nil // no program
+	}
+	defer e.Close()
+	loader, err := program.Interpreter(e)
+	if err != nil || loader == "" {
+		return nil // damaged, or static
+	}
+	return b.addLibraries(ctx, f, loader)
+}
+
+// addInterpreter adds the files in a script's first line: the interpreter, and the program
+// that env finds. An interpreter may be a script itself. The chain ends because add takes
+// each file once.
+func (b *builder) addInterpreter(words []string) error {
+	if err := b.addNamed(words[0], closure.Interpreter); err != nil {
+		return err
+	}
+	rest := strings.Fields(strings.Join(words[1:], " "))
+	for _, word := range rest {
+		word = strings.TrimPrefix(word, "-S")
+		if path.IsAbs(word) {
+			if err := b.addNamed(word, closure.Word); err != nil {
+				return err
+			}
+		}
+		if path.Base(words[0]) != "env" {
+			continue
+		}
+		if found := b.inPath(word); found != "" {
+			if err := b.add(found, closure.Interpreter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addLibraries adds the loader of a program, and the libraries that the loader finds. A
+// missing library is no error here: the tool itself fails without it.
+func (b *builder) addLibraries(ctx context.Context, f closure.File, loader string) error {
+	if err := b.addNamed(loader, closure.Loader); err != nil {
+		return err
+	}
+	found, err := program.Loader{Path: loader, Folders: b.library}.Libraries(ctx, f.Resolved)
+	if err != nil {
+		return nil // damaged, or of another machine: it cannot start
+	}
+	for _, library := range found.Paths {
+		if err := b.addNamed(library, closure.Library); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"context"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/content"
@@ -9,6 +10,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
 )
 
@@ -103,4 +105,134 @@ func (f *firstRuns) comparePair(ctx context.Context, t pass.Task, ref, now *exec
 		}
 	}
 	return got
+}
+
+// furtherRuns makes the runs of cases after their first ones. Several goroutines may call its
+// methods.
+type furtherRuns struct {
+	runner  pass.Runner
+	judge   *Judge
+	numbers RunNumbers
+	emit    func(report.Event)
+}
+
+// judgement is the verdict on a case after its further runs.
+type judgement struct {
+	err    error
+	judged report.Case
+	cpu    time.Duration // of the further runs
+}
+
+// countLeft returns how many further runs these cases still get.
+func (f *furtherRuns) countLeft(cases []undecidedCase) (runs int) {
+	for _, u := range cases {
+		runs += max(0, f.numbers.of(u)-u.runs)
+	}
+	if f.judge.Reference != nil {
+		runs *= 2
+	}
+	return runs
+}
+
+// run makes the further runs of a case, and then judges the case.
+func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
+	series := runSeries{all: f, first: u, avoid: u.lane, equal: u.equalRuns()}
+	if j.err = series.run(ctx); j.err != nil {
+		return j
+	}
+	j.cpu = series.cpu
+	var decided bool
+	if j.judged, decided, j.err = f.judge.decide(u.task); !decided {
+		j.judged = u.ifIdentical
+	}
+	j.judged.Engine = u.onEngine
+	j.judged.Ignored = content.Union(j.judged.Ignored, series.left.Ignored)
+	return j
+}
+
+// runSeries is the series of further runs of one case.
+type runSeries struct {
+	all   *furtherRuns
+	first undecidedCase
+	avoid int // the lane of the run before
+	equal int // runs that equalled the baseline before the first one that is stored
+	cpu   time.Duration
+	left  content.Uncompared // in these runs
+}
+
+// run makes the runs, each on another lane than the one before. It merges them into the
+// stored record of the case.
+func (s *runSeries) run(ctx context.Context) error {
+	judge, name := s.all.judge, s.first.task.Entry.Name
+	for number := 2; number <= s.all.numbers.of(s.first); number++ {
+		if judge.Reference != nil {
+			if err := s.runReference(ctx, judge.Reference, number); err != nil {
+				return err
+			}
+		}
+		rec, _, err := judge.Found.Get(name)
+		if err != nil {
+			return err
+		}
+		if rec.Runs >= number {
+			continue // an interrupted run made it
+		}
+		if err := s.runOnce(ctx, s.all.runner.Command(name), number, s.compare); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runOnce makes one run and hands it to take.
+func (s *runSeries) runOnce(ctx context.Context, c *exec.Command, number int, take func(context.Context, *exec.Result) error) error {
+	t := s.first.task
+	r, err := s.all.runner.RunOnce(ctx, t, c, number, s.avoid, true)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	s.all.emit(report.CaseRan{Name: t.Entry.Name, Pass: number, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+	s.cpu += r.Cost.CPU
+	s.avoid = r.Lane
+	return take(ctx, r)
+}
+
+// compare compares a run with the baseline. It stores the run unless all runs so far equal the
+// baseline.
+func (s *runSeries) compare(ctx context.Context, r *exec.Result) error {
+	judge, name := s.all.judge, s.first.task.Entry.Name
+	l, left, err := judge.Compare(name, r)
+	if err != nil {
+		return err
+	}
+	s.left.Ignored = content.Union(s.left.Ignored, left.Ignored)
+	_, stored, err := judge.Found.Get(name)
+	switch {
+	case err != nil:
+		return err
+	case stored:
+		return judge.Found.Merge(ctx, name, r, l, judge.Comparer.Same)
+	case l == keep.Alike:
+		s.equal++
+		return nil
+	case s.equal == 0:
+		return judge.Found.Put(ctx, name, r, l)
+	}
+	old, _, err := judge.Baseline.Get(name)
+	if err != nil {
+		return err
+	}
+	return judge.Found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, s.equal, keep.Equalled{Outcome: &old.Outcome, Open: judge.Baseline.Content, Same: judge.Comparer.Same})
+}
+
+// runReference runs the reference of a compare once more.
+func (s *runSeries) runReference(ctx context.Context, reference *Reference, number int) error {
+	name := s.first.task.Entry.Name
+	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= number {
+		return err
+	}
+	return s.runOnce(ctx, reference.Command, number, func(ctx context.Context, r *exec.Result) error {
+		return reference.Merge(ctx, name, r, keep.Unmatched, s.all.judge.Comparer.Same)
+	})
 }

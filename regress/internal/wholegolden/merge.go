@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"muster/internal/readable"
@@ -157,4 +160,215 @@ func mergeShared(shards []Shard) (map[string]outcome.Digest, error) {
 		}
 	}
 	return all, nil
+}
+
+// mergeMetas returns the meta of a merged golden. Settings that change outcomes must be equal
+// in all shards.
+func mergeMetas(shards []Shard) (golden.Meta, error) {
+	m := shards[0].Meta()
+	isMoved := slices.ContainsFunc(shards, func(s Shard) bool { return s.Meta().Reference != nil })
+	first := settings(m, isMoved)
+	machines, versions := []string{m.Machine}, []string{m.MusterVersion}
+	var conflicts []string
+	for _, s := range shards[1:] {
+		other := s.Meta()
+		now := settings(other, isMoved)
+		conflict := func(key, here, there string) {
+			if here != there {
+				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(here), shards[0].Name, orNone(there), s.Name))
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
+			conflict(key, first[key], now[key])
+		}
+		m.Tool = mergeTools(m.Tool, other.Tool, conflict)
+		if r := other.Reference; r != nil && (m.Reference == nil || r.Moved.After(m.Reference.Moved)) {
+			m.Reference = r
+		}
+		if other.Created.After(m.Created) {
+			m.Created = other.Created
+		}
+		m.Repeat = min(m.Repeat, other.Repeat)
+		m.FromEngine = m.FromEngine || other.FromEngine
+		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
+		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
+	}
+	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {
+		return m, err
+	}
+	m.Machine, m.MusterVersion = distinct(machines), distinct(versions)
+	m.Run, m.AcceptedRun, m.AcceptBase = "", "", outcome.Digest{}
+	var err error
+	m.Selection, err = mergeSelections(shards)
+	return m, err
+}
+
+// settings returns the values that must be equal, by their names in errors: the settings that
+// change outcomes. If an accept changed the command of any shard, the command of the record is
+// among them.
+func settings(m golden.Meta, isMoved bool) map[string]string {
+	all := map[string]string{
+		"the tool's SHA-256":   digestText(m.ExecutableDigest),
+		"the corpus's SHA-256": digestText(m.Corpus),
+		"the engine's SHA-256": digestText(m.Preflight),
+		"the environment":      strings.Join(printedList(m.Env), " "),
+	}
+	if isMoved {
+		all["the command of the record"] = recorderText(m)
+	}
+	for _, c := range commands(m.Command) {
+		what := "the command"
+		if c.Glob != "" {
+			what += " for " + c.Glob
+		}
+		all[what] = fmt.Sprintf("%q", c.Args)
+	}
+	for key, value := range m.Flags {
+		all[name.Print(key)] = name.Print(value)
+	}
+	return all
+}
+
+// mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
+// with two contents is a conflict.
+func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
+	all := slices.Clone(a)
+	for _, f := range b {
+		i := slices.IndexFunc(a, func(of golden.ToolFile) bool { return of.Path == f.Path })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", a[i].Digest.String(), f.Digest.String())
+	}
+	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+// recorderText returns the command and the executable that recorded the golden.
+func recorderText(m golden.Meta) string {
+	r := m.Recorder()
+	return fmt.Sprintf("%s with %s", commands(r.Command), digestText(r.ExecutableDigest))
+}
+
+func digestText(d outcome.Digest) string {
+	if !isKnown(d) {
+		return ""
+	}
+	return d.String()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func union(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+func distinct(list []string) string {
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), ", ")
+}
+
+// refuseOtherShared refuses two shards whose shared files differ.
+func refuseOtherShared(a, b map[string]outcome.Digest, nameA, nameB string) error {
+	var conflicts []string
+	for _, n := range slices.Sorted(maps.Keys(a)) {
+		if b[n] != a[n] {
+			conflicts = append(conflicts, fmt.Sprintf("%s is another in %s than in %s", name.Print(n), nameA, nameB))
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(b)) {
+		if _, both := a[n]; !both {
+			conflicts = append(conflicts, fmt.Sprintf("%s is only in %s", name.Print(n), nameB))
+		}
+	}
+	return refuse(conflicts, "shared file", "record all partitions of one corpus")
+}
+
+// mergeSelections returns the common selection of all shards. Equal selections stay as they are. A
+// complete set of partitions becomes the selection without a partition. Selections by globs alone
+// become one with all globs.
+func mergeSelections(shards []Shard) (golden.Selection, error) {
+	all := shards[0].Meta().Selection
+	if areEqual(shards, func(*golden.Selection) {}) {
+		return all, nil
+	}
+	if areEqual(shards, func(s *golden.Selection) { s.Partition = "" }) {
+		all.Partition = ""
+		return all, checkPartitions(shards)
+	}
+	alone := all.Partition == "" && all.Sample == 0 && len(all.Filters) == 0
+	if alone && areEqual(shards, func(s *golden.Selection) { s.Globs = nil }) {
+		all.Globs = unionGlobs(shards)
+		return all, nil
+	}
+	var texts []string
+	for _, s := range shards {
+		texts = append(texts, fmt.Sprintf("%s of %s", s.Name, selection(s.Meta().Selection)))
+	}
+	return all, fault.Inputf("these goldens have different selections: %s: record partitions of one selection", strings.Join(texts, "; "))
+}
+
+// areEqual reports whether all selections are equal once without has removed some fields.
+func areEqual(shards []Shard, without func(*golden.Selection)) bool {
+	first := shards[0].Meta().Selection
+	without(&first)
+	for _, s := range shards[1:] {
+		other := s.Meta().Selection
+		if without(&other); !reflect.DeepEqual(first, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkPartitions returns an error that names the missing partitions, if any.
+func checkPartitions(shards []Shard) error {
+	have, parts := map[int]bool{}, 0
+	for _, s := range shards {
+		text := s.Meta().Selection.Partition
+		if text == "" {
+			return nil // it has all of them
+		}
+		var k, n int
+		if _, err := fmt.Sscanf(text, "hash:%d/%d", &k, &n); err != nil || k < 1 || k > n {
+			return fault.Inputf("%s has the unknown partition %q: use a newer muster", s.Name, text)
+		}
+		if parts != 0 && n != parts {
+			return fault.Inputf("%s is one of %d partitions, and %s one of %d: record all with the same number", shards[0].Name, parts, s.Name, n)
+		}
+		parts = n
+		have[k] = true
+	}
+	var missing []string
+	for k := 1; k <= parts && len(missing) < conflictsMax; k++ {
+		if !have[k] {
+			missing = append(missing, fmt.Sprintf("hash:%d/%d", k, parts))
+		}
+	}
+	if len(missing) > 0 {
+		return fault.Inputf("%d of %d partitions are given: add the goldens of the others, such as %s", len(have), parts, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// unionGlobs returns the globs of all shards, or nil if one shard selects everything.
+func unionGlobs(shards []Shard) []string {
+	var all []string
+	for _, s := range shards {
+		globs := s.Meta().Selection.Globs
+		if len(globs) == 0 {
+			return nil
+		}
+		all = append(all, globs...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

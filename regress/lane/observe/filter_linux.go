@@ -3,6 +3,10 @@
 package observe
 
 import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -82,4 +86,255 @@ func compile(executable uintptr) []instruction {
 // assemble returns the filter as seccomp(2) takes it.
 func assemble(list []instruction) *program {
 	return &program{length: uint16(len(list)), first: unsafe.SliceData(list)}
+}
+
+// address is the address of a connect(2). At most one field is set.
+type address struct {
+	path   string // of a socket in the file system, as the process spelled it
+	shared string // for people: a place in the network, or in its list of names
+}
+
+// parseAddress reads a struct sockaddr. Addresses of the kernel are empty.
+func parseAddress(b []byte) address {
+	if len(b) < 2 {
+		return address{}
+	}
+	switch int(b[0]) | int(b[1])<<8 {
+	case syscall.AF_UNIX:
+		name := b[2:]
+		if len(name) > 1 && name[0] == 0 {
+			return address{shared: "socket @" + strings.ToValidUTF8(string(name[1:]), "?")}
+		}
+		text, _, _ := bytes.Cut(name, []byte{0})
+		return address{path: string(text)}
+	case syscall.AF_INET, syscall.AF_INET6:
+		if len(b) >= 4 {
+			return address{shared: "an internet address, port " + strconv.Itoa(int(b[2])<<8|int(b[3]))}
+		}
+	}
+	return address{}
+}
+
+const pageBytes = 4096
+
+// vector is struct iovec.
+type vector struct {
+	base   uintptr
+	length uintptr
+}
+
+// pages is memory for a text of another process.
+type pages [2 * pageBytes]byte
+
+// readString reads a text that ends with a zero byte from the memory of a process.
+func (b *pages) readString(pid uint32, address uint64) (string, error) {
+	// The text may end just before a page that is not mapped, so each page is read by itself.
+	first := pageBytes - address%pageBytes
+	n, err := copyFrom(pid, b[:first+pageBytes], []vector{{uintptr(address), uintptr(first)}, {uintptr(address + first), pageBytes}})
+	if err != nil {
+		return "", err
+	}
+	text, _, ended := bytes.Cut(b[:n], []byte{0})
+	if !ended {
+		return "", syscall.ENAMETOOLONG
+	}
+	return string(text), nil
+}
+
+// readFrom reads bytes from the memory of a process.
+func readFrom(pid uint32, address uint64, into []byte) error {
+	n, err := copyFrom(pid, into, []vector{{uintptr(address), uintptr(len(into))}})
+	if err == nil && n < len(into) {
+		err = syscall.EFAULT
+	}
+	return err
+}
+
+func copyFrom(pid uint32, into []byte, remote []vector) (n int, err error) {
+	local := struct { // struct iovec, with an address that the garbage collector knows
+		base   *byte
+		length uintptr
+	}{unsafe.SliceData(into), uintptr(len(into))}
+	r, _, e := syscall.RawSyscall6(sysProcessVMReadv, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(unsafe.SliceData(remote))), uintptr(len(remote)), 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(r), nil
+}
+
+// errUnseen says that the kernel cannot spell the path of a folder or file for the helper.
+var errUnseen = errors.New("no path")
+
+// folderOf returns the folder in which a relative path of a process begins: that of a descriptor,
+// or its working folder. It returns ESTALE if that is removed.
+func folderOf(pid uint32, descriptor int32) (string, error) {
+	name := "/proc/" + strconv.Itoa(int(pid))
+	if descriptor == atCwd {
+		name += "/cwd"
+	} else {
+		name += "/fd/" + strconv.Itoa(int(descriptor))
+	}
+	folder, err := readLink(name)
+	switch {
+	case err == syscall.ENAMETOOLONG, strings.HasPrefix(folder, "(unreachable)"):
+		return "", errUnseen
+	case err == nil && !strings.HasPrefix(folder, "/"):
+		return "", syscall.ENOTDIR // a pipe or a socket
+	case strings.HasSuffix(folder, " (deleted)"):
+		var st syscall.Stat_t
+		if syscall.Stat(name, &st) != nil || st.Nlink == 0 {
+			return "", syscall.ESTALE
+		}
+	}
+	return folder, err
+}
+
+func readLink(name string) (string, error) {
+	var buf [pageBytes]byte
+	n, err := syscall.Readlink(name, buf[:])
+	if err == nil && n == len(buf) {
+		err = syscall.ENAMETOOLONG
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// absolute returns a path of a process from the root. An empty path is the folder itself.
+func absolute(pid uint32, folder int32, path string) (string, error) {
+	if strings.HasPrefix(path, "/") {
+		return clean(path), nil
+	}
+	base, err := folderOf(pid, folder)
+	if err != nil {
+		return "", err
+	}
+	return clean(base + "/" + path), nil
+}
+
+// clean removes empty and "." parts of a path. It keeps "..", which may follow a link.
+func clean(path string) string {
+	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasSuffix(path, "/") {
+		return path
+	}
+	return rebuild(path, false)
+}
+
+// withoutDots also removes "..", as if no part were a link.
+func withoutDots(path string) string {
+	if !strings.Contains(path, "/..") {
+		return path
+	}
+	return rebuild(path, true)
+}
+
+func rebuild(path string, dots bool) string {
+	kept := []string{}
+	for part := range strings.SplitSeq(path, "/") {
+		switch {
+		case part == "" || part == ".":
+		case part == ".." && dots:
+			kept = kept[:max(0, len(kept)-1)]
+		default:
+			kept = append(kept, part)
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// throughProc returns a path without a first part in /proc that leads to a folder or file of a
+// process: its root, its working folder or a descriptor.
+func throughProc(pid uint32, path string) string {
+	rest, ok := strings.CutPrefix(path, "/dev/fd/")
+	if ok {
+		rest = "self/fd/" + rest
+	} else if rest, ok = strings.CutPrefix(path, "/proc/"); !ok {
+		return path
+	}
+	who, rest, _ := strings.Cut(rest, "/")
+	if who == "self" || who == "thread-self" {
+		who = strconv.Itoa(int(pid))
+	}
+	if below, ok := strings.CutPrefix(rest, "task/"); ok {
+		who, rest, _ = strings.Cut(below, "/")
+	}
+	what, rest, _ := strings.Cut(rest, "/")
+	if what == "root" {
+		return clean("/" + rest)
+	}
+	if what == "fd" {
+		var descriptor string
+		descriptor, rest, _ = strings.Cut(rest, "/")
+		what += "/" + descriptor
+	} else if what != "cwd" {
+		return path
+	}
+	to, err := readLink("/proc/" + who + "/" + what)
+	if err != nil || !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
+		return path
+	}
+	return clean(to + "/" + rest)
+}
+
+const linksMax = 40 // of one path, as in the kernel
+
+// leave returns the path to which links lead from a path below the folders inside, or "" if they
+// stay there. It returns other paths as they are. It looks only at what is below those folders: a
+// file system elsewhere might not answer. The last part is followed if it is a link and last says so.
+func leave(path string, inside []string, last bool) string {
+	for range linksMax {
+		folder := ""
+		for _, f := range inside {
+			if isBelow(path, f) && len(f) > len(folder) {
+				folder = f
+			}
+		}
+		if folder == "" {
+			return path
+		}
+		if path = follow(folder, path[len(folder):], last); path == "" {
+			return ""
+		}
+	}
+	return "" // the call fails too
+}
+
+// follow returns the path where a link, or "..", first leads out of a folder, or an absolute link
+// leads anywhere. It returns "" if none does.
+func follow(folder, rest string, last bool) string {
+	at := folder
+	for links := 0; rest != "" && links < linksMax; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		switch {
+		case part == "" || part == ".":
+			continue
+		case part == ".." && at == folder:
+			return clean(folder[:strings.LastIndexByte(folder, '/')] + "/" + rest)
+		case part == "..":
+			at = at[:strings.LastIndexByte(at, '/')]
+			continue
+		case rest == "" && !last:
+			return ""
+		}
+		target, err := readLink(at + "/" + part)
+		switch {
+		case err == syscall.EINVAL: // no link
+			at += "/" + part
+			continue
+		case err != nil:
+			return "" // the call fails, or makes the file
+		case strings.HasPrefix(target, "/"):
+			return clean(target + "/" + rest)
+		}
+		links++
+		rest = target + "/" + rest
+	}
+	return ""
+}
+
+func isBelow(path, folder string) bool {
+	return strings.HasPrefix(path, folder) && (len(path) == len(folder) || path[len(folder)] == '/')
 }

@@ -1,13 +1,19 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/lane"
 )
 
 // deathsMax is how often one case may lose its helper before the machine counts as broken.
@@ -102,4 +108,149 @@ func (w *worker) handleDeath(source string, deaths *int) error {
 		return fault.Environmentf("%s: %w %d times: %s", name.Print(source), errLaneDied, *deaths, why)
 	}
 	return nil
+}
+
+// outbox is the folder for the outputs of one helper's cases. It outlives the helper as long
+// as results have contents in it.
+type outbox struct {
+	dir   string
+	users atomic.Int64 // the helper, and such results
+}
+
+func newOutbox(dir string) (*outbox, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	o := &outbox{dir: dir}
+	o.users.Store(1)
+	return o, nil
+}
+
+func (o *outbox) retain() { o.users.Add(1) }
+
+// release ends a use. The last one removes the folder.
+func (o *outbox) release() {
+	if o.users.Add(-1) == 0 {
+		_ = removeTree(o.dir) // the rest is removed with the lanes' folder
+	}
+}
+
+// stream is the reading end of a helper's answers, which must not block. Its reads wait only
+// in the runtime's poller: each system call ends at once, so it bypasses the runtime (see
+// lane.ReadNow).
+type stream struct {
+	conn syscall.RawConn
+
+	// State of the present call.
+	b   []byte
+	n   int
+	err error
+	// The function tryRead, made once.
+	read func(fd uintptr) bool
+}
+
+// newStream returns a stream over a pipe or socket. One goroutine uses it at a time.
+func newStream(conn syscall.RawConn) *stream {
+	s := &stream{conn: conn}
+	s.read = s.tryRead
+	return s
+}
+
+// tryRead makes one system call, and reports whether there was something to read.
+func (s *stream) tryRead(fd uintptr) bool {
+	for {
+		switch s.n, s.err = lane.ReadNow(int(fd), s.b); s.err {
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+			continue
+		}
+		return true
+	}
+}
+
+// Read reads the data that has come, or waits for some.
+func (s *stream) Read(b []byte) (int, error) {
+	s.b = b
+	err := s.conn.Read(s.read)
+	s.b = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case s.err == nil && s.n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return s.n, s.err
+}
+
+// toCanonical replaces a plain lane's own path by the canonical one.
+func (w *worker) toCanonical(b []byte) []byte {
+	if !w.plain || !bytes.Contains(b, []byte(w.root)) {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte(w.root), []byte(Canonical))
+}
+
+// rewriteFile replaces every occurrence of old in a file, with bounded memory.
+func rewriteFile(path, old, now string) (err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = out.Close() // perhaps it is closed already, and that failed
+			err = errors.Join(err, os.Remove(out.Name()))
+		}
+	}()
+	if err := rewrite(out, in, []byte(old), []byte(now), make([]byte, 256<<10)); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), path)
+}
+
+// rewrite copies in to out with every occurrence of old replaced. The buffer
+// must be longer than old.
+func rewrite(out io.Writer, in io.Reader, old, now, buf []byte) error {
+	have := 0
+	for {
+		n, err := in.Read(buf[have:])
+		have += n
+		if err != nil && err != io.EOF {
+			return err
+		}
+		rest, last := buf[:have], err == io.EOF
+		for {
+			i := bytes.Index(rest, old)
+			if i < 0 {
+				break
+			}
+			if _, err := out.Write(rest[:i]); err != nil {
+				return err
+			}
+			if _, err := out.Write(now); err != nil {
+				return err
+			}
+			rest = rest[i+len(old):]
+		}
+		keep := 0
+		if !last {
+			keep = min(len(rest), len(old)-1) // an occurrence may begin in one read and end in the next
+		}
+		if _, err := out.Write(rest[:len(rest)-keep]); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		have = copy(buf, rest[len(rest)-keep:])
+	}
 }

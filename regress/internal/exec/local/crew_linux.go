@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -223,4 +224,23 @@ func items(entries []corpus.Entry) []lane.Item {
 
 func item(e corpus.Entry) lane.Item {
 	return lane.Item{Name: e.Name, Target: e.Target, Exec: e.Exec, Size: e.Size, Offset: e.Offset, Path: e.Path}
+}
+
+// environment returns the environment of a case; extra overrides the rest.
+func environment(extra []string) []string {
+	return exec.Environment([]string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + Canonical + "/home",
+		"TMPDIR=" + Canonical + "/tmp",
+	}, extra)
+}
+
+// replaceCanonical replaces the canonical path in texts by the real path of a lane without a
+// mount namespace.
+func replaceCanonical(env []string, root string) []string {
+	moved := make([]string, len(env))
+	for i, kv := range env {
+		moved[i] = strings.ReplaceAll(kv, Canonical, root)
+	}
+	return moved
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -14,6 +15,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/fault"
 )
 
 // actionRun is one run of an action on an engine, for a case or a preflight.
@@ -140,4 +142,85 @@ func (run *actionRun) store(wait time.Duration) contentStore {
 	return contentStore{read: read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		return &outputReader{run: &later, ctx: ctx, digest: d}, nil
 	}}
+}
+
+// attemptsMax bounds the attempts at an action whose inputs or outputs the engine loses. After
+// the first attempts, which run beside others, the action is tried alone: an engine with little
+// room loses contents because of uploads and executions for others.
+const (
+	attemptsMax    = 5
+	sharedAttempts = 2
+)
+
+// pauseMin is the pause before the first attempt alone. It doubles with each further one.
+// Engines free room in the background, and still report contents that they are about to drop.
+const pauseMin = 200 * time.Millisecond
+
+// exclusiveWeight is the share of Engine.exclusion that an action takes when it is tried alone.
+// Beside others it takes 1.
+const exclusiveWeight = 1 << 30
+
+// nthAttempt makes the nth attempt: beside others, or alone.
+func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun) error) error {
+	if run.exclusive || n <= sharedAttempts {
+		return do(run)
+	}
+	if err := run.engine.exclusion.Acquire(ctx, exclusiveWeight); err != nil {
+		return err
+	}
+	defer run.engine.exclusion.Release(exclusiveWeight)
+	if err := run.engine.client.Pause(ctx, pauseMin<<(n-sharedAttempts-1)); err != nil {
+		return err
+	}
+	alone := *run
+	alone.exclusive = true
+	return do(&alone)
+}
+
+// exhausted returns the error after the last attempt: the engine does not keep contents for
+// long enough. It suggests remedies.
+func exhausted(err error) error {
+	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
+		return fault.Environmentf("%w (%d attempts); perhaps no worker of the engine fits: --platform names what a worker must have", err, attemptsMax)
+	}
+	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
+}
+
+// State counts the executions in flight, and those in each stage that the engine reports.
+// Executions without a reported stage are in neither.
+type State struct{ InFlight, Queued, Running int }
+
+// State returns the present counts.
+func (e *Engine) State() State { return e.stages.now() }
+
+// stages counts executions.
+type stages struct {
+	mu       sync.Mutex
+	inFlight int
+	in       map[repb.ExecutionStage_Value]int
+}
+
+// execute counts an execution while it runs.
+func (s *stages) execute(do func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
+	stage := repb.ExecutionStage_UNKNOWN
+	move := func(n int, to repb.ExecutionStage_Value) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.in == nil {
+			s.in = map[repb.ExecutionStage_Value]int{}
+		}
+		s.inFlight += n
+		s.in[stage]--
+		s.in[to]++
+		stage = to
+	}
+	move(1, repb.ExecutionStage_UNKNOWN)
+	defer move(-1, repb.ExecutionStage_UNKNOWN)
+	return do(func(to repb.ExecutionStage_Value) { move(0, to) })
+}
+
+func (s *stages) now() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return State{s.inFlight, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
 }

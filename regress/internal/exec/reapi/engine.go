@@ -1,3 +1,7 @@
+// Package reapi runs cases on an engine of the Remote Execution API, version 2.
+//
+// It must not decide which cases run, how often, or what an outcome means. Only this package
+// and those below it know gRPC and the messages of that API.
 package reapi
 
 import (
@@ -11,6 +15,7 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/outcome"
 )
 
@@ -142,3 +147,99 @@ func (e *Engine) isCommand(word string) bool {
 	is := func(c *exec.Command) bool { return c.Words[0] == word }
 	return slices.ContainsFunc(e.o.Commands, is) || slices.ContainsFunc(e.o.Later, is)
 }
+
+// backlog counts the cases that are uploaded and wait for execution. At its limit it holds
+// further cases back, and then releases several at once. So their requests go together, and a
+// slow engine gets few of them.
+type backlog struct {
+	limit int
+
+	mu      sync.Mutex
+	waiting int
+	drained chan struct{} // closed when at most limit cases wait; nil if nobody is held back
+}
+
+// wait returns when another case may be uploaded, or the error of ctx.
+func (b *backlog) wait(ctx context.Context) error {
+	for {
+		drained := b.full()
+		if drained == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-drained:
+		}
+	}
+}
+
+// full returns a channel to wait for, or nil.
+func (b *backlog) full() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting <= b.limit {
+		return nil
+	}
+	if b.drained == nil {
+		b.drained = make(chan struct{})
+	}
+	return b.drained
+}
+
+// add changes the number of waiting cases by n.
+func (b *backlog) add(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting += n; b.waiting <= b.limit && b.drained != nil {
+		close(b.drained)
+		b.drained = nil
+	}
+}
+
+// A result may wait for others, so that one request reads all their folders: much of the cost
+// of a case is waking up for it. The wait is a part of the execution's own time, which makes no
+// difference for the whole run.
+const (
+	companyPart = 8
+	companyMax  = 250 * time.Millisecond
+)
+
+// companyWait returns how long a result may wait. It is 0 if no other result is expected.
+func (run *actionRun) companyWait(resp response) time.Duration {
+	if resp.cached || run.exclusive || run.engine.State().InFlight < 2*companyPart {
+		return 0
+	}
+	return min(resp.asked/companyPart, companyMax)
+}
+
+// Endpoint is the address of an engine, with the client's identity and patience.
+type Endpoint = client.Options
+
+// Property is a required property of a worker.
+type Property = tree.Property
+
+// Header is a header that every request carries.
+type Header = client.Header
+
+// Connection is a connection to an engine. Several runs may use it, one after another.
+type Connection struct{ client *client.Client }
+
+// Dial connects. An error in the endpoint is of class Input. If the engine cannot be reached or
+// lacks a feature, the error is of class Environment.
+func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
+	c, err := client.Dial(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Connection{c}, nil
+}
+
+// Traffic returns the bytes that all runs have sent to the engine and received from it.
+func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
+
+// Unreachable reports whether Dial failed because no engine answers.
+func Unreachable(err error) bool { return client.Unreachable(err) }
+
+// Close closes the connection. Stop its engines first.
+func (c *Connection) Close() { c.client.Close() }

@@ -4,8 +4,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"muster/regress"
 	"muster/regress/internal/exec"
@@ -137,4 +146,180 @@ func (c *collector) add(l tree.Output) {
 		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return c.store.open(c.ctx, digest) }
 	}
 	c.parts, c.contents = append(c.parts, l.Part), append(c.contents, kept)
+}
+
+// response is the result of an action: an ExecuteResponse, or an ActionResult from the engine's
+// cache.
+type response struct {
+	result   *repb.ActionResult
+	timedOut bool // the engine ended it at the action's timeout
+	cached   bool
+	asked    time.Duration // time from the request to the result of an execution; 0 = not known
+}
+
+// responseOf extracts a response from a message. A message without the command's result is an
+// error of class Environment.
+func responseOf(message *repb.ExecuteResponse) (response, error) {
+	resp := response{result: message.GetResult(), cached: message.GetCachedResult()}
+	switch code := codes.Code(message.GetStatus().GetCode()); {
+	case code == codes.DeadlineExceeded && resp.result != nil:
+		resp.timedOut = true
+	case code != codes.OK:
+		return resp, fault.Environmentf("the engine did not run it: %v: %s", code, name.Print(message.GetStatus().GetMessage()))
+	case resp.result == nil:
+		return resp, fault.Environmentf("the engine reports that the case ran, but sends no result")
+	}
+	return resp, nil
+}
+
+// ending returns how the command ended. The API only has an exit status. If a shell would make
+// that status of a signal, ending returns the signal. It keeps the status of a command that runs
+// in a shell, because the shell reports a signal within its script in this way.
+func (a *action) ending(resp response) (regress.Ending, error) {
+	code := int(resp.result.GetExitCode())
+	signal, signalled := outcome.SignalOf(code)
+	switch {
+	case resp.timedOut:
+		return regress.Ending{Kind: regress.TimedOut}, nil
+	case code < 0:
+		return regress.Ending{}, fault.Environmentf("%s: the engine reports exit status %d, which no command has: the run is incomplete", name.Print(a.job.Source.Name), code)
+	case signalled && !a.job.Command.Shell:
+		return regress.Ending{Kind: regress.Signalled, Code: signal}, nil
+	}
+	return regress.Ending{Kind: regress.Exited, Code: code}, nil
+}
+
+// fromMetadata returns the engine's account of where and how long a command ran. Only some
+// engines report CPU and memory.
+func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, outcome.EngineRun) {
+	r := outcome.EngineRun{
+		Worker:     shortened(m.GetWorker()),
+		Queued:     between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
+		QueueKnown: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
+		Took:       between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
+	}
+	if r.Took == 0 && m.GetVirtualExecutionDuration().IsValid() {
+		r.Took = credible(m.GetVirtualExecutionDuration().AsDuration())
+	}
+	cost := outcome.Cost{Wall: r.Took}
+	for _, extra := range m.GetAuxiliaryMetadata() {
+		if cpu, peak, ok := usage(extra); ok {
+			cost.CPU, cost.PeakRSS, r.Measured = cpu, peak, true
+		}
+	}
+	return cost, r
+}
+
+// addMeasured adds what this machine measured. If the engine does not report when it queued a
+// run, the queue time is the part of the whole time in which no worker had the run, including
+// the network's round trip.
+func addMeasured(r *outcome.EngineRun, resp response) {
+	m := resp.result.GetExecutionMetadata()
+	r.Asked = resp.asked
+	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()
+	if !r.QueueKnown && resp.asked > 0 && from.IsValid() && to.IsValid() {
+		r.Queued, r.QueueKnown = max(0, resp.asked-between(from, to)), true
+	}
+}
+
+// Larger figures are an engine's mistake, and sums over many cases would overflow.
+const (
+	spanMax   = 30 * 24 * time.Hour
+	peakMax   = 1 << 40 // KiB
+	workerMax = 200     // bytes of a worker's name
+)
+
+// credible returns 0 for a time that no command takes.
+func credible(d time.Duration) time.Duration {
+	if d < 0 || d > spanMax {
+		return 0
+	}
+	return d
+}
+
+func shortened(worker string) string {
+	if len(worker) <= workerMax {
+		return worker
+	}
+	return strings.ToValidUTF8(worker[:workerMax], "") + "…"
+}
+
+// between returns the time between two moments. It is never negative, although the clocks of
+// several machines are involved.
+func between(from, to *timestamppb.Timestamp) time.Duration {
+	if !from.IsValid() || !to.IsValid() {
+		return 0
+	}
+	return credible(to.AsTime().Sub(from.AsTime()))
+}
+
+// usage reads what Buildbarn and buildbox report of a command's resources: user and system time
+// in fields 1 and 2, and the largest resident size in field 3, in bytes or in KiB. Their
+// messages are in no Go module that comes without the rest of the engine.
+func usage(extra *anypb.Any) (cpu time.Duration, peak int64, ok bool) {
+	message := extra.GetValue()
+	unit := uint64(1)
+	switch extra.MessageName() {
+	case "buildbarn.resourceusage.POSIXResourceUsage":
+		unit = 1 << 10
+	case "build.buildbox.ExecutionStatistics":
+		message = field(message, 1).bytes
+	default:
+		return 0, 0, false
+	}
+	user, system := field(message, 1), field(message, 2)
+	if user.bytes == nil && system.bytes == nil {
+		return 0, 0, false
+	}
+	resident := field(message, 3).number / unit
+	if user.duration() > spanMax || system.duration() > spanMax || resident > peakMax {
+		return 0, 0, false
+	}
+	return user.duration() + system.duration(), int64(resident), true
+}
+
+// value is a field of a message that has no Go type here.
+type value struct {
+	bytes  []byte
+	number uint64
+}
+
+// field returns the last occurrence of a number in a message. If the message is damaged, it
+// returns the last one before the damage.
+func field(message []byte, wanted protowire.Number) (found value) {
+	_ = tree.Fields(message, func(field protowire.Number, b []byte, n uint64) error {
+		if field == wanted {
+			found = value{b, n}
+		}
+		return nil
+	})
+	return found
+}
+
+func (v value) duration() time.Duration {
+	var d durationpb.Duration
+	if proto.Unmarshal(v.bytes, &d) != nil || d.CheckValid() != nil {
+		return 0
+	}
+	return max(0, d.AsDuration())
+}
+
+// missesMax is the number of lookups in a row without a hit after which lookups stop. A new
+// tool has no cached results, and Execute looks in the cache anyway.
+const missesMax = 32
+
+// lookupPolicy decides whether to look up an action's result before uploading what an execution
+// needs. Lookups stop after many misses. They start again when the engine answers an execution
+// from its cache. So a run without hits makes one request less for each case, and a run of hits
+// alone uploads nothing.
+type lookupPolicy struct{ misses atomic.Int64 }
+
+func (p *lookupPolicy) worthwhile() bool { return p.misses.Load() < missesMax }
+
+func (p *lookupPolicy) record(hit bool) {
+	if hit {
+		p.misses.Store(0)
+	} else {
+		p.misses.Add(1)
+	}
 }

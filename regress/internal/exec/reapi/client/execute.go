@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -87,4 +90,167 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	}
 	c.executed.Add(1)
 	return response, nil
+}
+
+// operation is an execution. It may take several streams.
+type operation struct {
+	c        *Client
+	x        Execution
+	on       *grpc.ClientConn
+	name     string // name of the operation, once the engine has sent it
+	resumed  bool   // the latest stream was opened with that name
+	stage    repb.ExecutionStage_Value
+	received bool // the latest stream has sent something
+	large    bool // the result was larger than usual
+	noInline bool // the result was larger than any message: request it without inline contents
+}
+
+// follow opens a stream and reads it up to the result.
+func (o *operation) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
+	o.received = false
+	if o.large {
+		if err := o.c.largeResults.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer o.c.largeResults.Release(1)
+	}
+	watch := o.watchdog(ctx)
+	defer watch.end()
+	stream, err := o.open(watch.ctx)
+	for err == nil {
+		var op *longrunningpb.Operation
+		if op, err = stream.Recv(); err != nil {
+			break
+		}
+		if o.observe(op); o.name != "" {
+			watch.after = o.c.o.Silence
+			watch.progressed()
+		}
+		if op.GetDone() {
+			return o.finish(ctx, op)
+		}
+	}
+	return nil, o.interrupted(watch.cause(err))
+}
+
+// watchdog ends a silent stream. An unnamed operation can only be requested anew. If the engine
+// is known to name operations at once, a proxy has lost the request or the answer, so watchdog
+// ends the stream soon. Otherwise the operation may be running, and watchdog waits for its
+// whole time limit.
+func (o *operation) watchdog(ctx context.Context) *watchdog {
+	if o.name != "" {
+		return newWatchdog(ctx, o.c.o.Silence, func() bool { return false })
+	}
+	return newWatchdog(ctx, max(o.c.o.Silence, o.c.o.Wait), func() bool { return !o.c.namesAtOnce.Load() })
+}
+
+func (o *operation) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
+	most := grpc.MaxCallRecvMsgSize(resultMax)
+	if o.large {
+		most = grpc.MaxCallRecvMsgSize(messageMax)
+	}
+	if o.resumed = o.name != ""; o.resumed {
+		return repb.NewExecutionClient(o.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: o.name}, most)
+	}
+	req := &repb.ExecuteRequest{
+		InstanceName: o.c.o.Instance, ActionDigest: o.x.Action.Proto(), SkipCacheLookup: o.x.SkipCache,
+		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: !o.noInline, InlineStderr: !o.noInline,
+	}
+	if o.c.o.Priority != 0 {
+		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: o.c.o.Priority}
+	}
+	return repb.NewExecutionClient(o.on).Execute(ctx, req, most)
+}
+
+// observe reads the name and the stage from a message.
+func (o *operation) observe(op *longrunningpb.Operation) {
+	o.received = true
+	if op.GetName() != "" {
+		o.name = op.GetName()
+	}
+	about := &repb.ExecuteOperationMetadata{}
+	err := op.GetMetadata().UnmarshalTo(about)
+	if o.name != "" && about.Stage < repb.ExecutionStage_EXECUTING && !op.GetDone() {
+		o.c.namesAtOnce.Store(true)
+	}
+	if err != nil || about.Stage == o.stage {
+		return
+	}
+	if o.stage = about.Stage; o.x.Stage != nil {
+		o.x.Stage(about.Stage)
+	}
+}
+
+// interrupted decides whether and how to repeat the request after a stream ended without a
+// result.
+func (o *operation) interrupted(err error) error {
+	code := status.Code(err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return transient{errors.New("the stream ended without a result")}
+	case o.resumed && (code == codes.NotFound || code == codes.Unimplemented):
+		o.name = "" // the engine has forgotten it, so the action is executed anew
+		return transient{err}
+	case tooLarge(err) && !o.large && o.name != "":
+		o.large = true // it has ended, and its name still has the result
+		return transient{err}
+	case tooLarge(err) && !o.noInline:
+		o.name, o.large, o.noInline = "", true, true
+		return transient{err}
+	case code == codes.DataLoss:
+		return transient{err} // it had a result, so it can produce another
+	case !retryable(err):
+		if m := asMissing(err); m != nil {
+			return m
+		}
+	}
+	return err
+}
+
+// finish judges the last message.
+func (o *operation) finish(ctx context.Context, op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
+	o.name = "" // another attempt is another execution
+	response := &repb.ExecuteResponse{}
+	s := status.FromProto(op.GetError())
+	if s.Code() == codes.OK {
+		if err := op.GetResponse().UnmarshalTo(response); err != nil {
+			return nil, err
+		}
+		s = status.FromProto(response.GetStatus())
+	}
+	switch {
+	case response.Result != nil && (s.Code() == codes.OK || s.Code() == codes.DeadlineExceeded):
+		return response, nil
+	case s.Code() == codes.OK:
+		return nil, errors.New("neither a result nor an error came of an action")
+	case s.Code() == codes.DeadlineExceeded:
+		return nil, errors.New("it gave up: " + s.Message()) // another attempt would take as long
+	}
+	if s.Code() == codes.DataLoss {
+		return nil, transient{s.Err()}
+	}
+	if retryable(s.Err()) {
+		return nil, s.Err()
+	}
+	if m := asMissing(s.Err()); m != nil {
+		return nil, m
+	}
+	return nil, o.c.withDetails(ctx, s.Err(), response)
+}
+
+// cancelMax bounds the time for cancelling an operation.
+const cancelMax = 2 * time.Second
+
+// cancel asks the engine to drop an execution that nobody waits for. Engines need not support
+// that, and one that does not is not asked again.
+func (o *operation) cancel(ctx context.Context) {
+	if o.name == "" || ctx.Err() == nil || o.c.cannotCancel.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelMax)
+	defer cancel()
+	_, err := longrunningpb.NewOperationsClient(o.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: o.name})
+	if status.Code(err) == codes.Unimplemented {
+		o.c.cannotCancel.Store(true)
+	}
 }

@@ -3,12 +3,26 @@ package client
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"hash"
 	"io"
+	"os"
+	"strings"
+	"time"
 
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
 	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/fault"
 )
 
 // Open returns a content as a stream. After a break it continues where it was. If the content
@@ -174,4 +188,109 @@ func (u *zstdReader) Read(p []byte) (int, error) {
 func (u *zstdReader) Close() error {
 	u.ReadCloser.Close()
 	return u.in.Close()
+}
+
+// keepaliveEvery is the time between two pings of a connection. Servers close connections that
+// ping more often than every five minutes, the usual limit. A silent execution is queried
+// sooner (Options.Silence).
+const keepaliveEvery = 5*time.Minute + 10*time.Second
+
+// messageMax is the largest accepted message in bytes: four times the largest batch.
+const messageMax = 16 << 20
+
+func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
+	secure, err := o.credentials(at)
+	if err != nil {
+		return nil, err
+	}
+	with := interceptors{o}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(secure),
+		grpc.WithUserAgent("muster/" + o.Version),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: 20 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: o.Backoff, Multiplier: 1.6, Jitter: 0.2, MaxDelay: o.BackoffMax},
+			MinConnectTimeout: min(o.Deadline, 20*time.Second),
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
+		grpc.WithUnaryInterceptor(with.unary),
+		grpc.WithStreamInterceptor(with.stream),
+	}
+	if o.Dialer != nil {
+		options = append(options, grpc.WithContextDialer(o.Dialer))
+	}
+	return options, nil
+}
+
+func (o Options) credentials(at address) (credentials.TransportCredentials, error) {
+	if !at.secure {
+		return insecure.NewCredentials(), nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, fault.Inputf("--tls-ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fault.Inputf("--tls-ca: %s has no certificate in PEM", o.CA)
+		}
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, fault.Inputf("--tls-cert and --tls-key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return credentials.NewTLS(config), nil
+}
+
+// interceptors add metadata and a deadline to every request.
+type interceptors struct{ o Options }
+
+type actionKey struct{}
+
+// targetMax bounds the description of an action, in bytes, because proxies have little room for
+// headers.
+const targetMax = 200
+
+// ofAction marks the requests under ctx as belonging to one action.
+func ofAction(ctx context.Context, x Execution) context.Context {
+	return context.WithValue(ctx, actionKey{}, x)
+}
+
+func (i interceptors) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx, cancel := context.WithTimeout(i.put(ctx), i.o.Deadline)
+	defer cancel()
+	return invoke(ctx, method, req, reply, conn, opts...)
+}
+
+func (i interceptors) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return open(i.put(ctx), desc, conn, method, opts...)
+}
+
+func (i interceptors) put(ctx context.Context) context.Context {
+	m := &repb.RequestMetadata{
+		ToolDetails:      &repb.ToolDetails{ToolName: "muster", ToolVersion: i.o.Version},
+		ToolInvocationId: i.o.Invocation,
+	}
+	if x, ok := ctx.Value(actionKey{}).(Execution); ok {
+		m.ActionId, m.TargetId = x.Action.Hash.String(), strings.ToValidUTF8(x.Target[:min(len(x.Target), targetMax)], "")
+	}
+	about, err := proto.Marshal(m)
+	// only text that is not UTF-8 fails, and the engine can do without it
+	if err != nil {
+		about = nil
+	}
+	pairs := []string{"build.bazel.remote.execution.v2.requestmetadata-bin", string(about)}
+	if i.o.Token != "" {
+		pairs = append(pairs, "authorization", "Bearer "+i.o.Token)
+	}
+	for _, l := range i.o.Headers {
+		pairs = append(pairs, l.Name, l.Value)
+	}
+	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }

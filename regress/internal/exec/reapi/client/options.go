@@ -4,9 +4,16 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/fault"
 )
 
 // Options have the address of the engine, and the client's identity and patience. Only URL is
@@ -97,3 +104,160 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+type address struct {
+	target string // in gRPC's form
+	host   string
+	secure bool
+}
+
+func (o Options) address() (address, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
+		return address{}, fault.Inputf("%q is not the address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
+	case err != nil && strings.Contains(o.URL, "@"): // it may contain a password
+		return address{}, fault.Inputf("what was given is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
+	case err != nil:
+		return address{}, fault.Inputf("%q is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
+	case u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
+		return address{}, fault.Inputf("%q is not the address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", u.Redacted())
+	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return address{}, fault.Inputf("%s: only a host and a port belong into the address of an engine; an instance is named apart", u.Redacted())
+	}
+	at := address{host: u.Hostname(), secure: u.Scheme == "grpcs"}
+	port := u.Port()
+	if port == "" {
+		if !at.secure {
+			return address{}, fault.Inputf("%s names no port: grpc://HOST:PORT", o.URL)
+		}
+		port = "443"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return address{}, fault.Inputf("%s: no port has the number %s", o.URL, port)
+	}
+	resolver := "dns:///"
+	if o.Dialer != nil {
+		resolver = "passthrough:///"
+	}
+	at.target = resolver + net.JoinHostPort(strings.ReplaceAll(at.host, "%", "%25"), port)
+	return at, o.checkSecrets(at)
+}
+
+// checkSecrets refuses to send the token unencrypted, and TLS options without TLS.
+func (o Options) checkSecrets(at address) error {
+	ip := net.ParseIP(at.host)
+	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()
+	switch {
+	case strings.ContainsFunc(o.Token, func(r rune) bool { return r < ' ' || r > '~' }):
+		return fault.Inputf("the token has bytes that no header can have, a line's end perhaps")
+	case o.Token != "" && !at.secure && !here && !o.PlainToken:
+		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://, or set MUSTER_REMOTE_TOKEN_PLAIN=1 on a network that is trusted", o.URL)
+	case !at.secure && o.CA+o.Cert+o.Key != "":
+		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
+	case (o.Cert == "") != (o.Key == ""):
+		return fault.Inputf("a client's certificate and its key belong together: --tls-cert and --tls-key")
+	}
+	return nil
+}
+
+// hintOf suggests a remedy for a failed request, in the words of the command line, or explains
+// the error. It returns "" if it knows neither.
+func (o Options) hintOf(p purpose, s *status.Status) string {
+	switch code := s.Code(); {
+	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
+		return "; it may need the name of an instance: --instance"
+	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound):
+		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
+	case p == learning && code == codes.Unavailable && o.cutOff(s.Message()):
+		return "; perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+	case p == learning && code == codes.DeadlineExceeded:
+		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer --remote-wait is more patient"
+	case p == learning && code == codes.Unimplemented:
+		return "; the server at that port is not an engine of the Remote Execution API: is it another port?"
+	case p == executing && code == codes.Unimplemented:
+		return "; it stores contents and runs nothing: --remote must name an engine with workers"
+	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
+		return "; --platform names what a worker must have"
+	case (p == executing || p == gettingResult) && tooLarge(s.Err()):
+		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
+	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
+		return "; a web server answers there, and no engine: is it another port?"
+	case code == codes.Unavailable && hasAny(s.Message(), "produced zero addresses", "no such host"):
+		return "; no machine of this name is known here"
+	}
+	return o.hint(s)
+}
+
+// hint is independent of the request.
+func (o Options) hint(s *status.Status) string {
+	if h := o.tlsHint(s.Message()); h != "" {
+		return "; " + h
+	}
+	if full(s.Message()) {
+		return "; its store has too little room for this, or is full"
+	}
+	switch s.Code() {
+	case codes.Unauthenticated:
+		if o.Token == "" && len(o.Headers) == 0 {
+			return "; it wants a token: in MUSTER_REMOTE_TOKEN, or by --remote-header"
+		}
+		return "; it refused the token: MUSTER_REMOTE_TOKEN or --remote-header has another"
+	case codes.PermissionDenied:
+		return "; whose token this is (MUSTER_REMOTE_TOKEN, --remote-header) may not do that, or not with this --instance"
+	case codes.ResourceExhausted:
+		return "; fewer --remote-jobs ask for less at once, a longer --remote-wait is more patient"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return "; is it running, and reachable from here? a longer --remote-wait is more patient"
+	}
+	return ""
+}
+
+// cutOff reports whether a server closed the connection after the handshake. A server refuses a
+// client's certificate at that point, and its reason may be lost with the connection.
+func (o Options) cutOff(text string) bool {
+	return hasAny(text, "broken pipe", "connection reset", "server preface: EOF") && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
+}
+
+// full recognises an engine without room by its words, because no status means that.
+func full(text string) bool {
+	return hasAny(strings.ToLower(text), "outofspace", "out of space", "no space left", "storage allocation", "storage quota")
+}
+
+// tlsHint recognises the words of Go's TLS and of servers' answers, because gRPC passes on only
+// a text.
+func (o Options) tlsHint(text string) string {
+	has := func(signs ...string) bool { return hasAny(text, signs...) }
+	switch {
+	case has("unknown authority", "not standards compliant"):
+		return "--tls-ca names the file with the certificates to trust"
+	case has("certificate has expired or is not yet valid"):
+		return "the engine needs another certificate, or this machine's clock is wrong"
+	case has("certificate is valid for", "doesn't contain any IP SANs", "not valid for any names"):
+		return "--remote must name the host that the certificate is for"
+	case has("remote error: tls: certificate required", "remote error: tls: handshake failure", "remote error: tls: bad certificate") && o.Cert == "":
+		return "the engine wants a client's certificate: --tls-cert and --tls-key"
+	case has("remote error: tls:"):
+		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
+	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
+		return "if no TLS is spoken there it is grpc:// in --remote"
+	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):
+		return "if TLS is spoken there it is grpcs:// in --remote"
+	}
+	return ""
+}
+
+// A purpose names a request in errors.
+type purpose string
+
+const (
+	connecting    purpose = "connecting"
+	learning      purpose = "asking what it can do"
+	gettingResult purpose = "asking for a result"
+	findingBlobs  purpose = "asking for contents"
+	sendingBlobs  purpose = "sending contents"
+	sendingBlob   purpose = "sending a content"
+	executing     purpose = "executing"
+	readingBlobs  purpose = "reading contents"
+	readingBlob   purpose = "reading a content"
+)

@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"io"
+	"sync"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"muster/internal/readable"
 	"muster/pool"
@@ -181,4 +184,156 @@ func whole(b blob.Blob) ([]byte, error) {
 
 func changed(b blob.Blob, n int64) error {
 	return fault.Environmentf("a content of %s gave %s: did it change meanwhile?", readable.Count(b.Digest.Size, "byte"), readable.Number(n))
+}
+
+// batchQuery asks whether the engine has one content.
+type batchQuery struct {
+	ctx    context.Context // context of the caller
+	d      blob.Digest
+	answer func(missing bool, err error)
+}
+
+func batchQueryCost(*batchQuery) int64 { return aroundBlob }
+
+// FindMissing returns the digests that the engine does not have, in the order of ds. It always
+// asks the engine.
+func (c *Client) FindMissing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
+	absent := make([]bool, len(ds))
+	all := newLatch(len(ds))
+	items := make([]*batchQuery, len(ds))
+	for i, d := range ds {
+		items[i] = &batchQuery{ctx, d, func(missing bool, err error) {
+			absent[i] = missing
+			all.countDown(err)
+		}}
+	}
+	c.queries.add(items...)
+	if err := all.wait(ctx); err != nil {
+		return nil, err
+	}
+	var missing []blob.Digest
+	for i, d := range ds {
+		if absent[i] {
+			missing = append(missing, d)
+		}
+	}
+	return missing, nil
+}
+
+// queryBatch asks for all items in one request.
+func (c *Client) queryBatch(items []*batchQuery) {
+	items = dropCancelled(items, func(q *batchQuery) error { return q.ctx.Err() }, func(q *batchQuery, err error) { q.answer(false, err) })
+	if len(items) == 0 {
+		return
+	}
+	req := &repb.FindMissingBlobsRequest{InstanceName: c.o.Instance, DigestFunction: repb.DigestFunction_SHA256}
+	for _, q := range items {
+		req.BlobDigests = append(req.BlobDigests, q.d.Proto())
+	}
+	absent := map[string]bool{}
+	err := c.retries().do(c.life, findingBlobs, func() error {
+		reply, err := c.cas.FindMissingBlobs(c.life, req)
+		for _, d := range reply.GetMissingBlobDigests() {
+			absent[d.GetHash()] = true
+		}
+		return err
+	})
+	for _, q := range items {
+		q.answer(absent[q.d.Hash.String()], err)
+	}
+}
+
+// knownBlobs remembers which contents the engine has, and which are being sent. It keeps the
+// latest ones: when a generation is full, it becomes the older one, and only contents that are
+// asked for move to the new one.
+type knownBlobs struct {
+	mu            sync.Mutex
+	recent, older map[blob.Digest]struct{}
+	generationMax int
+	pending       map[blob.Digest]*pendingUpload
+}
+
+// pendingUpload is a content that is being sent. Read err only after done is closed.
+type pendingUpload struct {
+	b         blob.Blob
+	done      chan struct{}
+	err       error
+	batched   bool // it is in a batch, which settles it; only its sender uses this
+	abandoned bool // its sender gave up, so another may send it
+}
+
+func newKnownBlobs(most int) *knownBlobs {
+	return &knownBlobs{recent: map[blob.Digest]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
+}
+
+// claim divides blobs into those that the caller must settle and those that others settle. It
+// leaves out those that the engine has.
+func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range blobs {
+		if b.Digest.Size == 0 || k.has(b.Digest) {
+			continue // every engine has the empty content
+		}
+		if u := k.pending[b.Digest]; u != nil {
+			others = append(others, u)
+			continue
+		}
+		u := &pendingUpload{b: b, done: make(chan struct{})}
+		k.pending[b.Digest] = u
+		mine = append(mine, u)
+	}
+	return mine, others
+}
+
+func (k *knownBlobs) has(d blob.Digest) bool {
+	if _, ok := k.recent[d]; ok {
+		return true
+	}
+	_, ok := k.older[d]
+	if ok {
+		k.put(d)
+	}
+	return ok
+}
+
+func (k *knownBlobs) put(d blob.Digest) {
+	if len(k.recent) >= k.generationMax {
+		k.older, k.recent = k.recent, make(map[blob.Digest]struct{}, k.generationMax/4)
+	}
+	k.recent[d] = struct{}{}
+}
+
+func (k *knownBlobs) settle(u *pendingUpload, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pending[u.b.Digest] != u {
+		return // settled before
+	}
+	delete(k.pending, u.b.Digest)
+	if u.err = err; err == nil {
+		k.put(u.b.Digest)
+	}
+	close(u.done)
+}
+
+func (k *knownBlobs) abandon(u *pendingUpload, err error) {
+	k.mu.Lock()
+	if k.pending[u.b.Digest] == u {
+		u.abandoned = true
+	}
+	k.mu.Unlock()
+	k.settle(u, err)
+}
+
+func (k *knownBlobs) forget(ds []blob.Digest) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(ds) == 0 {
+		k.recent, k.older = map[blob.Digest]struct{}{}, nil
+	}
+	for _, d := range ds {
+		delete(k.recent, d)
+		delete(k.older, d)
+	}
 }

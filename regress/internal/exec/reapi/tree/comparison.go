@@ -1,11 +1,13 @@
 package tree
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/outcome"
@@ -114,4 +116,120 @@ func (c *comparison) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
+}
+
+// consistent refuses what no folder can hold: two entries with one name, or an entry below a
+// file.
+func consistent(left []Output) error {
+	files := make(map[string]bool, len(left))
+	for i := range left {
+		l := &left[i]
+		if i > 0 && left[i-1].Path == l.Path {
+			return fmt.Errorf("%q is there twice, and not the same", l.Path)
+		}
+		files[l.Path] = l.Form != outcome.Gone
+	}
+	for i := range left {
+		for at := path.Dir(left[i].Path); left[i].Form != outcome.Gone && at != "."; at = path.Dir(at) {
+			if files[at] {
+				return fmt.Errorf("%q is there, and below it %q", at, left[i].Path)
+			}
+		}
+	}
+	return nil
+}
+
+func same(a, b outcome.Part) bool {
+	return a.Form == b.Form && a.Exec == b.Exec && a.Size == b.Size && a.Digest == b.Digest
+}
+
+// differing returns, as a message, the entries of a Directory that differ from those of f. It
+// marks the entries of f that are equal byte for byte. In a folder with many headers nearly all
+// are, and none of them is decoded. It returns an invalid message as it is.
+func (f *Folder) differing(message []byte) (rest []byte, unchanged []bool) {
+	if f == nil {
+		return message, nil
+	}
+	unchanged = make([]bool, len(f.entries))
+	next := 0 // the expected entry of f, because both are in order
+	for left := message; len(left) > 0; {
+		number, _, n := protowire.ConsumeField(left)
+		if n < 0 {
+			return message, nil
+		}
+		field := left[:n]
+		left = left[n:]
+		at, found := next, next < len(f.entries) && bytes.Equal(field, f.bytes(next))
+		if !found {
+			at, found = f.where(number, field)
+			found = found && bytes.Equal(field, f.bytes(at))
+		}
+		if next = at; found && !unchanged[at] {
+			unchanged[at] = true
+			next++
+			continue
+		}
+		rest = append(rest, field...)
+	}
+	return rest, unchanged
+}
+
+func (f *Folder) bytes(i int) []byte { return f.message[f.begin(i):f.entries[i].end] }
+
+// where returns the index of the entry with the name of a field, or of the entry before which
+// it would be.
+func (f *Folder) where(number protowire.Number, field []byte) (int, bool) {
+	_, form, n := protowire.ConsumeTag(field)
+	if number > protowire.Number(kinds) || form != protowire.BytesType {
+		return len(f.entries), false
+	}
+	message, _ := protowire.ConsumeBytes(field[n:]) // the length was checked before
+	var name string
+	err := Fields(message, func(inner protowire.Number, b []byte, _ uint64) error {
+		if inner == nameField {
+			name = string(b)
+		}
+		return nil
+	})
+	if err != nil {
+		return len(f.entries), false
+	}
+	return f.search(kind(number-1), name)
+}
+
+// hasUnchanged reports whether an entry below a name is marked.
+func (f *Folder) hasUnchanged(name string, unchanged []bool) bool {
+	if unchanged == nil {
+		return false
+	}
+	for k := range kinds {
+		if i, ok := f.search(k, name); ok && unchanged[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// setPlatform sets the properties where engines before version 2.2 look for them. Later engines
+// read them from the action.
+func setPlatform(m *repb.Command, p *repb.Platform) { m.Platform = p }
+
+// setOutputs requests outputs in the form of engines before version 2.1: as files, except the
+// whole work folder.
+func setOutputs(m *repb.Command, outputs []string) {
+	for _, path := range outputs {
+		if path == "" || path == "." {
+			m.OutputDirectories = append(m.OutputDirectories, path)
+		} else {
+			m.OutputFiles = append(m.OutputFiles, path)
+		}
+	}
+}
+
+// links returns all links in a result. Engines before version 2.1 list links to files and links
+// to folders separately. Later engines may use both forms.
+func links(r *repb.ActionResult) (all []*repb.OutputSymlink) {
+	all = append(all, r.GetOutputSymlinks()...)
+	all = append(all, r.GetOutputFileSymlinks()...)
+	return append(all, r.GetOutputDirectorySymlinks()...)
 }

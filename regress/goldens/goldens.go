@@ -1,0 +1,237 @@
+// Package goldens works on golden files: it describes, checks, repairs, compacts, merges and prints
+// them, and exports and imports them as plain files.
+//
+// Input: the golden that Options.Store.Golden names; Merge takes names instead. Repair, Compact and
+// the target of Merge must be files; the others may also be addresses. Output: a text on the standard
+// output of the host, except from Export and Import. Error texts say what to do; regress.ClassOf
+// returns the class of an error.
+//
+// The package must not run cases or judge outcomes.
+package goldens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"muster/internal/readable"
+	"muster/internal/wording"
+	"muster/regress"
+	"muster/regress/host"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/mirror"
+	"muster/regress/internal/name"
+	"muster/regress/internal/place"
+	"muster/regress/internal/plainfiles"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+	"muster/regress/internal/wholegolden"
+)
+
+// Check reads the whole golden. It prints each damage with the cases that it affects.
+// Damage is an error of class Input.
+func Check(ctx context.Context, o regress.Options, h host.Host) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	found, err := wholegolden.Check(ctx, base.Store)
+	if err != nil {
+		return err
+	}
+	if err := printChecked(h.Stdout, o.Store.Golden, found); err != nil {
+		return err
+	}
+	if found.Whole() {
+		return nil
+	}
+	return fault.Inputf("golden %s is damaged: restore it, record again, or keep what is whole with muster golden repair --drop", o.Store.Golden)
+}
+
+func printChecked(w io.Writer, called string, found *wholegolden.CheckResult) error {
+	var b strings.Builder
+	for _, d := range found.Damaged {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(d.Reason)))
+		for _, at := range d.Cases {
+			fmt.Fprintf(&b, "  %s\n", at)
+		}
+	}
+	for _, err := range found.Lists {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
+	}
+	if found.Whole() {
+		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, readable.Cases(found.Cases), readable.Count(found.Contents, "output"), readable.Size(found.Bytes))
+	} else {
+		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, used by %s\n", called,
+			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "output"), readable.Cases(damagedCases(found)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// damagedCases counts the cases that damage affects.
+func damagedCases(found *wholegolden.CheckResult) int {
+	cases := map[string]bool{}
+	for _, d := range found.Damaged {
+		for _, at := range d.Cases {
+			cases[at.Case] = true
+		}
+	}
+	return len(cases)
+}
+
+// Compact returns the golden's unused space to the file system, and prints both sizes.
+func Compact(ctx context.Context, o regress.Options, h host.Host) error {
+	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
+		return err
+	}
+	before, after, err := golden.Compact(ctx, o.Store.Golden)
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	_, err = fmt.Fprintf(h.Stdout, "golden %s: %s before, %s after\n", o.Store.Golden, readable.Size(before), readable.Size(after))
+	return err
+}
+
+// Info prints the golden's origin, settings, accepts and sizes.
+func Info(ctx context.Context, o regress.Options, h host.Host) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	info, err := wholegolden.Describe(o.Store.Golden, base.Store)
+	if err != nil {
+		return err
+	}
+	if o.Report.Format == regress.JSON {
+		return report.EncodeLine(h.Stdout, info)
+	}
+	return info.WriteText(h.Stdout)
+}
+
+// Merge writes the goldens of partitions as one, at into.
+func Merge(ctx context.Context, o regress.Options, h host.Host, into string, names []string) (err error) {
+	if err := onlyFile(into, "merge"); err != nil {
+		return err
+	}
+	var opened []*place.Golden
+	var shards []wholegolden.Shard
+	defer func() {
+		for _, g := range opened {
+			err = errors.Join(err, g.Close())
+		}
+	}()
+	for _, n := range names {
+		base, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
+		if err != nil {
+			return place.ExplainMissing(n, err)
+		}
+		opened = append(opened, base)
+		shards = append(shards, wholegolden.Shard{Name: n, Store: base.Store})
+	}
+	done, err := wholegolden.Merge(ctx, into, shards)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("golden %s: %s of %s", into, readable.Cases(done.Cases), readable.Count(len(names), "golden"))
+	if done.Twice > 0 {
+		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
+	}
+	_, err = fmt.Fprintln(h.Stdout, text)
+	return err
+}
+
+// Export writes a golden as plain files into dir, which must be new or empty.
+func Export(ctx context.Context, o regress.Options, h host.Host, dir string) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	return errors.Join(plainfiles.Export(ctx, base.Store, dir), base.Close())
+}
+
+// Import makes a golden of a folder that Export wrote. The golden has no costs.
+func Import(ctx context.Context, o regress.Options, h host.Host, dir string) error {
+	into, err := place.FindTarget(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	if err != nil {
+		return err
+	}
+	defer into.Close()
+	if into.InState() {
+		unlock, err := state.Open(o.Store.State).Lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	err = plainfiles.Import(ctx, dir, into.Path(), golden.Meta{
+		Machine: golden.Machine(), MusterVersion: o.Version, Created: time.Now(), Repeat: 1,
+	})
+	if err != nil {
+		return err
+	}
+	return into.Publish(ctx, "muster import does it again")
+}
+
+// Repair replaces a damaged golden by one of its whole cases. It prints the cases that
+// it dropped.
+func Repair(ctx context.Context, o regress.Options, h host.Host) error {
+	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
+		return err
+	}
+	done, err := golden.Repair(ctx, o.Store.Golden)
+	if d := (*golden.Damage)(nil); errors.As(err, &d) {
+		return fault.Inputf("golden %s cannot be repaired: %w: restore it from a backup, or record again", o.Store.Golden, d)
+	}
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	_, err = io.WriteString(h.Stdout, repairText(o.Store.Golden, done))
+	return err
+}
+
+// onlyFile refuses a golden at an address where a command changes a file in place.
+func onlyFile(golden, command string) error {
+	if !mirror.IsAddress(golden) {
+		return nil
+	}
+	return fault.Inputf("muster golden %s works on files, and %s is an address: download it, do this with the file, and upload the file", command, golden)
+}
+
+func repairText(called string, done golden.RepairResult) string {
+	var b strings.Builder
+	if done.Whole {
+		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, readable.Cases(done.Kept))
+		return b.String()
+	}
+	for _, d := range done.Dropped {
+		fmt.Fprintf(&b, "dropped: case %s: %s\n", name.Print(d.Name), readable.Line(wording.Of(d.Reason)))
+	}
+	for _, err := range done.Lists {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
+	}
+	if done.Unreadable != nil {
+		b.WriteString("Part of the list of cases cannot be read. The names of the lost cases are unknown.\n")
+	}
+	if done.SharedLost {
+		b.WriteString("The digests of the shared files are lost: checks no longer report which of these files changed.\n")
+	}
+	fmt.Fprintf(&b, "golden %s: %s kept, %s dropped; the damaged file is %s\n", called,
+		readable.Cases(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)
+	return b.String()
+}
+
+// Text prints the golden as lines of text, for git diff.
+func Text(ctx context.Context, o regress.Options, h host.Host) error {
+	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	if err != nil {
+		return place.ExplainMissing(o.Store.Golden, err)
+	}
+	return errors.Join(wholegolden.WriteText(ctx, h.Stdout, base.Store), base.Close())
+}
