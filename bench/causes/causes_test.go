@@ -98,7 +98,17 @@ func TestParse(t *testing.T) {
 		}
 	}
 	o, err := parse([]string{"-muster", "x", "-cache", "c"}, new(strings.Builder))
-	if err != nil || len(o.only) != 13 {
+	if err != nil || len(o.only) != 21 {
 		t.Errorf("parse = %+v, %v", o.only, err)
+	}
+}
+
+// The cause that settles most further cases comes first; one alone of two causes settles no case.
+func TestSettled(t *testing.T) {
+	f := found{causes: make([]cause, 4), members: []member{{causes: []int{0}}, {causes: []int{1}}, {causes: []int{1, 2}}, {causes: []int{1, 3}}}}
+	for n, want := range []float64{0, 0.25, 0.5, 0.75, 1} {
+		if got := f.settledBy(n); got != want {
+			t.Errorf("%d causes settle %v, want %v", n, got, want)
+		}
 	}
 }

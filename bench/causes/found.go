@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // foundVersion is the version of causes.json in a run's folder that this program reads. The file
@@ -143,4 +144,35 @@ func (f *found) lines() (n int) {
 		n += c.Lines
 	}
 	return n
+}
+
+// settledBy returns the share of the members whose causes are all among n causes. It chooses these one
+// by one: next is always the cause that settles most further members, or else has most of them.
+func (f *found) settledBy(n int) float64 {
+	chosen := make([]bool, len(f.causes))
+	settled := 0
+	for range n {
+		settles, has := make([]int, len(f.causes)), make([]int, len(f.causes))
+		for _, m := range f.members {
+			open := slices.DeleteFunc(slices.Clone(m.causes), func(c int) bool { return chosen[c] })
+			for _, c := range open {
+				has[c]++
+			}
+			if len(open) == 1 {
+				settles[open[0]]++
+			}
+		}
+		best := -1
+		for c := range f.causes {
+			if !chosen[c] && (best < 0 || settles[c] > settles[best] || settles[c] == settles[best] && has[c] > has[best]) {
+				best = c
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen[best] = true
+		settled += settles[best]
+	}
+	return float64(settled) / float64(max(1, len(f.members)))
 }

@@ -24,6 +24,7 @@ type pair struct {
 	// less legible for tools other than formatters.
 	most     int
 	families bool
+	changes  int  // what changed, as people see it; most follows from it. 0 = not judged
 	untuned  bool // nobody looked at its causes to improve the analysis
 }
 
@@ -70,13 +71,57 @@ func pairs(t tools) []pair {
 	biome := func(version string) string { return t.in("@biomejs", "cli-linux-x64-"+version, "biome") }
 	pandoc := func(version string) string { return t.in("pandoc-"+version, "pypandoc", "files", "pandoc") }
 	gofmt := filepath.Join(t.goroot, "bin", "gofmt")
+	const render = "const [m,p,o,f]=process.argv.slice(1);process.stdout.write(require(m)(p,JSON.parse(o)).render(require('fs').readFileSync(f,'utf8')))"
+	markdownIt := t.in("markdown-it-14.1.0", "dist", "markdown-it.js")
+	rendered := func(preset, options string) []string {
+		return []string{t.node, "-e", render, markdownIt, preset, options, "{in}"}
+	}
+	pygments := func(version string) []string {
+		return []string{"env", "PYTHONPATH=" + t.in("pygments-"+version), t.python, "-m", "pygments", "-f", "html", "{in}"}
+	}
+	shfmt := t.in("shfmt-4.2.0", "bin", "shfmt")
 	npmSet := func() ([]source, error) { return below(filepath.Join(t.cache, "npm-set"), ".js") }
 	pythonSet := func() ([]source, error) { return below(t.in("python-set"), ".py") }
 	// A few sources are so large that black takes minutes for each.
 	shortPython := func() ([]source, error) { return notAbove(24_000, pythonSet) }
 	// Helpers of an old target, declarations and complaints are what changes between releases.
 	typed := []string{"--target", "es5", "--lib", "es2020,dom", "--downlevelIteration", "--declaration", "--module", "commonjs", "--noResolve", "--pretty", "false"}
+	const single = "sed 's/DOUBLE PRECISION/REAL            /' | " // all of its reals are double
+	fortran := func() ([]source, error) { return below(t.in("slycot-0.5.4"), ".f") }
+	shell := func() ([]source, error) { return below(t.in("bash-completion-2.11"), "", "completions") }
 	return []pair{
+		{
+			name: "markdown-quotes", versions: "markdown-it, typographic quotes", old: rendered("default", `{"html":true}`), now: rendered("default", `{"html":true,"typographer":true}`),
+			needs: []string{t.node, markdownIt}, corpus: t.markdown, changes: 3,
+		},
+		{
+			name: "markdown-tables", versions: "markdown-it, tables and links", old: rendered("commonmark", `{}`), now: rendered("default", `{"html":true,"linkify":true}`),
+			needs: []string{t.node, markdownIt}, corpus: t.markdown, changes: 4,
+		},
+		{
+			name: "highlighter", versions: "pygments, 2.10.0 → 2.17.2", old: pygments("2.10.0"), now: pygments("2.17.2"),
+			needs: []string{t.python, t.in("pygments-2.10.0"), t.in("pygments-2.17.2")}, corpus: t.mixed, sample: 80, changes: 3,
+		},
+		{
+			name: "minifier", versions: "uglify-js -c -m, 3.13.10 → 3.19.3", old: []string{t.node, uglify("3.13.10"), "-c", "-m", "--", "{in}"}, now: []string{t.node, uglify("3.19.3"), "-c", "-m", "--", "{in}"},
+			needs: []string{t.node, uglify("3.13.10"), uglify("3.19.3")}, corpus: npmSet, sample: 200, changes: 5,
+		},
+		{
+			name: "shfmt", versions: "shfmt → shfmt -ci -sr", old: []string{shfmt, "-ln", "bash", "{in}"}, now: []string{shfmt, "-ci", "-sr", "-ln", "bash", "{in}"},
+			needs: []string{shfmt, t.in("bash-completion-2.11")}, corpus: shell, changes: 2,
+		},
+		{
+			name: "f2c-reals", versions: "f2c → f2c -r8", old: []string{"sh", "-c", single + "f2c"}, now: []string{"sh", "-c", single + "f2c -r8"}, stdin: true,
+			needs: []string{"/usr/bin/f2c", t.in("slycot-0.5.4")}, corpus: fortran, sample: 300, changes: 3,
+		},
+		{
+			name: "f2c-locals", versions: "f2c → f2c -a", old: []string{"f2c"}, now: []string{"f2c", "-a"}, stdin: true,
+			needs: []string{"/usr/bin/f2c", t.in("slycot-0.5.4")}, corpus: fortran, sample: 500, changes: 2,
+		},
+		{
+			name: "casts", versions: "f2c, a space after casts", old: []string{"f2c"}, now: []string{"sh", "-c", `f2c | sed -E 's/\((integer|real|doublereal|ftnlen|logical|ftnint|doublecomplex|complex|char \*|char)\)/& /g'`}, stdin: true,
+			needs: []string{"/usr/bin/f2c", t.in("slycot-0.5.4")}, corpus: fortran, sample: 500, changes: 1,
+		},
 		{
 			name: "esbuild", versions: "0.19.12 → 0.25.0", old: []string{esbuild("0.19.12"), "{in}"}, now: []string{esbuild("0.25.0"), "{in}"},
 			needs: []string{esbuild("0.19.12"), esbuild("0.25.0")}, corpus: npmSet, most: 25,
@@ -156,6 +201,23 @@ func (t tools) typed() (all []source, err error) {
 	return all, nil
 }
 
+// mixed are sources in several languages.
+func (t tools) mixed() (all []source, err error) {
+	for _, extension := range []string{".js", ".ts", ".c", ".cc", ".h", ".py", ".go", ".md", ".sh", ".css", ".json", ".yml"} {
+		for _, folder := range append(t.c(), filepath.Join(t.cache, "npm-set", "rxjs"), t.in("ethers-6.13.4"), t.in("python-set", "docutils"), filepath.Join(t.goroot, "src", "cmd", "go")) {
+			found, err := below(folder, extension)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range found {
+				s.name = filepath.Base(folder) + "/" + s.name
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
+}
+
 // c are folders with sources in C and C++, in different styles.
 func (t tools) c() []string {
 	return []string{t.in("leveldown-6.1.1"), t.in("libxmljs2-0.35.0"), t.in("node-sass-9.0.0")}
@@ -179,7 +241,7 @@ func (t tools) cSet() (all []source, err error) {
 }
 
 // newer matches packages that came when the sources in Markdown had been chosen.
-var newer = regexp.MustCompile(`^(clang-format|leveldown|libxmljs2|node-sass|pandoc|uglify-js)-`)
+var newer = regexp.MustCompile(`^(bash-completion|clang-format|leveldown|libxmljs2|markdown-it|node-sass|pandoc|pygments|shfmt|slycot|uglify-js)-`)
 
 // markdown returns the examples of the specification, each a case, and the Markdown files of packages.
 func (t tools) markdown() ([]source, error) {

@@ -19,11 +19,11 @@ func (b *bench) real(ctx context.Context) error {
 	}
 	chosen := slices.DeleteFunc(pairs(t), func(p pair) bool { return !slices.Contains(b.only, p.name) })
 	if len(chosen) > 0 && b.judge == 0 {
-		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | five settle | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	}
 	for _, p := range chosen {
 		if missing := p.missing(); len(missing) > 0 {
-			fmt.Fprintf(b.out, "| %s | left out: no %s | | | | | | | | | |\n", p.name, strings.Join(missing, ", "))
+			fmt.Fprintf(b.out, "| %s | left out: no %s | | | | | | | | | | |\n", p.name, strings.Join(missing, ", "))
 			continue
 		}
 		if err := b.pair(ctx, p); err != nil {
@@ -83,19 +83,27 @@ func (b *bench) pair(ctx context.Context, p pair) error {
 }
 
 func (b *bench) row(p pair, c compared, d plain) {
-	name, limit, counted := p.name+" "+p.versions, fmt.Sprintf("≤ %d causes", p.most), len(c.found.causes)
+	name, most, counted := p.name+" "+p.versions, p.most, len(c.found.causes)
+	if p.changes > 0 {
+		most = 2*p.changes + 2
+	}
+	limit := fmt.Sprintf("≤ %d causes", most)
 	if p.untuned {
 		name += " (never tuned on)"
 	}
 	if p.families {
-		limit, counted = fmt.Sprintf("≤ %d families", p.most), c.families
+		limit, counted = fmt.Sprintf("≤ %d families", most), c.families
+	}
+	met := verdict(counted <= most && !c.found.rewritten)
+	if most == 0 {
+		limit, met = "not judged", ""
 	}
 	causes := strconv.Itoa(len(c.found.causes))
 	if c.found.rewritten {
 		causes += ", rewritten"
 	}
-	fmt.Fprintf(b.out, "| %s | %d | %d | %d | %d | %s | %d | %s | %s | %.2f | %.2f | %.0f |\n", name, c.cases, c.differing, d.lines, d.distinct, causes,
-		c.families, limit, verdict(counted <= p.most && !c.found.rewritten), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
+	fmt.Fprintf(b.out, "| %s | %d | %d | %d | %d | %s | %d | %.0f %% | %s | %s | %.2f | %.2f | %.0f |\n", name, c.cases, c.differing, d.lines, d.distinct, causes,
+		c.families, 100*c.found.settledBy(5), limit, met, c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
 }
 
 func verdict(met bool) string {
