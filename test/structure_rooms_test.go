@@ -23,7 +23,7 @@ const fileMax = 400
 // crowded lists the packages that exceed wanted, with their present figures. A figure may only
 // fall. A package leaves the list when it has what is wanted.
 var crowded = map[string]figures{
-	"muster/cmd/muster":                            {files: 21, methods: 51, cycle: 21},
+	"muster/cmd/muster":                            {files: 20, methods: 51, cycle: 20},
 	"muster/fileio":                                {methods: 23, cycle: 4},
 	"muster/fileio/enginetest":                     {cycle: 2},
 	"muster/fileio/uring":                          {methods: 17, cycle: 3},
