@@ -77,7 +77,10 @@ type SidesOf func(caseName string) (was, is content.Side, err error)
 // outcome, and found the candidate's.
 func RunSides(base, found *golden.Store, caseName string) (was, is content.Side, err error) {
 	was, is, err = StoredSides(base, found, caseName)
-	return was, content.KeptSide(is.Outcome, is.Open), err
+	if err == nil {
+		is = content.KeptSide(is.Outcome, is.Open)
+	}
+	return was, is, err
 }
 
 // StoredSides returns both sides of a case from two stores.

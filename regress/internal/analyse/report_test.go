@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"path/filepath"
 	"testing"
 
 	"muster/regress"
 	"muster/regress/internal/content"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 )
@@ -60,5 +62,31 @@ func TestContentsAreReadOnce(t *testing.T) {
 		if was.opened != 2 || is.opened != 2 {
 			t.Errorf("with the rules %q: %d and %d contents were opened, there are 2", flags, was.opened, is.opened)
 		}
+	}
+}
+
+// A golden that cannot be read gives its error, and no sides.
+func TestRunSidesOfUnreadableGolden(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	w, err := golden.Create(path, golden.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := golden.Record{Name: "x", Outcome: outcome.Outcome{Ending: regress.Ending{Kind: regress.Exited}}}
+	if err := errors.Join(w.Put(t.Context(), rec, nil), w.Finish()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := golden.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, is, err := RunSides(s, s, "x"); err != nil || is.Outcome == nil {
+		t.Fatalf("%+v, %v", is, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if was, is, err := RunSides(s, s, "x"); err == nil || was.Outcome != nil || is.Outcome != nil {
+		t.Errorf("%+v, %+v, %v", was, is, err)
 	}
 }
