@@ -9,11 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"muster/regress"
@@ -109,7 +111,11 @@ func openParts(o *regress.Options, h host.Host, runs []string) (parts []*pastrun
 // openPart opens a run by its ID, or by a folder.
 func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
-	if info, err := os.Stat(word); err == nil && info.IsDir() {
+	info, err := os.Stat(word)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ENAMETOOLONG) {
+		return nil, fault.Environmentf("%s cannot be looked at: %w", name.Print(word), fault.Reason(err))
+	}
+	if err == nil && info.IsDir() {
 		from.Store.State, id = word, ""
 		if _, err := os.Stat(filepath.Join(word, "run.json")); err == nil {
 			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
