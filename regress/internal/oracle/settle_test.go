@@ -234,7 +234,7 @@ func (r *round) take(c *chain, a decide.AcceptOptions, name string, v regress.Ve
 		delete(r.golden, name)
 		return
 	}
-	taken := &truth{samples: runs, older: old}
+	taken := &truth{samples: runs, noise: c.noise(name), older: old}
 	if c.lossy && varies(runs) || c.change != nil || len(runs) == 0 {
 		taken.vague = true
 	}
