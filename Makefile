@@ -73,7 +73,7 @@ long:
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
-	$(GO) test -count=1 -timeout 480m -trials 0 -serve-rounds 300 -v ./test/faults
+	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestRandomTools -tools 300 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v ./test
