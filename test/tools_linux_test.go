@@ -189,7 +189,7 @@ func (tool *aTool) resume() ended {
 }
 
 // TestRandomTools changes one path that observed cases of a tool use. --resume must refuse that with
-// the path, and a check must name it if it is a file. A path that no case uses must not matter.
+// the path, and a check must name it unless it is a folder. A path that no case uses must not matter.
 func TestRandomTools(t *testing.T) {
 	long(t)
 	seed := chosenSeed()
@@ -218,13 +218,13 @@ func TestRandomTools(t *testing.T) {
 
 			tool.interrupt()
 			_, err = os.Stat(filepath.Join(tool.dir, name))
-			isFile := err == nil && !strings.Contains(name, "folder")
+			isFolder := err == nil && strings.Contains(name, "folder")
 			how := tool.change(name)
 			got := tool.resume()
 			if want := filepath.Join(tool.dir, name); got.status != 2 || !strings.Contains(string(got.stderr), "muster: --resume: "+want) {
 				t.Errorf("%s: ended with %d: %s%s\n%s", how, got.status, got.stdout, got.stderr, about)
 			}
-			if !isFile {
+			if isFolder {
 				return
 			}
 			got = tool.try("check", "--cost-cases", "0", "--observe", tool.observe)

@@ -168,7 +168,7 @@ func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err err
 }
 
 // temporaryFile returns a file of the tool in the folder for temporary files, "" if no file is there.
-// It returns "" for a golden in that folder, too. A file that the tool only opens is none of its own.
+// It returns "" for a golden in that folder, too. A file that the tool only opens is none of its own, and an absent one is none.
 func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	folder := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	isInside := func(path string) bool {
@@ -178,7 +178,9 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	if !mirror.IsAddress(goldenPath) && isInside(goldenPath) {
 		return ""
 	}
-	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { return f.Role != golden.OpenedRole && isInside(f.Path) })
+	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { 
+		return f.Role != golden.OpenedRole && f.Role != golden.AbsentRole && isInside(f.Path)
+	})
 	if i < 0 {
 		return ""
 	}

@@ -35,11 +35,12 @@ const (
 	Loader      Role = "loader"      // of an ELF program
 	Library     Role = "library"
 	Opened      Role = "opened" // or asked for
+	Absent      Role = "absent" // no file: the tool looks for it in vain
 )
 
 // Roles returns all roles, in their order.
 func Roles() []Role {
-	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened}
+	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent}
 }
 
 // File is a file of a closure.
@@ -229,22 +230,43 @@ func isMarkedOnly(was, now string) bool {
 // isFileState reports whether a state is that of a file.
 func isFileState(state string) bool { return strings.Contains(state, " bytes, ") }
 
-// KnownFile is a file of an earlier closure.
+// KnownFile is a file of an earlier closure, or an Absent path without a digest.
 type KnownFile struct {
 	Path   string
 	Role   Role
 	Digest outcome.Digest
 }
 
+// Known lists the files by path, and then the absent paths.
+func (c *Closure) Known() (list []KnownFile) {
+	for f := range c.All() {
+		list = append(list, KnownFile{f.Path, f.Role, f.Digest})
+	}
+	for _, p := range c.places() {
+		if p.State == absent {
+			list = append(list, KnownFile{Path: p.Path, Role: Absent})
+		}
+	}
+	return list
+}
+
 // ChangedSince returns the paths of files that changed since an earlier closure: files with other
-// content, files of the command that are new, and at the end files that are gone. A file that only
-// moved did not change. same is the number of earlier files that did not change.
+// content, files of the command that are new, then paths that were absent and are not, and at the end
+// files that are gone. A file that only moved did not change. same is the number of earlier files that
+// did not change.
 //
 // Runs of other cases use other files, so what only the observation found says nothing by being new.
 func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (paths []string, same int) {
 	if c == nil || len(earlier) == 0 {
 		return nil, 0 // there is nothing to compare
 	}
+	var appeared []string
+	earlier = slices.DeleteFunc(slices.Clone(earlier), func(k KnownFile) bool {
+		if k.Role == Absent && !strings.HasPrefix(c.Own.StateOf(k.Path, false), absent) {
+			appeared = append(appeared, k.Path)
+		}
+		return k.Role == Absent
+	})
 	at, here := map[string]outcome.Digest{}, map[string]bool{}
 	for _, k := range earlier {
 		at[k.Path] = k.Digest
@@ -263,7 +285,7 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 	}
 	for _, f := range c.byRole() {
 		was, known := at[f.Path]
-		isNew := !known && !movedFrom[f.Digest] && (f.Role == Executable || f.Role == Word || f.Role == Given)
+		isNew := !known && !movedFrom[f.Digest] && !slices.Contains(appeared, f.Path) && (f.Role == Executable || f.Role == Word || f.Role == Given)
 		if known && was != f.Digest || isNew {
 			paths = append(paths, f.Path)
 		}
@@ -280,7 +302,7 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 			paths = append(paths, k.Path)
 		}
 	}
-	all := append(paths, gone...)
+	all := slices.Concat(paths, appeared, gone)
 	return all, len(earlier) - len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { _, known := at[path]; return !known }))
 }
 

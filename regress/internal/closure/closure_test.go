@@ -134,6 +134,15 @@ func TestEveryChangeIsNamed(t *testing.T) {
 		if got != strings.Join(want, "; ") {
 			t.Errorf("seed %d: %q, want %q", seed, got, strings.Join(want, "; "))
 		}
+		named, _ := closure.Restore(c.Files, c.Places, nil, filedigest.Open("")).ChangedSince(c.Known(), filedigest.Open(""))
+		for i, path := range named {
+			named[i] = strings.TrimPrefix(path, dir+"/")
+		}
+		slices.Sort(named)
+		paths := slices.DeleteFunc(want, func(path string) bool { return slices.Contains(folders, path) })
+		if !slices.Equal(named, paths) {
+			t.Errorf("seed %d: a later check names %q, not %q", seed, named, paths)
+		}
 		_, relisted, err := c.Watch(nil, nil).End()
 		if found := err != nil || len(relisted) > 0; found != (got != "") {
 			t.Errorf("seed %d: the watch says %v, %q, and %q changed", seed, err, relisted, got)

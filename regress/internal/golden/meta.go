@@ -71,15 +71,18 @@ func SameCommands(a, b []Command) bool {
 	return slices.EqualFunc(a, b, func(x, y Command) bool { return x.Glob == y.Glob && slices.Equal(x.Args, y.Args) })
 }
 
-// ToolFile is one file of the tool.
+// ToolFile is one file of the tool, or a path at which the tool looks for one in vain.
 type ToolFile struct {
 	Path   string
-	Role   string // why it belongs to the tool
-	Digest outcome.Digest
+	Role   string         // why it belongs to the tool
+	Digest outcome.Digest // zero with AbsentRole
 }
 
-// OpenedRole is the role of a file that the tool only opens.
-const OpenedRole = "opened"
+// Roles that are named outside package closure.
+const (
+	OpenedRole = "opened" // the tool only opens it
+	AbsentRole = "absent" // there is no file
+)
 
 // SameTool reports whether no file has another content in one list of files than in the other. Runs
 // of other cases use other files, so a file of one list alone is no difference, but for executables
@@ -142,7 +145,7 @@ type metaJSON struct {
 type toolFileJSON struct {
 	Path   text           `json:"path"`
 	Role   string         `json:"role"`
-	Digest outcome.Digest `json:"digest"`
+	Digest outcome.Digest `json:"digest,omitzero"`
 }
 
 type commandJSON struct {

@@ -136,12 +136,12 @@ func (t *Tool) count() (files, observed int, varying []string) {
 	return files, t.observer.Cases(), varying
 }
 
-// Recorded lists the files for a golden. On an engine it lists none.
+// Recorded lists the files and absent paths for a golden. On an engine it lists none.
 func (t *Tool) Recorded() (list []golden.ToolFile) {
 	if t.remote {
 		return nil
 	}
-	for f := range t.Closure().All() {
+	for _, f := range t.Closure().Known() {
 		list = append(list, golden.ToolFile{Path: f.Path, Role: string(f.Role), Digest: f.Digest})
 	}
 	return list

@@ -191,17 +191,11 @@ func TestGlobsRefused(t *testing.T) {
 // A later identity tells which files are another, new or gone. Files that moved are the same.
 func TestChangedSince(t *testing.T) {
 	dir := workbench(t, map[string]string{"comp": "#!/bin/sh\n", "a": "1", "b": "1", "c": "3", "d": "4"})
-	earlier := func(id *closure.Closure) (list []closure.KnownFile) {
-		for f := range id.All() {
-			list = append(list, closure.KnownFile{Path: f.Path, Digest: f.Digest})
-		}
-		return list
-	}
 	of := func(words ...string) *closure.Closure {
 		return build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, words...)}})
 	}
 	digests := filedigest.Open("")
-	was := earlier(of("comp", "a", "c", "d"))
+	was := of("comp", "a", "c", "d").Known()
 	if got, same := of("comp", "a", "c", "d").ChangedSince(was, digests); len(got) != 0 || same < 5 {
 		t.Errorf("nothing changed: %q, %d the same", got, same)
 	}
@@ -215,7 +209,7 @@ func TestChangedSince(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	put(t, filepath.Join(dir, "d"), "3")
-	was = earlier(of("comp", "c", "d"))
+	was = of("comp", "c", "d").Known()
 	put(t, filepath.Join(dir, "d2"), "3")
 	if err := os.Remove("d"); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ package wholegolden
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +179,7 @@ func writeMeta(w io.Writer, m golden.Meta) {
 		writeLine(w, "# command", c.String())
 	}
 	for _, f := range toolFiles(m.Tool) {
-		writeLine(w, "# tool", f.Path, f.SHA256.String())
+		writeLine(w, "# tool", f.Path, cmp.Or(digestText(f.SHA256), f.Role))
 	}
 	for _, e := range printedList(m.Env) {
 		writeLine(w, "# env", e)

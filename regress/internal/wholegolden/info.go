@@ -68,11 +68,11 @@ type Recorder struct {
 	Created          time.Time      `json:"created"`
 }
 
-// ToolFile is a file that belongs to the tool.
+// ToolFile is a file that belongs to the tool, or a path at which the tool looks for one in vain.
 type ToolFile struct {
 	Path   string         `json:"path"`
 	Role   string         `json:"role"`
-	SHA256 outcome.Digest `json:"sha256"`
+	SHA256 outcome.Digest `json:"sha256,omitzero"`
 }
 
 // Selection is the selection of the record.
@@ -202,16 +202,19 @@ func (i Info) WriteText(to io.Writer) error {
 	if i.Executable != "" && len(i.Tool) == 0 {
 		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
 	}
-	opened := 0
+	opened, absent := 0, 0
 	for _, f := range i.Tool {
-		if f.Role == golden.OpenedRole {
+		switch f.Role {
+		case golden.OpenedRole:
 			opened++
-			continue
+		case golden.AbsentRole:
+			absent++
+		default:
+			line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
 		}
-		line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
 	}
-	if opened > 0 {
-		line("tool", "%s that it opens; --format json names them", readable.Count(opened, "other file"))
+	if opened+absent > 0 {
+		line("tool", "%s that it opens, %s at which it finds nothing; --format json names them", readable.Count(opened, "other file"), readable.Count(absent, "path"))
 	}
 	if r := i.Reference; r != nil {
 		for _, c := range r.Command {

@@ -239,7 +239,7 @@ func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) 
 			all = append(all, f)
 			continue
 		}
-		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", a[i].Digest.String(), f.Digest.String())
+		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(a[i].Digest), digestText(f.Digest))
 	}
 	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
 	return all
