@@ -30,18 +30,17 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Runs lists the past runs, oldest first.
+// Runs lists the past runs, oldest first. Then the error names those that cannot be read.
 func Runs(_ context.Context, o regress.Options, h host.Host) error {
-	runs, err := state.Open(o.Store.State).Runs()
+	s := state.Open(o.Store.State)
+	runs, err := s.Runs()
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if err := printRun(h.Stdout, o.Report.Format, r); err != nil {
-			return err
-		}
+		err = errors.Join(err, printRun(h.Stdout, o.Report.Format, r))
 	}
-	return nil
+	return errors.Join(err, state.Unreadable(s))
 }
 
 func printRun(w io.Writer, format regress.Format, r *state.Run) error {

@@ -275,6 +275,15 @@ func (s *State) scan() (runs []*Run, lost []unreadable, err error) {
 	return runs, lost, nil
 }
 
+// Unreadable returns the errors of all runs that cannot be read.
+func Unreadable(s *State) error {
+	_, lost, err := s.scan()
+	for _, l := range lost {
+		err = errors.Join(err, l.err)
+	}
+	return err
+}
+
 var (
 	errNoRun   = errors.New("not a run")
 	errDamaged = errors.New("its run.json is damaged, as after a power loss")
