@@ -178,7 +178,7 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	if !mirror.IsAddress(goldenPath) && isInside(goldenPath) {
 		return ""
 	}
-	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { 
+	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool {
 		return f.Role != golden.OpenedRole && f.Role != golden.AbsentRole && isInside(f.Path)
 	})
 	if i < 0 {
