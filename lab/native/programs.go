@@ -2,17 +2,6 @@ package native
 
 import "strings"
 
-// Modes returns the modes of contestants for a question, or nil. A test ensures that those for
-// dispatch equal those of package probe.
-func (q Question) Modes() []string {
-	return map[Question][]string{
-		Dispatch: {"single", "batch", "producers", "foreach", "makespan", "barrier"},
-		Spawn:    {"direct", "each", "waiting"},
-		Call:     {"call"},
-		Codec:    {"codec", "echo"},
-	}[q]
-}
-
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {
 	return append([]Program{

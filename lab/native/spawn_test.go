@@ -16,7 +16,7 @@ import (
 func TestSpawn(t *testing.T) {
 	programs(t, native.Spawn, func(t *testing.T, b *native.Executable) {
 		for _, impl := range b.Impls {
-			for _, mode := range native.Spawn.Modes() {
+			for _, mode := range modesOf(native.Spawn) {
 				stdout, stderr, status := start(t, b, "-impl "+impl+" -mode "+mode+" -work 3 -count 50")
 				if impl == "rayon" && mode == "waiting" {
 					if status != native.StatusNoSuchMode || stdout != "" {

@@ -105,10 +105,6 @@ func (s *Server) DSN() string {
 	return fmt.Sprintf("host='%s' user=%s dbname=postgres", strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.dir), role)
 }
 
-// ConnectionsMax returns the server's max_connections. Three of them are reserved for
-// superusers.
-func (s *Server) ConnectionsMax() int { return s.connectionsMax }
-
 // Ended returns a channel that closes when the server has ended and its folder is removed.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 

@@ -95,9 +95,6 @@ func TestStartAndStop(t *testing.T) {
 	if want := "host='" + filepath.Dir(at) + "' user=muster dbname=postgres"; s.DSN() != want {
 		t.Errorf("DSN is %s, want %s", s.DSN(), want)
 	}
-	if s.ConnectionsMax() != 10 {
-		t.Errorf("%d connections, want 10", s.ConnectionsMax())
-	}
 	c := connect(t, at)
 	stop(t, s)
 	stop(t, s)

@@ -47,9 +47,6 @@ type Warning struct {
 	Text string // the observation, then a semicolon and the remedy
 }
 
-// String returns the warning on one line.
-func (w Warning) String() string { return w.Kind.String() + ": " + w.Text }
-
 // A Measurement holds the runs of one benchmark under one setting.
 type Measurement struct {
 	Ops   int             // operations in each run

@@ -25,9 +25,6 @@ type Selection struct {
 	Sample    int      // the largest number of cases, always the same ones; 0 = all
 }
 
-// All reports whether the selection selects everything.
-func (s Selection) All() bool { return len(s.Flags()) == 0 }
-
 // Flags returns the selection as arguments of the command line.
 func (s Selection) Flags() (args []string) {
 	for _, g := range s.Globs {
