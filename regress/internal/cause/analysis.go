@@ -10,10 +10,6 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// editsMax is the number of edits of one part whose places are kept. If a part has more, only their
-// causes are kept.
-const editsMax = 100_000
-
 // An Analysis collects the differences of cases and finds their causes.
 type Analysis struct {
 	scratch scratches
@@ -49,6 +45,9 @@ func (a *Analysis) Add(c Case) {
 	a.mu.Lock()
 	for i, word := range w.list {
 		global[i] = a.words.add(word)
+		if is, known := w.spaces[int32(i)]; known {
+			a.words.setSpaces(global[i], is)
+		}
 	}
 	a.cases = append(a.cases, s)
 	a.mu.Unlock()
@@ -95,6 +94,8 @@ func (a *Analysis) compareCase(c Case) (*caseRecord, *words) {
 			t.replaceAll(w.add(ended))
 		} else {
 			t.compare()
+			t.matchRewraps()
+			t.matchRenumbered()
 			t.matchMoves()
 			t.matchBrackets()
 			if t.extents == nil {
@@ -163,31 +164,6 @@ func (t *text) verifyExact() {
 func (a *Analysis) sortedCases() []*caseRecord {
 	slices.SortFunc(a.cases, func(x, y *caseRecord) int { return strings.Compare(x.name, y.name) })
 	return a.cases
-}
-
-// words numbers strings. The empty string is 0.
-type words struct {
-	numbers map[string]int32
-	list    []string
-}
-
-func newWords() *words { return &words{map[string]int32{"": 0}, []string{""}} }
-
-func (w *words) index(b []byte) int32 {
-	if n, known := w.numbers[string(b)]; known {
-		return n
-	}
-	return w.add(string(b))
-}
-
-func (w *words) add(s string) int32 {
-	n, known := w.numbers[s]
-	if !known {
-		n = int32(len(w.list))
-		w.numbers[s] = n
-		w.list = append(w.list, s)
-	}
-	return n
 }
 
 // sniffBytes is the length of the prefix that decides whether a content is text.

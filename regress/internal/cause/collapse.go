@@ -15,7 +15,6 @@ const (
 	elementsMax = 24 // on one side; of a longer side the head, the length class and the tail are kept
 	headMax     = 8
 	tailMax     = 4
-	periodMax   = 6 // elements of a repeated sequence
 )
 
 // collapse appends the elements of one side of an edit.
@@ -39,9 +38,6 @@ func collapse(es []element, text []byte, tokens []token) []element {
 		}
 		es = append(es, e)
 		i += n
-	}
-	if len(es) > elementsMax {
-		es = collapsePeriods(es)
 	}
 	if n := len(es); n > elementsMax {
 		copy(es[headMax+1:], es[n-tailMax:])
@@ -141,50 +137,6 @@ func nameLength(text []byte, tokens []token) int {
 		n += 2
 	}
 	return n
-}
-
-// collapsePeriods makes one element of a sequence that repeats at least three times.
-func collapsePeriods(es []element) []element {
-	out := es[:0]
-	for i := 0; i < len(es); {
-		p, times := periodAt(es[i:])
-		if times < 3 {
-			out = append(out, es[i])
-			i++
-			continue
-		}
-		e := element{kind: run, at: es[i].at}
-		for _, k := range es[i : i+p] {
-			e.text = append(append(append([]byte(nil), e.text...), byte(k.kind)), k.text...)
-			e.text = append(e.text, '\x1f')
-		}
-		out = append(out, e)
-		i += p * times
-	}
-	return out
-}
-
-// periodAt returns the length of the sequence that repeats from here on, and how often it does.
-func periodAt(es []element) (p, times int) {
-	for p = 1; p <= periodMax && 3*p <= len(es); p++ {
-		times = 1
-		for (times+1)*p <= len(es) && equalElements(es[:p], es[times*p:(times+1)*p]) {
-			times++
-		}
-		if times >= 3 {
-			return p, times
-		}
-	}
-	return 0, 0
-}
-
-func equalElements(a, b []element) bool {
-	for i := range a {
-		if a[i].kind != b[i].kind || !bytes.Equal(a[i].text, b[i].text) {
-			return false
-		}
-	}
-	return true
 }
 
 // appendEdit appends the pattern of an edit: its sort, one side, the other side.

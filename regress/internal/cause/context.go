@@ -27,9 +27,11 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 	switch {
 	case change.isOfBlankLines():
 		return besideBlank(s.text, gap)
+	case !change.isBroken():
+		return s.neighbours(gap)
 	case s.inRemark(gap.From):
 		return inComment
-	case change.isBroken():
+	default:
 		in, isBracket := s.encloser(gap.From)
 		switch {
 		case in == "":
@@ -39,7 +41,6 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 		}
 		return in
 	}
-	return s.strongerNeighbour(gap)
 }
 
 // lineEnd returns how the line of a place ends. A line break outside brackets separates statements,
@@ -132,25 +133,35 @@ func besideBlank(text []byte, gap Span) string {
 	return indented
 }
 
-// strongerNeighbour returns the more specific of the two neighbours of a gap within a line.
-func (s *surroundings) strongerNeighbour(gap Span) string {
-	text := s.text
-	if in := s.quotedAt(gap.From); in != "" {
+// neighbours returns what a gap within a line is in or beside: the more specific one first, and after
+// a space the other sign. The finder decides on one of them, see placeSpaces.
+func (s *surroundings) neighbours(gap Span) string {
+	first, second := signBefore(s.text, gap.From), signAt(s.text, gap.To)
+	if weight(firstByte([]byte(second))) > weight(firstByte([]byte(first))) {
+		first, second = second, first
+	}
+	in, other := besideSign(first), besideSign(second)
+	if quoted := s.quotedAt(gap.From); quoted != "" {
+		in, other = quoted, in
+	}
+	if other == "" {
 		return in
 	}
-	best, most := "", 0
-	for _, sign := range [...]string{signBefore(text, gap.From), signAt(text, gap.To)} {
-		if v := weight(firstByte([]byte(sign))); v > most {
-			best, most = sign, v
-		}
-	}
-	switch most {
+	return in + otherNeighbour + other
+}
+
+// otherNeighbour stands before the second of two neighbours.
+const otherNeighbour = ", "
+
+// besideSign describes a neighbour, "" for a word.
+func besideSign(sign string) string {
+	switch weight(firstByte([]byte(sign))) {
 	case 0:
 		return ""
 	case quoteWeight:
 		return "beside STR"
 	}
-	return "beside " + best
+	return "beside " + sign
 }
 
 // signAt returns the operator that begins at a place, or the one byte there.

@@ -45,16 +45,16 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"comments", "/* about\n   WORD *it */\nx = WORD *y;\n", "/* about WORD * it */\nx = WORD * y;\n",
-			[]string{"line break → space in TXT", "no space → space beside *", "no space → space in TXT"},
+			[]string{"line break → space in TXT", "no space → space beside *"},
 		},
 		{
 			"beside what was replaced", "f(function (WORD) { g(WORD); });\nb = [WORD, 1];\n", "f(WORD => { g(WORD); });\nb = [ WORD, 1 ];\n",
-			[]string{`")" → "=>", - "function("`, "no space → space beside [", "no space → space beside ]"},
+			[]string{`")" → "=>" before "{"`, `- "function ("`, "no space → space beside [", "no space → space beside ]"},
 		},
 		{
 			"breaks in new brackets", "f(WORD); g(2);\nh((1, WORD));\n", "x = (f(WORD),\n     g(2));\nh((1,\n  WORD));\n",
 			[]string{
-				`";" → "," before "g"`, "+ wrap x =(_)",
+				`";" → "," before "g"`, "+ wrap x = (_)",
 				"space → line break in (…) behind ,", "space → line break in added = (…) behind ,",
 			},
 		},

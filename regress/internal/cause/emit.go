@@ -17,9 +17,9 @@ func (h *hunk) emit() {
 	h.compareGaps(i, len(h.scratch.old), j, done)
 }
 
-func (h *hunk) mark(n int) []byte {
+func (h *hunk) mark(n int) mark {
 	if h.marks == nil {
-		return nil
+		return mark{}
 	}
 	return h.marks[n]
 }
@@ -43,7 +43,7 @@ func (h *hunk) compareGap(i, j int) {
 // after it. taken means that the edit before includes the gap of the block's first token. A gap
 // within a line that differs beside a replacement belongs to that, because by itself it says
 // nothing.
-func (h *hunk) emitBlock(b block, mark []byte, taken, touched bool) (done bool) {
+func (h *hunk) emitBlock(b block, m mark, taken, touched bool) (done bool) {
 	old, now := h.scratch.old, h.scratch.now
 	var e LiteralEdit
 	switch {
@@ -69,7 +69,7 @@ func (h *hunk) emitBlock(b block, mark []byte, taken, touched bool) (done bool) 
 	if !done && !touched && h.gapBelongs(b.a1, b.b1) {
 		e.Old.To, e.Now.To, done = int(old[b.a1].from), int(now[b.b1].from), true
 	}
-	h.addEdit(e, b, mark)
+	h.addEdit(e, b, m)
 	return done
 }
 
@@ -100,20 +100,27 @@ func pointAt(k token, done bool) Span {
 }
 
 // addEdit adds the edit of a block with its pattern.
-func (h *hunk) addEdit(e LiteralEdit, b block, mark []byte) {
+func (h *hunk) addEdit(e LiteralEdit, b block, m mark) {
 	s := h.scratch
 	p := place{LiteralEdit: e}
 	p.before, p.after = h.neighbourWord(s.old, b.a0-1), h.neighbourWord(s.old, b.a1)
 	h.changed += int64(max(e.Old.To-e.Old.From, e.Now.To-e.Now.From))
 	s.elements[0] = collapse(s.elements[0][:0], h.text.old, s.old[b.a0:b.a1])
 	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
-	if mark == nil {
+	if m.key == nil {
 		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
 		s.key = h.appendContext(s.key, e, s.elements[0], s.elements[1])
-		mark = s.key
+		m.key = s.key
 		p.cut = h.keepCuts(s.elements[0], s.elements[1])
 	}
-	h.add(p, mark, h.c)
+	n := h.add(p, m.key, h.c)
+	if _, known := h.words.spaces[n]; known || len(s.elements[0]) <= 1 && len(s.elements[1]) <= 1 {
+		return
+	}
+	if m.spaces == (spaces{}) {
+		m.spaces = spaces{spacesOf(h.text.old, s.elements[0]), spacesOf(h.text.now, s.elements[1])}
+	}
+	h.words.setSpaces(n, m.spaces)
 }
 
 // appendContext appends the context to a pattern that consists of signs on one side.
@@ -160,8 +167,8 @@ func (t *text) keepCuts(old, now []element) int32 {
 	return at
 }
 
-// add appends an edit with its pattern.
-func (t *text) add(p place, pattern []byte, c *lineCounter) {
+// add appends an edit with its pattern, and returns the number of the pattern.
+func (t *text) add(p place, pattern []byte, c *lineCounter) int32 {
 	p.pattern = t.words.index(pattern)
 	p.line = c.to(p.Now.From)
 	p.lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
@@ -169,10 +176,11 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 		p.lines--
 	}
 	if len(t.places) >= editsMax && t.countExcess(p) {
-		return
+		return p.pattern
 	}
 	p.gap = t.gapBefore(p.Old.From)
 	t.places = append(t.places, p)
+	return p.pattern
 }
 
 // countExcess counts an edit beyond editsMax, and reports whether its pattern was known.

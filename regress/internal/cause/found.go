@@ -12,6 +12,7 @@ import (
 type finder struct {
 	cases      []*caseRecord
 	list       []string
+	spaces     map[int32]spaces
 	patterns   []usedPattern // by key
 	at         []int         // for each word its index in patterns, -1 for other words
 	literal    int           // a word in this many cases stays literal
@@ -37,7 +38,7 @@ type usedPattern struct {
 
 // Causes returns the result. Call Add no more after it.
 func (a *Analysis) Causes() *Found {
-	f := &finder{cases: a.sortedCases(), list: a.words.list, shapeOf: map[string]int{}, wordCases: map[string]int{}}
+	f := &finder{cases: a.sortedCases(), list: a.words.list, spaces: a.words.spaces, shapeOf: map[string]int{}, wordCases: map[string]int{}}
 	f.literal = max(literalMin, len(f.cases)/literalPart)
 	f.indexPatterns()
 	f.countPatterns()
@@ -71,6 +72,7 @@ func (f *finder) indexPatterns() {
 			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
 		} else {
 			f.patterns[i].pattern = parse(f.list[k])
+			f.patterns[i].spaces = f.spaces[k]
 		}
 	}
 }

@@ -198,6 +198,9 @@ func (f *finder) collectPatterns() {
 				g.patterns = append(g.patterns, escapeKey(t.text))
 				continue
 			}
+			if t.sort == sortSpace {
+				g.patterns = append(g.patterns, exactKey(t.text))
+			}
 			for _, m := range t.members {
 				if f.patterns[m].tiles == nil {
 					g.patterns = append(g.patterns, exactKey(f.patterns[m].key))
@@ -217,4 +220,177 @@ func (f *finder) collectPatterns() {
 		slices.Sort(f.groups[i].patterns)
 		f.groups[i].patterns = slices.Compact(f.groups[i].patterns)
 	}
+}
+
+const (
+	nearTokens = 12   // between edits that may belong together
+	together   = 0.95 // share of the edits of a shape that must be near the other shape, both ways …
+	chance     = 3    // … and how much more often than by chance
+	crowd      = 3    // other shapes near an edit; above this number nearness is no evidence
+	apartMin   = 8    // cases in which shapes with the same neighbours everywhere must be near each other
+)
+
+// bundleShapes returns sets of shapes that are one cause: they always occur close to each other.
+// Occurring in the same cases is no evidence, because unrelated changes can be in all cases.
+func (f *finder) bundleShapes(uses []int) [][]int {
+	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
+	for i := range b.root {
+		b.root[i] = i
+	}
+	b.findVaried()
+	b.joinNear()
+	sets := map[int][]int{}
+	for i := range b.root {
+		r := b.rootOf(i)
+		sets[r] = append(sets[r], i)
+	}
+	out := make([][]int, 0, len(sets))
+	for i := range b.root {
+		if set, first := sets[i]; first {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+type bundles struct {
+	*finder
+	uses []int
+	root []int
+	// varied marks shapes with different neighbours. The other shapes may be in copies of one text,
+	// where all changes are always near each other.
+	varied []bool
+}
+
+// findVaried sets varied.
+func (b *bundles) findVaried() {
+	first := make([]*place, len(b.shapes))
+	b.varied = make([]bool, len(b.shapes))
+	for _, s := range b.cases {
+		for _, p := range s.parts {
+			for i := range p.places {
+				q := &p.places[i]
+				b.patterns[b.at[q.pattern]].each(func(s int) {
+					if first[s] == nil {
+						first[s] = q
+					}
+					b.varied[s] = b.varied[s] || first[s].before != q.before || first[s].after != q.after
+				})
+			}
+		}
+	}
+}
+
+func (b *bundles) rootOf(i int) int {
+	for b.root[i] != i {
+		b.root[i] = b.root[b.root[i]]
+		i = b.root[i]
+	}
+	return i
+}
+
+func (b *bundles) join(i, j int) {
+	i, j = b.rootOf(i), b.rootOf(j)
+	b.root[max(i, j)] = min(i, j)
+}
+
+// A spot is a place of a shape in a part. Its token is a distance from the start; long gaps count
+// 65,536.
+type spot struct{ shape, token int }
+
+// spots lists the edits of a part whose shape can be bundled.
+func (b *bundles) spots(list []spot, p *partRecord) []spot {
+	list = list[:0]
+	token := 0
+	for i := range p.places {
+		q := &p.places[i]
+		if q.gap == far {
+			token += 1 << 16
+		} else {
+			token += int(q.gap)
+		}
+		b.patterns[b.at[q.pattern]].each(func(s int) {
+			if b.isFit(s) {
+				list = append(list, spot{s, token})
+			}
+		})
+	}
+	return list
+}
+
+// isFit reports whether a shape occurs often enough to judge it, and is not whitespace.
+func (b *bundles) isFit(s int) bool {
+	return b.shapes[s].cases >= literalMin && b.shapes[s].sort.isOfTokens()
+}
+
+type pair struct{ a, b int }
+
+// joinNear joins shapes that are always near each other.
+func (b *bundles) joinNear() {
+	seen := map[pair][2]int{} // how many of a have a b near, and vice versa
+	var list []spot
+	bytes := 0
+	for _, s := range b.cases {
+		bytes += int(s.total)
+		for i := range s.parts {
+			list = b.spots(list, &s.parts[i])
+			for k := range list {
+				b.countNear(seen, list, k)
+			}
+		}
+	}
+	tokens := float64(bytes/4 + 1)
+	for _, p := range sortedPairs(seen) {
+		n := seen[p]
+		ua, ub := float64(b.uses[p.a]), float64(b.uses[p.b])
+		if min(b.shapes[p.a].cases, b.shapes[p.b].cases) < apartMin && !b.varied[p.a] && !b.varied[p.b] {
+			continue
+		}
+		byChance := min(ua, ub) * 2 * nearTokens / tokens
+		if float64(n[0]) >= together*ua && float64(n[1]) >= together*ub && chance*byChance <= 1 {
+			b.join(p.a, p.b)
+		}
+	}
+}
+
+// countNear counts the shapes near spot k, each once, unless they are a crowd.
+func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
+	var have [crowd + 1]int
+	n := 0
+	look := func(i int) bool {
+		if s := list[i]; abs(s.token-list[k].token) > nearTokens {
+			return false
+		} else if s.shape != list[k].shape && !slices.Contains(have[:n], s.shape) && n < len(have) {
+			have[n] = s.shape
+			n++
+		}
+		return true
+	}
+	for i := k - 1; i >= 0 && look(i); i-- {
+	}
+	for i := k + 1; i < len(list) && look(i); i++ {
+	}
+	if n > crowd {
+		return
+	}
+	for _, s := range have[:n] {
+		p, side := pair{list[k].shape, s}, 0
+		if p.a > p.b {
+			p, side = pair{s, list[k].shape}, 1
+		}
+		count := seen[p]
+		count[side]++
+		seen[p] = count
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func sortedPairs[V any](m map[pair]V) []pair {
+	list := make([]pair, 0, len(m))
+	for p := range m {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	return list
 }

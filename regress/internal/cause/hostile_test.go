@@ -33,9 +33,9 @@ func TestUnclosedBeforeEdits(t *testing.T) {
 // A string after an escaped quote is still a string, and so is one on the next line.
 func TestClosedBehindUnclosed(t *testing.T) {
 	for _, c := range []struct{ added, name string }{
-		{`\" 'a b'`, `+ "\ " STR"`},
-		{`\" "a b"`, `+ "\ STR a b ""`},
-		{"\\' \n\"a b\"", `+ "\ ' STR"`},
+		{`\" 'a b'`, `+ '\" STR'`},
+		{`\" "a b"`, `+ '\STRa b"'`},
+		{"\\' \n\"a b\"", `+ "\' STR"`},
 		{"` 'a b' /* x", "+ \"` STR /* x\""},
 	} {
 		f := analyseCases(changedCase("a", "x\n", "x\n"+c.added+"\n"))

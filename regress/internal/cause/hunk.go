@@ -190,7 +190,13 @@ type hunk struct {
 	*text
 	c      *lineCounter
 	blocks []block
-	marks  [][]byte // the patterns of blocks that already have one
+	marks  []mark // of blocks that already have a pattern
+}
+
+// A mark is a pattern with its spaces.
+type mark struct {
+	key    []byte
+	spaces spaces
 }
 
 // bytes returns the text of a token.

@@ -26,7 +26,7 @@ func describePattern(p *pattern) string {
 			return "MOVE"
 		}
 		q := p.withoutSlotNumber()
-		return "MOVE " + sideName(q.old)
+		return "MOVE " + sideName(q.old, q.spaces.old)
 	case sortWrap:
 		return "+ " + wrapName(p)
 	case sortUnwrap:
@@ -35,6 +35,8 @@ func describePattern(p *pattern) string {
 		return "fails: " + withoutStatus1(p.rest)
 	case sortPasses:
 		return "passes: " + withoutStatus1(p.rest)
+	case sortRenumber:
+		return `"` + printable(p.rest) + `" renumbered`
 	case sortSpace, sortFile, sortEnds:
 		return printable(p.rest) // these keys are readable
 	case sortBinary:
@@ -44,10 +46,10 @@ func describePattern(p *pattern) string {
 		q := p.withoutSlotNumber()
 		p = &q
 	}
-	old, now := sideName(p.old), sideName(p.now)
+	old, now := sideName(p.old, p.spaces.old), sideName(p.now, p.spaces.now)
 	switch {
 	case old == now && len(p.old) > 0:
-		old, now = distinctNames(wholeSide(p.old), wholeSide(p.now))
+		old, now = distinctNames(wholeSide(p.old, p.spaces.old), wholeSide(p.now, p.spaces.now))
 	case len(p.old) == 0:
 		return "+ " + now
 	case len(p.now) == 0:
@@ -63,7 +65,7 @@ func withoutStatus1(rest string) string {
 
 // withoutSlotNumber removes the number of a slot if the pattern has only one.
 func (p *pattern) withoutSlotNumber() pattern {
-	q := pattern{sort: p.sort, old: slices.Clone(p.old), now: slices.Clone(p.now)}
+	q := pattern{sort: p.sort, old: slices.Clone(p.old), now: slices.Clone(p.now), spaces: p.spaces}
 	var slots []*piece
 	for _, side := range [...][]piece{q.old, q.now} {
 		for i := range side {
@@ -82,17 +84,27 @@ func (p *pattern) withoutSlotNumber() pattern {
 }
 
 func wrapName(p *pattern) string {
-	return "wrap " + plainSide(p.old) + "_" + plainSide(p.now)
+	return "wrap " + plainSide(p.old, p.spaces.old) + "_" + plainSide(p.now, p.spaces.now)
 }
 
-func sideName(side []piece) string {
+func sideName(side []piece, spaces string) string {
 	if len(side) == 1 {
 		switch side[0].kind {
 		case slot, digits, quoted, remark, length:
-			return plainSide(side)
+			return plainSide(side, spaces)
 		}
 	}
-	return `"` + plainSide(side) + `"`
+	return inQuotes(plainSide(side, spaces))
+}
+
+// inQuotes returns a text in quotes that it does not contain, if there are such: "…", '…' or `…`.
+func inQuotes(s string) string {
+	for _, q := range [...]string{`"`, "'", "`"} {
+		if !strings.Contains(s, q) {
+			return q + s + q
+		}
+	}
+	return `"` + s + `"`
 }
 
 // distinctNames returns names of two sides that look equal once shortened: the first difference
@@ -112,27 +124,26 @@ func distinctNames(a, b string) (old, now string) {
 		if len(r) > from+nameMax {
 			s += "…"
 		}
-		return `"` + s + `"`
+		return inQuotes(s)
 	}
 	return cut(x), cut(y)
 }
 
-// wholeSide writes elements as people would type them.
-func wholeSide(side []piece) string {
+// wholeSide writes elements with the spaces that they have in the output, see spaces.
+func wholeSide(side []piece, spaces string) string {
 	var b strings.Builder
 	for i, e := range side {
-		s := pieceName(e)
-		if i > 0 && spaced(side[i-1], e) && !isTight(side, i) {
+		if i > 0 && (i < len(spaces) && spaces[i] == ' ' || i >= len(spaces) && e.kind != sign && side[i-1].kind != sign) {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s)
+		b.WriteString(pieceName(e))
 	}
 	return printable(b.String())
 }
 
 // plainSide is wholeSide without the middle of a long text.
-func plainSide(side []piece) string {
-	s := wholeSide(side)
+func plainSide(side []piece, spaces string) string {
+	s := wholeSide(side, spaces)
 	if utf8.RuneCountInString(s) > nameMax {
 		r := []rune(s)
 		return string(r[:nameMax*2/3]) + "…" + string(r[len(r)-nameMax/3:])
@@ -158,42 +169,8 @@ func pieceName(e piece) string {
 		return "#" + e.text
 	case inner:
 		return "~" + e.text + "~"
-	case run:
-		var b strings.Builder
-		for one := range strings.SplitSeq(strings.TrimSuffix(e.text, "\x1f"), "\x1f") {
-			if one != "" {
-				b.WriteString(pieceName(piece{kind(one[0]), one[1:]}))
-			}
-		}
-		return "(" + b.String() + ")*"
 	}
 	return e.text
-}
-
-// Names have no space after the first signs and before the second, as in most languages: a.b, f(x),
-// x[i], !x, $x, a::b, p->q, x?.y, //TXT. A sign counts wherever it occurs in the text. So ->, - and
-// > all count.
-const (
-	tightBehind = "([{.::!~@$->#?.//"
-	tightBefore = ")]}.::,;([->?.:"
-)
-
-// spaced reports whether a name has a space between two elements.
-func spaced(a, b piece) bool {
-	if a.kind != sign && b.kind != sign {
-		return a.kind != number || b.kind != word
-	}
-	if a.kind == sign && strings.Contains(tightBehind, a.text) || b.kind == sign && strings.Contains(tightBefore, b.text) {
-		return a.kind == sign && strings.Contains(",;", a.text)
-	}
-	return true
-}
-
-// isTight reports whether an element touches the one before it because of other elements: <stdio.h>
-// and []int, unlike a < b and a[1] and.
-func isTight(side []piece, i int) bool {
-	a := side[i-1].text
-	return a == "<" && i+1 < len(side) && side[i+1].text == ">" || a == "]" && side[0].text == "["
 }
 
 // printable returns s with control characters and invalid bytes as the hex number of the byte.

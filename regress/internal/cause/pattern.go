@@ -18,16 +18,17 @@ type piece struct {
 type sort string
 
 const (
-	sortEdit   sort = "e"
-	sortMove   sort = "m"
-	sortWrap   sort = "w+" // brackets were added around something
-	sortUnwrap sort = "w-" // brackets around something were removed
-	sortSpace  sort = "s"  // whitespace
-	sortFails  sort = "n"
-	sortPasses sort = "p"
-	sortEnds   sort = "x" // a different ending
-	sortFile   sort = "f"
-	sortBinary sort = "b" // contents that are not text
+	sortEdit     sort = "e"
+	sortMove     sort = "m"
+	sortWrap     sort = "w+" // brackets were added around something
+	sortUnwrap   sort = "w-" // brackets around something were removed
+	sortSpace    sort = "s"  // whitespace
+	sortRenumber sort = "r"  // numbers of generated names shifted
+	sortFails    sort = "n"
+	sortPasses   sort = "p"
+	sortEnds     sort = "x" // a different ending
+	sortFile     sort = "f"
+	sortBinary   sort = "b" // contents that are not text
 )
 
 // A pattern is what edits have in common.
@@ -36,6 +37,7 @@ type pattern struct {
 	old, now []piece // of sorts with tokens; for brackets the opening and the closing half
 	rest     string  // of the other sorts
 	in       string  // where it stands, if it says little by itself; see context.go
+	spaces   spaces  // for its name
 }
 
 func (p *pattern) isEdit() bool { return p.sort == sortEdit }

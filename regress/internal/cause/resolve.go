@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // resolve takes patterns apart that are several adjacent edits, and gives each other pattern its
@@ -201,6 +202,15 @@ func (x *Index) causesOf(key string, a *atoms) (found []int) {
 		return found
 	}
 	p := parse(key)
+	if p.sort == sortSpace {
+		in, other, _ := strings.Cut(p.in, otherNeighbour)
+		for _, p.in = range []string{in, other} {
+			if found = slices.Clone(x.exact[exactKey(p.key())]); len(found) > 0 {
+				return found
+			}
+		}
+		return nil
+	}
 	if found = x.open.causesOf(&p); len(found) > 0 {
 		return found
 	}

@@ -203,7 +203,7 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	x, y := countOpening(s.old[b.a0:b.a1], h.text.old), countOpening(s.now[b.b0:b.b1], h.text.now)
 	v, w := countClosing(s.old[b.a0:b.a1], h.text.old), countClosing(s.now[b.b0:b.b1], h.text.now)
 	pair := block{b.a0 + x, b.a1 - v, b.b0 + y, b.b1 - w}
-	if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 {
+	if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 || s.old[pair.a0].kind != s.now[pair.b0].kind {
 		return append(out, b)
 	}
 	for _, c := range [...]block{{b.a0, pair.a0, b.b0, pair.b0}, pair, {pair.a1, b.a1, pair.b1, b.b1}} {

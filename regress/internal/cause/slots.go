@@ -30,6 +30,7 @@ type filledPattern struct {
 // generalize makes shapes of patterns. Patterns that differ only in words and long numbers share a
 // shape if they are many and none stands out.
 func (f *finder) generalize() {
+	placeSpaces(f.patterns)
 	groups := map[string][]filledPattern{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
@@ -48,6 +49,42 @@ func (f *finder) generalize() {
 		}
 	}
 	f.generalizeNumbers(f.generalizeMiddles(left))
+}
+
+const (
+	explained = 0.95 // share of the places beside a sign that are also beside another one
+)
+
+// placeSpaces leaves one context to each change of a gap within a line: what it is beside. A sign
+// beside which the same change nearly always also has another, more frequent neighbour is no context
+// of its own: a space after every cast is beside ), and beside & only where that follows. Nor is a
+// string or a comment in which the same happens as outside: it may be a wrong guess.
+func placeSpaces(patterns []usedPattern) {
+	type context struct{ change, in string }
+	first, all := map[context]int{}, map[context]int{} // how often it is the first context, and any
+	both := map[[2]context]int{}
+	each := func(visit func(p *usedPattern, in, other context)) {
+		for i := range patterns {
+			if p := &patterns[i]; p.sort == sortSpace {
+				in, other, _ := strings.Cut(p.in, otherNeighbour)
+				visit(p, context{p.rest, in}, context{p.rest, other})
+			}
+		}
+	}
+	each(func(p *usedPattern, in, other context) {
+		first[in] += p.uses
+		all[in] += p.uses
+		all[other] += p.uses
+		both[[2]context{in, other}] += p.uses
+	})
+	each(func(p *usedPattern, in, other context) {
+		p.in = in.in
+		isGuess := in.in == inComment || in.in == inString
+		shared := float64(both[[2]context{in, other}]) >= explained*float64(first[in])
+		if other.in != "" && all[other] > all[in] && (isGuess || shared) {
+			p.in = other.in
+		}
+	})
 }
 
 // A patternPart is some patterns of a group, and what they have in common.
@@ -267,6 +304,7 @@ func (f *finder) addShape(t pattern, members []int) {
 	if !known {
 		n = len(f.shapes)
 		f.shapeOf[text] = n
+		t.spaces = f.patterns[members[0]].spaces
 		f.shapes = append(f.shapes, shape{pattern: t, text: text})
 	}
 	f.shapes[n].members = append(f.shapes[n].members, members...)

@@ -50,8 +50,11 @@ type quoteState struct {
 	sought    int  // … and the place from where that was searched
 }
 
-// inComment is the context of places in a comment.
-const inComment = "in TXT"
+// The contexts of places in a comment and in a string.
+const (
+	inComment = "in TXT"
+	inString  = "in STR"
+)
 
 // quotedAt returns whether a place is in a string or a comment, as a context.
 func (s *surroundings) quotedAt(at int) string {
@@ -63,7 +66,7 @@ func (s *surroundings) quotedAt(at int) string {
 	case q.remark:
 		return inComment
 	case q.open != 0:
-		return "in STR"
+		return inString
 	}
 	return ""
 }

@@ -257,7 +257,7 @@ func (f *finder) likenesses() [][]likeness {
 			out[i] = append(out[i], likeness{does, "before", printable(f.list[b.after])})
 		}
 		p := &f.shapes[g.shapes[0]].pattern
-		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.in == "" && !p.hasWord() {
+		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.isEdit() && p.in == "" && !p.hasWord() {
 			g.name += " " + out[i][n-1].beside + ` "` + out[i][n-1].what + `"`
 		}
 	}
@@ -274,6 +274,8 @@ func (g *group) direction(f *finder) string {
 		return "removes"
 	case p.sort == sortEdit:
 		return "replaces"
+	case p.sort == sortRenumber:
+		return "renumbers"
 	}
 	return ""
 }

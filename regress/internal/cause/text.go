@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
 	"sync"
 )
 
@@ -11,6 +12,10 @@ const (
 	alignMin  = 400 // hunks with more lines are aligned first
 	hunkMax   = 1 << 18
 )
+
+// editsMax is the number of edits of one part whose places are kept. If a part has more, only their
+// causes are kept.
+const editsMax = 100_000
 
 // A place is a literal edit with its pattern, its lines and its neighbours.
 type place struct {
@@ -124,6 +129,7 @@ func (t *text) compareLines(line int32) {
 	s := t.scratch
 	n, m := len(s.a)-1, len(s.b)-1 // the last line is empty on both sides
 	s.blocks = s.compare(s.a[:n], s.b[:m], linesMax)
+	s.blocks = joinBlocks(s.blocks)
 	slideLines(s.blocks, s.a[:n], s.b[:m], t.old, s.oldLines, t.now, s.nowLines)
 	i, j := 0, 0
 	counter := lineCounter{t.now, 0, line}
@@ -139,6 +145,37 @@ func (t *text) compareLines(line int32) {
 		}
 	}
 	t.comparePairs(i, n+1, j, &counter)
+}
+
+const (
+	islandMax = 2  // equal lines between blocks that are compared as one …
+	joinedMax = 60 // … if it then has at most so many lines on a side
+)
+
+// joinBlocks joins blocks that a few equal lines separate: where text was wrapped elsewhere, lines are
+// equal by chance, and tokens tell. Lines that only came or went stay apart, unless they make up for
+// what the other block lacks.
+func joinBlocks(blocks []block) []block {
+	out := blocks[:0]
+	for _, b := range blocks {
+		if last := len(out) - 1; last >= 0 && b.a0-out[last].a1 <= islandMax {
+			x, joined := out[last], block{out[last].a0, b.a1, out[last].b0, b.b1}
+			isSmall := max(joined.a1-joined.a0, joined.b1-joined.b0) <= joinedMax
+			arePairs := !x.isPure() && !b.isPure()
+			if isSmall && (arePairs || x.isPure() != b.isPure() && 2*joined.excess() < max(x.excess(), b.excess())) {
+				out[last] = joined
+				continue
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// excess returns how many more lines or tokens one side of a block has than the other.
+func (b block) excess() int {
+	n := b.a1 - b.a0 - (b.b1 - b.b0)
+	return max(n, -n)
 }
 
 // lineCounter counts lines as it goes.
@@ -298,3 +335,52 @@ const (
 func mix(key uint64) uint64 { return key ^ key>>29 }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// words numbers strings. The empty string is 0. For a pattern it keeps where its elements have space
+// before them, as in the output: names are written so.
+type words struct {
+	numbers map[string]int32
+	list    []string
+	spaces  map[int32]spaces
+}
+
+func newWords() *words { return &words{map[string]int32{"": 0}, []string{""}, map[int32]spaces{}} }
+
+func (w *words) index(b []byte) int32 {
+	if n, known := w.numbers[string(b)]; known {
+		return n
+	}
+	return w.add(string(b))
+}
+
+func (w *words) add(s string) int32 {
+	n, known := w.numbers[s]
+	if !known {
+		n = int32(len(w.list))
+		w.numbers[s] = n
+		w.list = append(w.list, s)
+	}
+	return n
+}
+
+// setSpaces keeps the spaces of a pattern. Where cases differ in them, those count that sort first: the
+// order of the calls does not matter.
+func (w *words) setSpaces(n int32, is spaces) {
+	if was, known := w.spaces[n]; !known || cmp.Or(cmp.Compare(is.old, was.old), cmp.Compare(is.now, was.now)) < 0 {
+		w.spaces[n] = is
+	}
+}
+
+// spaces has for each element of both sides of a pattern a space if one stands before it, else a dot.
+type spaces struct{ old, now string }
+
+// spacesOf returns the spaces of one side.
+func spacesOf(text []byte, side []element) string {
+	b := make([]byte, len(side))
+	for i, e := range side {
+		if b[i] = '.'; isSpace(text[e.at]) {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}

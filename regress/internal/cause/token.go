@@ -1,6 +1,11 @@
 package cause
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // A token is a word, a number or a sign, with the whitespace before it: [gap, from).
 type token struct {
@@ -20,7 +25,6 @@ const (
 	quoted kind = 'S' // any string
 	remark kind = 'T' // the text of a comment
 	length kind = 'L' // a number of elements that are left out
-	run    kind = 'R' // a repeated sequence
 	slot   kind = '$' // any word, by number
 	digits kind = '#' // any number, by number
 	inner  kind = '~' // the middle of a word
@@ -59,11 +63,15 @@ func next(text []byte, from, to int) (kind, int) {
 		}
 		fallthrough
 	case isLetter(c):
-		end := from + 1
-		for end < to && isLetter(text[end]) {
-			end++
+		if end := wordEnd(text, from, to); end > from {
+			return word, end
 		}
-		return word, end
+		_, size := utf8.DecodeRune(text[from:to])
+		return sign, from + size
+	case c == '&':
+		if end := entityEnd(text, from, to); end > from {
+			return sign, end
+		}
 	}
 	for size := min(3, to-from); size > 1; size-- {
 		if isOperator(string(text[from : from+size])) {
@@ -73,8 +81,41 @@ func next(text []byte, from, to int) (kind, int) {
 	return sign, from + 1
 }
 
+// wordEnd returns the end of the letters from a place on. Beyond ASCII, punctuation, symbols and spaces
+// are no letters: a typographic quote is a sign like a straight one.
+func wordEnd(text []byte, at, to int) int {
+	for at < to && isLetter(text[at]) {
+		size := 1
+		if text[at] >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRune(text[at:to]); r != utf8.RuneError && unicode.In(r, unicode.Punct, unicode.Symbol, unicode.Space) {
+				return at
+			}
+		}
+		at += size
+	}
+	return at
+}
+
+// entityEnd returns the end of the character reference of a markup language that begins at from, such
+// as &quot; or &#39;, or from if there is none. It knows those that escape signs: other names may be
+// variables of C.
+func entityEnd(text []byte, from, to int) int {
+	end := bytes.IndexByte(text[from:min(to, from+entityMax)], ';')
+	if end < 0 {
+		return from
+	}
+	switch name := text[from+1 : from+end]; {
+	case bytes.HasPrefix(name, []byte("#")), bytes.Contains([]byte(" amp lt gt quot apos nbsp "), append(append([]byte(" "), name...), ' ')):
+		return from + end + 1
+	}
+	return from
+}
+
+const entityMax = 10 // bytes
+
 func isOperator(s string) bool {
-	const three, two = "<<= >>= ... === !== **= <=> &&= ||= ??=", "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> :: => // /* */ ?? ?. ** := .."
+	const three, two = "<<= >>= ... === !== **= <=> &&= ||= ??=", "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> :: => // /* */ ?? ?. ** := .. </ />"
 	if len(s) == 3 {
 		return inList(three, s)
 	}

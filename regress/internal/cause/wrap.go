@@ -2,8 +2,6 @@ package cause
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 )
 
 // match gives one pattern to edits that belong together: an added bracket and its counterpart, or
@@ -14,9 +12,9 @@ func (h *hunk) match() {
 	h.matchWraps(h.oldSide(), sortUnwrap)
 }
 
-func (h *hunk) setMark(i int, m []byte) {
+func (h *hunk) setMark(i int, m mark) {
 	if h.marks == nil {
-		h.marks = make([][]byte, len(h.blocks))
+		h.marks = make([]mark, len(h.blocks))
 	}
 	h.marks[i] = m
 }
@@ -26,14 +24,15 @@ func (h *hunk) matchMoves() {
 	s := h.scratch
 	for i := 1; i < len(h.blocks); i++ {
 		x, y := h.blocks[i-1], h.blocks[i]
-		if h.mark(i-1) != nil || !h.isMove(x, y) {
+		if h.mark(i-1).key != nil || !h.isMove(x, y) {
 			continue
 		}
 		if x.a0 == x.a1 {
 			x = y
 		}
 		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
-		m := append(append(appendElements([]byte(sortMove.key("")), es), '\t'), appendElements(nil, es)...)
+		key, at := append(append(appendElements([]byte(sortMove.key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
+		m := mark{key, spaces{at, at}}
 		h.setMark(i-1, m)
 		h.setMark(i, m)
 	}
@@ -96,7 +95,7 @@ func join(partner []int, b, with int) {
 func (h *hunk) markPartners(partner []int, s side, as sort) {
 	for i, p := range partner {
 		j := p - 1
-		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
+		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i).key != nil || h.mark(j).key != nil {
 			continue
 		}
 		from, to, pure := s.in(h.blocks[i])
@@ -104,13 +103,14 @@ func (h *hunk) markPartners(partner []int, s side, as sort) {
 		if !pure || !pure2 {
 			continue
 		}
-		m := appendElements([]byte(as.key("")), collapse(nil, s.text, s.tokens[from:to]))
-		m = appendElements(append(m, '\t'), collapse(nil, s.text, s.tokens[from2:to2]))
+		opening, closing := collapse(nil, s.text, s.tokens[from:to]), collapse(nil, s.text, s.tokens[from2:to2])
+		key := appendElements(append(appendElements([]byte(as.key("")), opening), '\t'), closing)
 		if to-from == 1 && to2-from2 == 1 {
-			m = append(append(m, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
+			key = append(append(key, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
 		}
+		m := mark{key, spaces{spacesOf(s.text, opening), spacesOf(s.text, closing)}}
 		h.setMark(i, m)
-		h.setMark(j, slices.Clone(m))
+		h.setMark(j, m)
 	}
 }
 
@@ -122,70 +122,4 @@ func wrapContext(text []byte, from, to int) string {
 		in += " ="
 	}
 	return in
-}
-
-// movedMin is the number of elements of a move. Fewer elements may vanish here and appear there by
-// chance.
-const movedMin = 3
-
-// matchMoves gives one pattern to tokens that vanished from some places of a text and appear at as
-// many others. The neighbours of those places do not matter.
-func (t *text) matchMoves() {
-	at := map[int32][]int{}
-	for i := range t.places {
-		at[t.places[i].pattern] = append(at[t.places[i].pattern], i)
-	}
-	for _, o := range t.opposites(at) {
-		gone, come := at[o.gone], at[o.come]
-		if len(gone) != len(come) || !t.areAll(o.gone, gone) || !t.areAll(o.come, come) || !t.sameTexts(gone, come) {
-			continue
-		}
-		m := t.words.add(sortMove.key(o.side + "\t" + o.side))
-		both := slices.Concat(gone, come)
-		slices.Sort(both)
-		for _, i := range both {
-			t.places[i].pattern, t.places[i].cut = m, -1
-			if t.extents != nil {
-				t.countEdit(t.places[i])
-			}
-		}
-	}
-}
-
-// areAll reports whether these are all edits of a pattern. Beyond editsMax, edits are not kept.
-func (t *text) areAll(pattern int32, edits []int) bool {
-	return t.extents == nil || int(t.extents[pattern].edits) == len(edits)
-}
-
-// An opposite is a pair of patterns: one removes what the other adds.
-type opposite struct {
-	side       string
-	gone, come int32
-}
-
-// opposites returns the opposites among the patterns of a text, in order.
-func (t *text) opposites(at map[int32][]int) (found []opposite) {
-	for gone := range at {
-		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit.key(""))
-		side, isGone := strings.CutSuffix(side, "\t")
-		if !isEdit || !isGone || strings.Count(side, " ") < movedMin-1 || !strings.Contains(" "+side, " w") {
-			continue
-		}
-		if come, known := t.words.numbers[sortEdit.key("\t"+side)]; known && len(at[come]) > 0 {
-			found = append(found, opposite{side, gone, come})
-		}
-	}
-	slices.SortFunc(found, func(x, y opposite) int { return int(x.gone) - int(y.gone) })
-	return found
-}
-
-// sameTexts reports whether the removed texts equal the added ones, pair by pair.
-func (t *text) sameTexts(gone, come []int) bool {
-	for i := range gone {
-		x, y := t.places[gone[i]].Old, t.places[come[i]].Now
-		if !bytes.Equal(bytes.TrimSpace(t.old[x.From:x.To]), bytes.TrimSpace(t.now[y.From:y.To])) {
-			return false
-		}
-	}
-	return true
 }
