@@ -21,13 +21,19 @@ func (t *text) matchRewraps() {
 		return
 	}
 	w := rewraps{text: t}
-	for from := 0; from < len(t.places); {
-		to := from + 1
+	for i := 0; i < len(t.places); i++ {
+		if !w.isBreak(&t.places[i]) {
+			continue
+		}
+		from, to := i, i+1
+		for from > 0 && !w.keepsBreak(&t.places[from-1], &t.places[from]) {
+			from--
+		}
 		for to < len(t.places) && !w.keepsBreak(&t.places[to-1], &t.places[to]) {
 			to++
 		}
 		w.match(t.places[from:to])
-		from = to
+		i = to - 1
 	}
 }
 
@@ -78,6 +84,9 @@ const outliers = 0.1
 // isBreak reports whether an edit adds or removes one line break and nothing but spaces.
 func (w *rewraps) isBreak(p *place) bool {
 	old, now := w.sides(p)
+	if len(old) > 0 && !isSpace(old[0]) || len(now) > 0 && !isSpace(now[0]) {
+		return false
+	}
 	return len(bytes.TrimSpace(old))+len(bytes.TrimSpace(now)) == 0 && bytes.Count(old, newline)+bytes.Count(now, newline) == 1
 }
 
@@ -179,8 +188,11 @@ func (t *text) numberings() map[string]numbering {
 		p := &t.places[i]
 		old, ok := numberAt(t.old, p.Old)
 		now, isNumber := numberAt(t.now, p.Now)
+		if !ok || !isNumber {
+			continue
+		}
 		stem := stemBefore(t.old, p.Old.From)
-		if !ok || !isNumber || stem == "" || stem != stemBefore(t.now, p.Now.From) {
+		if stem == "" || stem != stemBefore(t.now, p.Now.From) {
 			continue
 		}
 		n, known := all[stem]
@@ -197,11 +209,11 @@ func (t *text) numberings() map[string]numbering {
 
 // numberAt returns the whole number that a span is.
 func numberAt(text []byte, at Span) (int, bool) {
-	if at.To == at.From || at.To-at.From > 9 || at.To < len(text) && isDigit(text[at.To]) {
+	if at.To == at.From || at.To-at.From > 9 || digitsEnd(text, at.From, len(text)) != at.To {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(text[at.From:at.To]))
-	return n, err == nil && isDigit(text[at.From])
+	return n, err == nil
 }
 
 // stemBefore returns the letters that a number follows, or "".

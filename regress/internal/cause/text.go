@@ -153,15 +153,15 @@ const (
 )
 
 // joinBlocks joins blocks that a few equal lines separate: where text was wrapped elsewhere, lines are
-// equal by chance, and tokens tell. Lines that only came or went stay apart, unless they make up for
-// what the other block lacks.
+// equal by chance, and tokens tell. Blocks that replace lines one by one stay apart. So do lines that only
+// came or went, unless they make up for what the other block lacks.
 func joinBlocks(blocks []block) []block {
 	out := blocks[:0]
 	for _, b := range blocks {
 		if last := len(out) - 1; last >= 0 && b.a0-out[last].a1 <= islandMax {
 			x, joined := out[last], block{out[last].a0, b.a1, out[last].b0, b.b1}
 			isSmall := max(joined.a1-joined.a0, joined.b1-joined.b0) <= joinedMax
-			arePairs := !x.isPure() && !b.isPure()
+			arePairs := !x.isPure() && !b.isPure() && x.excess()+b.excess() > 0
 			if isSmall && (arePairs || x.isPure() != b.isPure() && 2*joined.excess() < max(x.excess(), b.excess())) {
 				out[last] = joined
 				continue

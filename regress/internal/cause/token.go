@@ -2,7 +2,6 @@ package cause
 
 import (
 	"bytes"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -115,24 +114,13 @@ func entityEnd(text []byte, from, to int) int {
 const entityMax = 10 // bytes
 
 func isOperator(s string) bool {
-	const three, two = "<<= >>= ... === !== **= <=> &&= ||= ??=", "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> :: => // /* */ ?? ?. ** := .. </ />"
-	if len(s) == 3 {
-		return inList(three, s)
+	switch s {
+	case "<<=", ">>=", "...", "===", "!==", "**=", "<=>", "&&=", "||=", "??=",
+		"==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
+		"->", "::", "=>", "//", "/*", "*/", "??", "?.", "**", ":=", "..", "</", "/>":
+		return true
 	}
-	return inList(two, s)
-}
-
-// inList reports whether a list of words of equal length contains s.
-func inList(list, s string) bool {
-	i := strings.Index(list, s)
-	for i >= 0 && i%(len(s)+1) != 0 {
-		j := strings.Index(list[i+1:], s)
-		if j < 0 {
-			return false
-		}
-		i += j + 1
-	}
-	return i >= 0
+	return false
 }
 
 // hexEnd returns the end of 0x…, or of a likely digest or address: at least eight characters with
