@@ -168,7 +168,7 @@ func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err err
 }
 
 // temporaryFile returns a file of the tool in the folder for temporary files, "" if no file is there.
-// It returns "" for a golden in that folder, too. A file that the tool only opens is none of its own, and an absent one is none.
+// It returns "" for a golden in that folder, too. Files that the tool only opens, and absent paths, do not count.
 func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	folder := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	isInside := func(path string) bool {

@@ -111,15 +111,16 @@ func openParts(o *regress.Options, h host.Host, runs []string) (parts []*pastrun
 // openPart opens a run by its ID, or by a folder.
 func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
-	info, err := os.Stat(word)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ENAMETOOLONG) {
-		return nil, fault.Environmentf("%s cannot be looked at: %w", name.Print(word), fault.Reason(err))
-	}
-	if err == nil && info.IsDir() {
+	folder, err := stat(word)
+	if err == nil && folder != nil && folder.IsDir() {
+		var file fs.FileInfo
 		from.Store.State, id = word, ""
-		if _, err := os.Stat(filepath.Join(word, "run.json")); err == nil {
+		if file, err = stat(filepath.Join(word, "run.json")); file != nil {
 			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	p, err := pastrun.OpenLast(&from, h, id)
 	if err != nil {
@@ -129,6 +130,18 @@ func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, erro
 		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.Run.ID)
 	}
 	return p, p.Run.RequireFinished(false)
+}
+
+// stat returns nil if nothing is at a path.
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+		return nil, nil
+	case err != nil:
+		return nil, fault.Environmentf("%s cannot be looked at: %w", name.Print(path), fault.Reason(err))
+	}
+	return info, nil
 }
 
 // merging joins runs into one.

@@ -32,28 +32,30 @@ import (
 
 // Runs lists the past runs, oldest first. Then the error names those that cannot be read.
 func Runs(_ context.Context, o regress.Options, h host.Host) error {
-	s := state.Open(o.Store.State)
-	runs, err := s.Runs()
+	runs, unreadable, err := state.List(state.Open(o.Store.State))
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		err = errors.Join(err, printRun(h.Stdout, o.Report.Format, r))
+		sum, damaged := keptIn(r)
+		if damaged != nil {
+			unreadable = errors.Join(unreadable, damaged)
+			continue
+		}
+		if err := printRun(h.Stdout, o.Report.Format, r, sum); err != nil {
+			return err
+		}
 	}
-	return errors.Join(err, state.Unreadable(s))
+	return unreadable
 }
 
-func printRun(w io.Writer, format regress.Format, r *state.Run) error {
-	sum, err := keptIn(r)
-	if err != nil {
-		return err
-	}
+func printRun(w io.Writer, format regress.Format, r *state.Run, sum state.Summary) error {
 	if format == regress.JSON {
 		return report.EncodeLine(w, runLine{
 			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Recorded, sum.Failing, sum.Engine,
 		})
 	}
-	_, err = io.WriteString(w, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
+	_, err := io.WriteString(w, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
 	return err
 }
 

@@ -150,8 +150,8 @@ func (s *surroundings) neighbours(gap Span) string {
 	return in + otherNeighbour + other
 }
 
-// otherNeighbour stands before the second of two neighbours.
-const otherNeighbour = ", "
+// otherNeighbour stands before the second of two neighbours, and in no other context.
+const otherNeighbour = "\t"
 
 // besideSign describes a neighbour, "" for a word.
 func besideSign(sign string) string {

@@ -93,7 +93,7 @@ func contains(list []int, n int) bool {
 // drawText draws text like code, and other text.
 func drawText(t *rapid.T, label string) string {
 	piece := rapid.OneOf(
-		rapid.SampledFrom([]string{"foo", "bar", "int", "(", ")", "{", "}", ";", ",", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n  ", "=", "==", "1", "23", "0x1f", "\"a b\"", "'", "// c", "a.b", "x1", "foo(x);\n", "\xff\xfe", "é"}),
+		rapid.SampledFrom([]string{"foo", "bar", "int", "(", ")", "{", "}", ";", ",", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n  ", "=", "==", "1", "23", "0x1f", "\"a b\"", "'", "// c", "a.b", "x1", "foo(x);\n", "\xff\xfe", "é", "&# $x;", "&amp lt;", "&quot;", "’", "“v1”", "€10", "</a>", "<br />", "a</*c*/b", "t1 ", "t2 ", "t3 ", "t12 "}),
 		rapid.StringN(0, 5, -1),
 	)
 	return strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, label), "")
@@ -104,7 +104,7 @@ func mutate(t *rapid.T, s string) string {
 	for range rapid.IntRange(1, 4).Draw(t, "changes") {
 		from := rapid.IntRange(0, len(s)).Draw(t, "from")
 		to := min(len(s), from+rapid.IntRange(0, 6).Draw(t, "length"))
-		s = s[:from] + rapid.SampledFrom([]string{"", " ", "\n", "foo", "(", ")", "bar baz", "7", "\t", "\r", "x(y)"}).Draw(t, "new") + s[to:]
+		s = s[:from] + rapid.SampledFrom([]string{"", " ", "\n", "foo", "(", ")", "bar baz", "7", "\t", "\r", "x(y)", "’", "&lt;", "t2 t3 "}).Draw(t, "new") + s[to:]
 	}
 	return s
 }

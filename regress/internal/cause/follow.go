@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // rewrapped is the pattern of line breaks that moved because the text before them changed.
@@ -78,7 +79,7 @@ func (w *rewraps) match(edits []place) {
 	}
 }
 
-// outliers is the share of lines that may be wider than what a tool wraps at: it cannot break them.
+// outliers is the share of lines that may exceed the tool's width, because they have no place for a break.
 const outliers = 0.1
 
 // isBreak reports whether an edit adds or removes one line break and nothing but spaces.
@@ -121,6 +122,7 @@ func (w *rewraps) isTooWide(side int, gap Span, spaces int, but float64) bool {
 	}
 	before := text[bytes.LastIndexByte(text[:gap.From], '\n')+1 : gap.From]
 	behind, _, _ := bytes.Cut(text[gap.To:], newline)
+	behind = bytes.TrimRight(behind, "\r")
 	widths := w.widths[side]
 	return columns(before)+spaces+columns(behind) > widths[len(widths)-1-int(but*float64(len(widths)-1))]
 }
@@ -151,35 +153,55 @@ type numbering struct {
 // A shift is a number of a name on the old side and the one that it has on the new side.
 type shift struct{ old, now int }
 
-// matchRenumbered gives one pattern to the numbers of generated names that shifted because one of them
-// came or went: at least two, in the order that they had. A lone wrong number is none of them, nor is
-// a number that stands alone: a wrong constant stays a cause of its own.
+// matchRenumbered gives one pattern to the numbers of generated names that shifted as if one of the names
+// came or went: at least two in a row, in the order that they had. A lone wrong number is none of them,
+// nor is a number that is no part of a name: a wrong constant stays a cause of its own.
 func (t *text) matchRenumbered() {
 	if t.extents != nil {
 		return
 	}
-	for stem, n := range t.numberings() {
-		if len(n.places) < 2 {
+	all := t.numberings()
+	if len(all) == 0 {
+		return
+	}
+	t.countKept(all)
+	for stem, n := range all {
+		if len(n.weight) > shiftsMax {
 			continue
 		}
-		t.countKept(stem, n.weight)
-		var shifted []shift
-		for _, p := range heaviestChain(n.weight) {
-			if p.old != p.now {
-				shifted = append(shifted, p)
+		pattern := int32(-1)
+		for _, p := range shiftsInRow(heaviestChain(n.weight)) {
+			if pattern < 0 {
+				pattern = t.words.add(sortRenumber.key(stem))
 			}
-		}
-		if len(shifted) < 2 {
-			continue
-		}
-		pattern := t.words.add(sortRenumber.key(stem))
-		for _, p := range shifted {
 			for _, i := range n.places[p] {
 				t.places[i].pattern, t.places[i].cut = pattern, -1
 			}
 		}
 	}
 }
+
+// shiftsMax bounds the pairs of numbers of one stem: the chain of hostile ones takes time by their square.
+const shiftsMax = 10_000
+
+// shiftsInRow returns the shifts of a chain that have another beside them, by the same amount or by one
+// more or less: each name that comes or goes shifts those behind it by one more.
+func shiftsInRow(chain []shift) (all []shift) {
+	for i, p := range chain {
+		for _, k := range [...]int{i - 1, i + 1} {
+			if k < 0 || k == len(chain) || p.by() == 0 || chain[k].by() == 0 {
+				continue
+			}
+			if d := p.by() - chain[k].by(); max(d, -d) <= 1 {
+				all = append(all, p)
+				break
+			}
+		}
+	}
+	return all
+}
+
+func (s shift) by() int { return s.now - s.old }
 
 // numberings returns the numberings that have edits, by stem.
 func (t *text) numberings() map[string]numbering {
@@ -219,35 +241,44 @@ func numberAt(text []byte, at Span) (int, bool) {
 // stemBefore returns the letters that a number follows, or "".
 func stemBefore(text []byte, at int) string {
 	from := at
-	for from > max(0, at-wordMax) && isLetter(text[from-1]) {
-		from--
+	for from > 0 && isLetter(text[from-1]) {
+		r, size := utf8.DecodeLastRune(text[:from])
+		if isMark(r) {
+			break
+		}
+		if from -= size; at-from > wordMax {
+			return ""
+		}
 	}
 	return string(text[from:at])
 }
 
-// countKept adds the places where a number of a stem stayed the same.
-func (t *text) countKept(stem string, weight map[shift]int) {
+// countKept adds the places where the numbers of names stayed the same.
+func (t *text) countKept(all map[string]numbering) {
 	next := 0
-	for at := 0; ; {
-		i := bytes.Index(t.old[at:], []byte(stem))
-		if i < 0 {
-			return
+	for at := 0; at < len(t.old); {
+		if !isDigit(t.old[at]) {
+			at++
+			continue
 		}
-		from := at + i + len(stem)
-		at = from
-		for next < len(t.places) && t.places[next].Old.To <= from {
+		number := Span{at, digitsEnd(t.old, at, len(t.old))}
+		at = number.To
+		for next < len(t.places) && t.places[next].Old.To <= number.From {
 			next++
 		}
-		end := digitsEnd(t.old, from, len(t.old))
-		isEdited := next < len(t.places) && t.places[next].Old.From < end
-		if n, ok := numberAt(t.old, Span{from, end}); ok && !isEdited && stemBefore(t.old, from) == stem {
-			weight[shift{n, n}]++
+		if next < len(t.places) && t.places[next].Old.From < number.To {
+			continue
+		}
+		if n, ok := numberAt(t.old, number); ok {
+			if of, known := all[stemBefore(t.old, number.From)]; known {
+				of.weight[shift{n, n}]++
+			}
 		}
 	}
 }
 
-// heaviestChain returns the pairs of which both numbers rise from each to the next and that have the
-// most weight together. Of chains with the same weight it prefers one with fewer pairs that are equal.
+// heaviestChain returns the heaviest sequence of pairs in which the old and the new numbers both rise. Of
+// those with the same weight it prefers one with more shifts.
 func heaviestChain(weight map[shift]int) (chain []shift) {
 	list := slices.SortedFunc(maps.Keys(weight), func(x, y shift) int { return cmp.Or(cmp.Compare(x.old, y.old), cmp.Compare(y.now, x.now)) })
 	type link struct{ weight, before int }
@@ -256,8 +287,8 @@ func heaviestChain(weight map[shift]int) (chain []shift) {
 	type top struct{ now, at int }
 	var best []top
 	for i, p := range list {
-		w := 2 * weight[p]
-		if p.old != p.now {
+		w := (len(list) + 1) * weight[p]
+		if p.by() != 0 {
 			w++
 		}
 		k, _ := slices.BinarySearchFunc(best, p.now, func(t top, now int) int { return cmp.Compare(t.now, now) })

@@ -117,6 +117,13 @@ func TestRenumbered(t *testing.T) {
 		wrong = append(wrong, changedCase(fmt.Sprintf("c%02d", i), old, strings.Replace(old, "t2", "t3", 1)))
 	}
 	expectCauses(t, wrong, `"2" → "3" before ","`)
+
+	var widened []cause.Case
+	for i := range 20 {
+		old := fmt.Sprintf("int8 a%d;\nlong b;\nint32 c%[1]d;\n", i)
+		widened = append(widened, changedCase(fmt.Sprintf("c%02d", i), old, strings.NewReplacer("int8", "int16", "int32", "int64").Replace(old)))
+	}
+	expectCauses(t, widened, `"8" → "16" before "a"`, `"32" → "64" before "c"`)
 }
 
 // What all places of a change of a gap are beside is its context. A stronger neighbour that only
@@ -131,6 +138,24 @@ func TestPlacedSpaces(t *testing.T) {
 	}
 	expectCauses(t, casts, "no space → space beside )")
 	expectCauses(t, both, "no space → space beside &", "no space → space beside -")
+}
+
+// What looks like a character reference and has spaces is none: they would divide its pattern.
+func TestNoReference(t *testing.T) {
+	var cases []cause.Case
+	for i := range 9 {
+		added := []string{"&# $bar;\n", "foo\n", "&# $bar; foo\n"}[i/4]
+		cases = append(cases, changedCase(fmt.Sprint("c", i), "a\n", "a\n"+added))
+	}
+	f := analyseCases(cases...)
+	checkReplay(t, f, cases)
+	b, err := f.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cause.Decode(b); err != nil {
+		t.Error(err)
+	}
 }
 
 // Quotes and dashes of typography, and references of markup, are signs like those of ASCII.

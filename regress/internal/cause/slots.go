@@ -55,10 +55,10 @@ const (
 	explained = 0.95 // share of the places beside a sign that are also beside another one
 )
 
-// placeSpaces leaves one context to each change of a gap within a line: what it is beside. A sign
-// beside which the same change nearly always also has another, more frequent neighbour is no context
-// of its own: a space after every cast is beside ), and beside & only where that follows. Nor is a
-// string or a comment in which the same happens as outside: it may be a wrong guess.
+// placeSpaces leaves one context to each change of a gap within a line: what it is beside. If nearly all
+// places beside one sign are also beside another one that has more places, that is the context: after
+// every cast a space is beside ), and beside & only where & follows. A string or a comment in which the
+// same happens as outside is no context, because it may be a wrong guess.
 func placeSpaces(patterns []usedPattern) {
 	type context struct{ change, in string }
 	first, all := map[context]int{}, map[context]int{} // how often it is the first context, and any

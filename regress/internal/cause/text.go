@@ -153,8 +153,8 @@ const (
 )
 
 // joinBlocks joins blocks that a few equal lines separate: where text was wrapped elsewhere, lines are
-// equal by chance, and tokens tell. Blocks that replace lines one by one stay apart. So do lines that only
-// came or went, unless they make up for what the other block lacks.
+// equal by chance, and tokens tell. Blocks that replace lines one by one stay apart. So does a block that
+// only adds or removes lines, unless joining evens out the numbers of lines on both sides.
 func joinBlocks(blocks []block) []block {
 	out := blocks[:0]
 	for _, b := range blocks {

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -73,7 +72,7 @@ func next(text []byte, from, to int) (kind, int) {
 		}
 	}
 	for size := min(3, to-from); size > 1; size-- {
-		if isOperator(string(text[from : from+size])) {
+		if isOperator(string(text[from:from+size])) && !(size == 2 && from+2 < to && isRemarkAt(text[from:from+3])) {
 			return sign, from + size
 		}
 	}
@@ -87,7 +86,7 @@ func wordEnd(text []byte, at, to int) int {
 		size := 1
 		if text[at] >= utf8.RuneSelf {
 			var r rune
-			if r, size = utf8.DecodeRune(text[at:to]); r != utf8.RuneError && unicode.In(r, unicode.Punct, unicode.Symbol, unicode.Space) {
+			if r, size = utf8.DecodeRune(text[at:to]); isMark(r) {
 				return at
 			}
 		}
@@ -96,22 +95,41 @@ func wordEnd(text []byte, at, to int) int {
 	return at
 }
 
+// isMark reports whether a character beyond ASCII is no letter.
+func isMark(r rune) bool {
+	return r >= utf8.RuneSelf && r != utf8.RuneError && unicode.In(r, unicode.Punct, unicode.Symbol, unicode.Space)
+}
+
 // entityEnd returns the end of the character reference of a markup language that begins at from, such
 // as &quot; or &#39;, or from if there is none. It knows those that escape signs: other names may be
 // variables of C.
 func entityEnd(text []byte, from, to int) int {
-	end := bytes.IndexByte(text[from:min(to, from+entityMax)], ';')
-	if end < 0 {
+	at := from + 1
+	isNumber := at < to && text[at] == '#'
+	if isNumber {
+		at++
+	}
+	first := at
+	for at < to && at < from+entityMax && (isDigit(text[at]) || text[at] < 0x80 && text[at] != '_' && isLetter(text[at])) {
+		at++
+	}
+	if at == first || at == to || text[at] != ';' {
 		return from
 	}
-	switch name := text[from+1 : from+end]; {
-	case bytes.HasPrefix(name, []byte("#")), bytes.Contains([]byte(" amp lt gt quot apos nbsp "), append(append([]byte(" "), name...), ' ')):
-		return from + end + 1
+	switch string(text[first:at]) {
+	case "amp", "lt", "gt", "quot", "apos", "nbsp":
+		return at + 1
+	}
+	if isNumber {
+		return at + 1
 	}
 	return from
 }
 
 const entityMax = 10 // bytes
+
+// isRemarkAt reports whether three bytes are a < and the beginning of a comment, not of an end tag.
+func isRemarkAt(b []byte) bool { return b[0] == '<' && b[1] == '/' && (b[2] == '/' || b[2] == '*') }
 
 func isOperator(s string) bool {
 	switch s {

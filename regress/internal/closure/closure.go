@@ -149,8 +149,9 @@ const (
 
 // The states of places that are compared by name. The state of a file is its stamp.
 const (
-	absent = "absent"
-	folder = "folder"
+	absent  = "absent"
+	folder  = "folder"
+	unknown = "error" // the kernel does not show what is there
 )
 
 // StateOf describes what is at a path, for comparison. The names in a folder count if isListed.
@@ -188,9 +189,9 @@ func linkAt(path string) string {
 func describeError(err error) string {
 	var number syscall.Errno
 	if errors.As(err, &number) {
-		return "error: " + number.Error()
+		return unknown + ": " + number.Error()
 	}
-	return "error"
+	return unknown
 }
 
 // errTooMany says that a folder has more names than can be compared.
@@ -243,7 +244,7 @@ func (c *Closure) Known() (list []KnownFile) {
 		list = append(list, KnownFile{f.Path, f.Role, f.Digest})
 	}
 	for _, p := range c.places() {
-		if p.State == absent {
+		if strings.HasPrefix(p.State, absent) {
 			list = append(list, KnownFile{Path: p.Path, Role: Absent})
 		}
 	}
@@ -262,7 +263,8 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 	}
 	var appeared []string
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(k KnownFile) bool {
-		if k.Role == Absent && !strings.HasPrefix(c.Own.StateOf(k.Path, false), absent) {
+		now := c.Own.StateOf(k.Path, false)
+		if k.Role == Absent && !strings.HasPrefix(now, absent) && !strings.HasPrefix(now, unknown) {
 			appeared = append(appeared, k.Path)
 		}
 		return k.Role == Absent

@@ -275,13 +275,13 @@ func (s *State) scan() (runs []*Run, lost []unreadable, err error) {
 	return runs, lost, nil
 }
 
-// Unreadable returns the errors of all runs that cannot be read.
-func Unreadable(s *State) error {
-	_, lost, err := s.scan()
+// List returns the runs like Runs, and the errors of those that cannot be read.
+func List(s *State) (runs []*Run, unreadable, err error) {
+	runs, lost, err := s.scan()
 	for _, l := range lost {
-		err = errors.Join(err, l.err)
+		unreadable = errors.Join(unreadable, l.err)
 	}
-	return err
+	return runs, unreadable, err
 }
 
 var (

@@ -232,14 +232,17 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 // mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
 // with two contents is a conflict.
 func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
-	all := slices.Clone(a)
+	all, known := slices.Clone(a), map[string]outcome.Digest{}
+	for _, f := range a {
+		known[f.Path] = f.Digest
+	}
 	for _, f := range b {
-		i := slices.IndexFunc(a, func(of golden.ToolFile) bool { return of.Path == f.Path })
-		if i < 0 {
+		digest, isKnown := known[f.Path]
+		if !isKnown {
 			all = append(all, f)
 			continue
 		}
-		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(a[i].Digest), digestText(f.Digest))
+		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(digest), digestText(f.Digest))
 	}
 	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
 	return all
