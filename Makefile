@@ -46,7 +46,7 @@ staticcheck: side
 NOCGO_SCRIPTS = accept|check|environment|errors|export|full|interrupt|kill|lab|limits|load|lock|no_network|place|record|scarce|serve|state|status
 nocgo:
 	CGO_ENABLED=0 $(GO) build ./...
-	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/... \
+	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/native ./lab/probe \
 		./regress/lane/... ./regress/internal/exec/local ./regress/internal/golden ./regress/internal/plainfiles
 	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) -run '^TestScripts$$/^($(NOCGO_SCRIPTS))$$' ./cmd/muster
 
@@ -58,7 +58,7 @@ darwin:
 # runs over real corpora are left to .ci/run, and most scripts and the runs of the lab to "make
 # long". fileio has the disk flushed again and again, which stops others that write. GORACE: else
 # each watched process ends a second late.
-RACE_SCRIPTS = accept|check|cost|flaky|interrupt|kill|limits|load|lock|observe|record|reduce|review|serve|two
+RACE_SCRIPTS = accept|check|flaky|interrupt|kill|load|lock|observe|record|reduce|serve
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
