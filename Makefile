@@ -47,7 +47,7 @@ NOCGO_SCRIPTS = accept|check|environment|errors|export|full|interrupt|kill|lab|l
 nocgo:
 	CGO_ENABLED=0 $(GO) build ./...
 	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/native ./lab/probe \
-		./regress/lane/... ./regress/internal/exec/local ./regress/internal/golden ./regress/internal/plainfiles
+		./regress/lane/... ./regress/internal/golden ./regress/internal/plainfiles
 	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) -run '^TestScripts$$/^($(NOCGO_SCRIPTS))$$' ./cmd/muster
 
 # What is Linux only has a stub for the others; this proves that they compile.
@@ -56,20 +56,20 @@ darwin:
 
 # Under the race detector everything is five to ten times slower, so the long
 # runs over real corpora are left to .ci/run, and most scripts and the runs of the lab to "make
-# long". fileio has the disk flushed again and again, which stops others that write. GORACE: else
+# long", and so are the tests of exec/local, which the scripts play too. fileio has the disk flushed again and again, which stops others that write. GORACE: else
 # each watched process ends a second late.
 RACE_SCRIPTS = accept|check|flaky|interrupt|kill|load|lock|observe|record|reduce|serve
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./fileio/... ./files/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./lab/internal/... ./lab/page ./lab/probe ./lab/stat
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./regress/... | grep -v exec/local$$) ./lab/internal/... ./lab/page ./lab/probe ./lab/stat
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^Test[^S]|^TestScripts$$/^($(RACE_SCRIPTS))$$' ./cmd/muster
 
 # What takes too long for every change.
 long: export GORACE = atexit_sleep_ms=0
 long:
-	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/...
+	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/internal/exec/local
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
