@@ -148,8 +148,8 @@ func (t *text) compareLines(line int32) {
 }
 
 const (
-	islandMax = 2  // equal lines between blocks that are compared as one …
-	joinedMax = 60 // … if it then has at most so many lines on a side
+	islandMax = 2  // the most equal lines between two blocks that are compared as one
+	joinedMax = 60 // the most lines of that one on a side
 )
 
 // joinBlocks joins blocks that a few equal lines separate: where text was wrapped elsewhere, lines are

@@ -263,11 +263,13 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 	}
 	var appeared []string
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(k KnownFile) bool {
-		now := c.Own.StateOf(k.Path, false)
-		if k.Role == Absent && !strings.HasPrefix(now, absent) && !strings.HasPrefix(now, unknown) {
+		if k.Role != Absent {
+			return false
+		}
+		if now := c.Own.StateOf(k.Path, false); !strings.HasPrefix(now, absent) && !strings.HasPrefix(now, unknown) {
 			appeared = append(appeared, k.Path)
 		}
-		return k.Role == Absent
+		return true
 	})
 	at, here := map[string]outcome.Digest{}, map[string]bool{}
 	for _, k := range earlier {
