@@ -65,21 +65,30 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 }
 
 func (p *program) groups() *cobra.Command {
-	var id string
+	var id, by string
 	var noPager bool
-	return p.command(&cobra.Command{
+	c := p.command(&cobra.Command{
 		Use:   "groups [flags]",
 		Short: "Group the differences by cause",
 		Long: `Groups lists the causes of the differences of the last check, the most frequent first
 (G1). Each has the number of its cases, of those without another cause, and of changed
-lines, and names the case with the smallest source.`,
+lines, and names the case with the smallest source.
+
+A family is causes that make a similar change, at other places. A bucket is a cause that
+stands for several rare ones.`,
 		Example: `  muster groups
+  muster groups --by family
   muster groups --format json
   muster show G1`,
 		Args: noneWanted,
 	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id) })
+		if by != "" && by != "family" {
+			return usagef("--by takes family, and not %q", by)
+		}
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id, by != "") })
 	})
+	c.Flags().StringVar(&by, "by", "", "list causes of a `FAMILY` together: --by family")
+	return c
 }
 
 func (p *program) show() *cobra.Command {
@@ -198,7 +207,7 @@ missing.`,
 func (p *program) accept() *cobra.Command {
 	var a decide.AcceptOptions
 	c := p.command(&cobra.Command{
-		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
+		Use:   "accept G1...|NAME...|--family NAME|--all|--cases GLOB [flags]",
 		Short: "Write new outcomes into the golden",
 		Long: `Accept writes outcomes of the last check into the golden, all or nothing. It refuses if the
 golden has changed since the check, except by other accepts from that check. For a golden
@@ -206,6 +215,8 @@ at an address, set MUSTER_TOKEN to the access token of its server.
 
 Accepting a cause such as G1 of muster groups counts for this check only. A case enters
 the golden once all its causes are accepted. If a case is itself named G1, write ./G1.
+--family accepts the causes of a family of muster groups --by family. A bucket, which
+stands for several rare causes, is accepted only with --bucket.
 
 --all skips cases that newly fail, crash or reach a limit; --failing accepts them too.
 It also skips cases that the corpus no longer has; --missing drops them from the golden.
@@ -219,6 +230,7 @@ command in the golden.
 The golden keeps who accepted, when, and the reason of -m. muster golden info and
 muster show print these.`,
 		Example: `  muster accept G1 G3
+  muster accept --family 'removes before {' --dry-run
   muster accept a/b.go a/c.go
   muster accept --all --dry-run
   muster accept --cases 'net/**' -m "the new resolver"
@@ -229,6 +241,8 @@ muster show print these.`,
 		return err
 	}, causesAndCases)
 	f := c.Flags()
+	f.StringArrayVar(&a.Families, "family", nil, "accept the causes of the family `NAME`; repeatable")
+	f.BoolVar(&a.Bucket, "bucket", false, "with causes and --family: accept also buckets")
 	f.BoolVar(&a.All, "all", false, "accept everything that is not left out")
 	f.BoolVar(&a.Failing, "failing", false, "with --all: accept also what crashed, failed newly or reached a limit")
 	f.BoolVar(&a.Missing, "missing", false, "with --all: drop what the corpus no longer has")
@@ -237,7 +251,7 @@ muster show print these.`,
 	f.StringVarP(&a.Reason, "reason", "m", "", "keep `REASON` in the golden")
 	f.StringVar(&a.Golden, "golden", "", "accept into the golden `FILE`, or the one at an address (default the one of the run)")
 	f.BoolVar(&a.KeepCommand, "keep-command", false, "leave the golden's command as it is")
-	onlyGiven(f, "cases", "golden")
+	onlyGiven(f, "cases", "family", "golden")
 	return c
 }
 

@@ -44,6 +44,7 @@ func printAccepted(to io.Writer, rep *regress.Report, a *AcceptOptions, s *selec
 	}
 	if !rep.Quiet {
 		writeLeft(w, s.left)
+		writeFamilies(w, s)
 		if flaky := countFlaky(done.promoted); flaky > 0 {
 			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", readable.Cases(flaky))
 		}
@@ -82,6 +83,16 @@ func writeLeft(w io.Writer, left map[regress.Verdict]int) {
 			hint = "muster rerun --failed judges them"
 		}
 		fmt.Fprintf(w, "left out %s %s: %s\n", readable.Number(left[v]), v, hint)
+	}
+}
+
+// writeFamilies writes which causes --family selects, and which buckets it leaves out.
+func writeFamilies(w io.Writer, s *selection) {
+	for _, c := range s.members {
+		fmt.Fprintf(w, "%-4s %s\n", c.ID, c.Name)
+	}
+	if len(s.buckets) > 0 {
+		fmt.Fprintf(w, "left out %s, of rare causes that were folded: --bucket accepts them too\n", readable.Count(len(s.buckets), "bucket"))
 	}
 }
 

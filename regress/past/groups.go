@@ -1,6 +1,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,10 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Groups prints the causes of the differences of a past run. Causes with the most cases come first.
+// Groups prints the causes of the differences of a past run. Causes with the most cases come first,
+// and with byFamily those of one family stand together.
 // An empty id means the last run.
-func Groups(_ context.Context, o regress.Options, h host.Host, id string) error {
+func Groups(_ context.Context, o regress.Options, h host.Host, id string, byFamily bool) error {
 	p, err := pastrun.OpenLast(&o, h, id)
 	if err != nil {
 		return err
@@ -43,10 +45,51 @@ func Groups(_ context.Context, o regress.Options, h host.Host, id string) error 
 	if err != nil {
 		return err
 	}
-	if o.Report.Format == regress.JSON {
-		return groupLines(h.Stdout, found)
+	families := []family{{causes: found.Causes}}
+	if byFamily {
+		families = familiesOf(found)
 	}
-	return groupTable(h.Stdout, p, found, decided)
+	if o.Report.Format == regress.JSON {
+		return groupLines(h.Stdout, families)
+	}
+	return groupTable(h.Stdout, p, found, decided, families)
+}
+
+// A family is causes that are listed together.
+type family struct {
+	name   string // empty if they have nothing in common
+	cases  int    // that show at least one
+	causes []cause.Cause
+}
+
+// familiesOf returns the families of the causes, those with most cases first, and then the causes
+// without one.
+func familiesOf(found *cause.Found) (list []family) {
+	of := make([]int, len(found.Causes))
+	for i, c := range found.Causes {
+		of[i] = slices.IndexFunc(list, func(f family) bool { return f.name == c.Family })
+		if of[i] < 0 {
+			of[i], list = len(list), append(list, family{name: c.Family})
+		}
+		list[of[i]].causes = append(list[of[i]].causes, c)
+	}
+	for _, m := range found.Members {
+		shown := map[int]bool{}
+		for _, c := range m.Causes {
+			shown[of[c]] = true
+		}
+		for f := range shown {
+			list[f].cases++
+		}
+	}
+	slices.SortStableFunc(list, func(a, b family) int {
+		switch {
+		case a.name == "" || b.name == "":
+			return cmp.Compare(len(b.name), len(a.name))
+		}
+		return cmp.Compare(b.cases, a.cases)
+	})
+	return list
 }
 
 // groupLine is a cause for scripts. They rely on the keys and their order.
@@ -62,22 +105,25 @@ type groupLine struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`
 	Family    string `json:"family"`
+	Folded    int    `json:"folded_count,omitempty"`
 }
 
-func groupLines(w io.Writer, found *cause.Found) error {
-	for _, c := range found.Causes {
-		err := report.EncodeLine(w, groupLine{
-			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-			c.Name, string(c.Kind), c.Family,
-		})
-		if err != nil {
-			return err
+func groupLines(w io.Writer, families []family) error {
+	for _, f := range families {
+		for _, c := range f.causes {
+			err := report.EncodeLine(w, groupLine{
+				"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
+				c.Name, string(c.Kind), c.Family, c.FoldedCount,
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[string]review.State) error {
+func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[string]review.State, families []family) error {
 	b := &strings.Builder{}
 	cases := len(found.Members)
 	switch {
@@ -86,15 +132,23 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 	case found.Rewritten:
 		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.Run.ID, readable.CasesDo(cases, "differ"))
 	default:
-		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.Run.ID, readable.CasesDo(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
+		fmt.Fprintf(b, "run %s: %s, %s\n", p.Run.ID, readable.CasesDo(cases, "differ"), report.CountCauses(found.Causes))
 	}
-	for _, c := range found.Causes {
-		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
-			readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
-		if c.Family != "" {
-			fmt.Fprintf(b, "     family   %s\n", c.Family)
+	for _, f := range families {
+		switch {
+		case f.name != "":
+			fmt.Fprintf(b, "family %s: %s, %s\n", name.Quote(f.name), report.CountCauses(f.causes), readable.Cases(f.cases))
+		case len(families) > 1:
+			fmt.Fprintf(b, "in no family: %s, %s\n", report.CountCauses(f.causes), readable.Cases(f.cases))
 		}
-		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
+		for _, c := range f.causes {
+			fmt.Fprintf(b, "%-4s %7s  %7s with nothing else  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
+				readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
+			if c.Family != "" && f.name == "" {
+				fmt.Fprintf(b, "     family   %s\n", c.Family)
+			}
+			fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
+		}
 	}
 	if n := countUnpromoted(p, found, decided); n > 0 {
 		are, them := "accepted cases are", "them"
@@ -118,7 +172,11 @@ func nextCommands(p *pastrun.Past, found *cause.Found, decided map[string]review
 	}
 	for _, c := range found.Causes {
 		if decided[c.ID] == review.Undecided {
-			return fmt.Sprintf("muster show %s, muster accept %s, muster review", c.ID, c.ID)
+			with := ""
+			if c.Bucketed() > 0 {
+				with = " --bucket"
+			}
+			return fmt.Sprintf("muster show %s, muster accept %s%s, muster review", c.ID, c.ID, with)
 		}
 	}
 	if slices.ContainsFunc(p.Run.Results, func(r state.Result) bool { return !r.Accepted }) {
@@ -140,26 +198,6 @@ func countUnpromoted(p *pastrun.Past, found *cause.Found, decided map[string]rev
 		}
 	}
 	return n
-}
-
-// inFamilies counts the families and the causes without a family. It returns "" for no families.
-func inFamilies(found *cause.Found) string {
-	families, none := map[string]bool{}, 0
-	for _, c := range found.Causes {
-		if c.Family == "" {
-			none++
-		}
-		families[c.Family] = true
-	}
-	delete(families, "")
-	if len(families) == 0 {
-		return ""
-	}
-	noun := "families"
-	if len(families) == 1 {
-		noun = "family"
-	}
-	return fmt.Sprintf(" (%d %s, %d in none)", len(families), noun, none)
 }
 
 func decidedText(d review.State) string {

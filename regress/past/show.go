@@ -180,6 +180,9 @@ func showCause(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.
 	for _, folded := range c.Folded {
 		fmt.Fprintf(w, "  folded in: %s\n", readable.Line(folded))
 	}
+	if more := c.FoldedCount - len(c.Folded); more > 0 {
+		fmt.Fprintf(w, "  … and %s more\n", readable.Number(more))
+	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
 	if err := writeEdits(ctx, p, w, found, index, examples(c, members), console.UsesColour(&o.Report, h.Stdout)); err != nil {

@@ -70,8 +70,13 @@ type Cause struct {
 	Example   string   `json:"example" line:"example,name"`    // the case that shows it best
 	Smallest  string   `json:"smallest" line:"smallest,name"`  // the case with the smallest source; cases that show nothing else come first
 	Patterns  []string `json:"patterns"`                       // edits are compared with these, see Index
-	Folded    []string `json:"folded,omitempty" line:"folded"` // the names of the causes that were folded into it
+	Folded    []string `json:"folded,omitempty" line:"folded"` // of a bucket: names of the causes that were folded into it
+
+	FoldedCount int `json:"folded_count,omitempty" line:"folded_count,omitempty"` // of a bucket: how many those are; Folded has at most 200
 }
+
+// Bucketed returns how many causes a bucket stands for, and 0 for a single cause.
+func (c *Cause) Bucketed() int { return max(c.FoldedCount, len(c.Folded)) }
 
 // A Span is a range of bytes.
 type Span struct{ From, To int }

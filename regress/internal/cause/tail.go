@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -144,14 +143,6 @@ func (f *finder) mergeGroups(of []int, text, name, family string) group {
 		g.folded = append(g.folded, names[:min(len(names), foldedName-len(g.folded))]...)
 	}
 	return g
-}
-
-// foldedNames returns the names of the causes folded into a group, and how many more there are.
-func (g *group) foldedNames() []string {
-	if more := g.foldedCount - len(g.folded); more > 0 {
-		return append(slices.Clone(g.folded), fmt.Sprintf("… and %d more", more))
-	}
-	return g.folded
 }
 
 // replaceGroups replaces the folded groups by the sets.

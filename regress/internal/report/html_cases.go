@@ -172,6 +172,7 @@ type pageCause struct {
 	Members                           []pageLink
 	MoreMembers                       string
 	FoldedNames                       []string
+	MoreFolded                        string
 	Share                             float64 // percent of the most frequent cause
 }
 
@@ -215,8 +216,11 @@ func (c *pageCauses) yield(whole bool) iter.Seq[pageCause] {
 	}
 }
 
-// Number returns the number of causes.
+// Number returns the number of causes and buckets.
 func (c *pageCauses) Number() int { return len(c.p.causes.causes) }
+
+// Text says how many causes there are.
+func (c *pageCauses) Text() string { return CountCauses(c.p.causes.causes).String() }
 
 // Left describes the causes that the page leaves out.
 func (c *pageCauses) Left() string {
@@ -250,6 +254,9 @@ func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
 	}
 	for _, f := range c.Folded[:min(len(c.Folded), pageMembersMax)] {
 		v.FoldedNames = append(v.FoldedNames, clipped(readable.Line(f), 300))
+	}
+	if more := c.FoldedCount - len(v.FoldedNames); more > 0 {
+		v.MoreFolded = readable.Number(more)
 	}
 	return v
 }

@@ -46,6 +46,7 @@ type markdown struct {
 	others   [regress.Identical][]string // the first cases by verdict, in Markdown
 	groups   []Group
 	all      int // the first causes
+	count    CauseCount
 	costs    *Cost
 }
 
@@ -61,6 +62,7 @@ func (m *markdown) Handle(ev Event) error {
 		m.addCase(ev)
 	case Group:
 		m.all++
+		m.count.add(&ev.Cause)
 		if len(m.groups) < markdownCausesMax {
 			ev.Members = nil
 			m.groups = append(m.groups, ev)
@@ -162,7 +164,7 @@ func (m *markdown) causes(b *boundedMarkdown, s regress.Summary) {
 	if m.all == 0 {
 		return
 	}
-	b.add("### " + readable.Count(m.all, "cause") + "\n\n| | what changed | cases | lines | only this | example | smallest |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n")
+	b.add("### " + m.count.String() + "\n\n| | what changed | cases | lines | with nothing else | example | smallest |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n")
 	for i, g := range m.groups {
 		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", inline(g.ID), literal(g.Name), readable.Number(g.Cases), readable.Number(g.Lines),
 			readable.Number(g.Sole), literal(name.Print(g.Example)), literal(name.Print(g.Smallest)))

@@ -51,6 +51,7 @@ type results struct {
 	failed    int           // cases that the machine failed
 	held      []heldCase    // written at the end; differing cases only up to casesMax
 	causes    []listedCause // the first ones
+	count     CauseCount    // of all
 	costs     *Cost
 	reasons   reasons
 	recording bool
@@ -77,6 +78,7 @@ func (r *results) Handle(ev Event) error {
 	case Case:
 		return r.show(ev)
 	case Group:
+		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
 			r.causes = append(r.causes, listedCause{ev.ID, clipped(ev.Name, causeBytesKept), ev.Cases})
 		}

@@ -142,7 +142,7 @@ func (r *results) causeTable(s regress.Summary) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(r.paint.Paint(palette.Bold, readable.Count(s.Groups, "cause")) + "\n")
+	b.WriteString(r.paint.Paint(palette.Bold, r.count.String()) + "\n")
 	for _, c := range r.causes {
 		lead := fmt.Sprintf("  %11s  %-4s ", readable.Number(c.cases), readable.Line(c.id))
 		columns := columnsDefault

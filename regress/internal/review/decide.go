@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,8 +31,11 @@ func (r *Review) Reject() bool { return r.decideHere(Rejected) }
 func (r *Review) Skip() bool { return r.decideHere(Skipped) }
 
 // AcceptRest, RejectRest and SkipRest decide on all visible items that are undecided, and
-// return their number.
-func (r *Review) AcceptRest() int { return r.decide(r.rest(), Accepted) }
+// return their number. AcceptRest leaves buckets out: who accepts one has looked at it.
+func (r *Review) AcceptRest() int {
+	single := slices.DeleteFunc(r.rest(), func(item int) bool { return r.items[item].Folded > 0 })
+	return r.decide(single, Accepted)
+}
 
 // RejectRest is like AcceptRest.
 func (r *Review) RejectRest() int { return r.decide(r.rest(), Rejected) }

@@ -34,6 +34,7 @@ type Item struct {
 	Name      string // printable name
 	Kind      string // kind of the cause, or empty
 	Family    string // printable name of its family, or empty
+	Folded    int    // of a bucket: how many causes it stands for
 	Cases     int
 	Lines     int // changed lines of all its cases; 0 if nothing was compared
 	Sole      int // number of cases that are in no other item
@@ -196,6 +197,24 @@ func (r *Review) MoveCase(by int) {
 	}
 }
 
+// FamilyFilter begins a filter that shows one family alone.
+const FamilyFilter = "family: "
+
+// FilterFamily shows only the family of the item under the cursor, or all items if only that is
+// shown. It reports whether the item has a family.
+func (r *Review) FilterFamily() bool {
+	item, _, some := r.Cursor()
+	if !some || r.items[item].Family == "" {
+		return false
+	}
+	text := FamilyFilter + r.items[item].Family
+	if r.filter == text {
+		text = ""
+	}
+	r.Filter(text)
+	return true
+}
+
 // Filter hides items that do not match a text. The ID, name, kind, family, or the printed name
 // of a case must contain the text or match it as a regular expression, regardless of letter
 // case. An empty text shows all items. Decisions stay as they are.
@@ -229,6 +248,9 @@ func (r *Review) Filtered() string { return r.filter }
 
 func (r *Review) matches(item int, match func(string) bool, passing []bool) bool {
 	it := &r.items[item]
+	if family, one := strings.CutPrefix(r.filter, FamilyFilter); one {
+		return it.Family == family
+	}
 	if slices.ContainsFunc(it.Members, func(c int) bool { return passing[c] }) {
 		return true
 	}

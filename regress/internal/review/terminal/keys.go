@@ -51,6 +51,13 @@ func (m *model) other(key string) tea.Cmd {
 		m.openSheet()
 	case "e":
 		return m.edit()
+	case "f":
+		if !m.desk.FilterFamily() {
+			m.message = "it belongs to no family"
+			return nil
+		}
+		m.view.rewind()
+		return m.load()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()
@@ -104,7 +111,7 @@ func (m *model) decided(take func() bool) {
 func (m *model) decidedRest(what string, n int) {
 	m.message = fmt.Sprintf("%s %s, u takes it back", m.desk.Count(n), what)
 	if n == 0 {
-		m.message = "nothing is left to decide"
+		m.message = "nothing is left to decide at once"
 	}
 }
 

@@ -142,7 +142,7 @@ func tooSmall() []piece {
 func helpText(noun string) (text []piece) {
 	for _, row := range [...][2]string{
 		{"a r s", "accept, reject, skip the " + noun + "; then the next undecided one"},
-		{"A R S", "the same for all that remain: undecided, and passing the filter"},
+		{"A R S", "the same for all that remain: undecided, and passing the filter. A leaves buckets out"},
 		{"u", "undo the last decision, also one on many"},
 		{"", ""},
 		{"↑ ↓  j k", "another " + noun + "; g G the first, the last"},
@@ -152,6 +152,7 @@ func helpText(noun string) (text []piece) {
 		{"space b", "scroll the difference; J K by half"},
 		{"w", "cut long lines instead of wrapping them; then ← → move sideways"},
 		{"e", "open the old and the new content of the part in $VISUAL or $EDITOR"},
+		{"f", "show only the family of the " + noun + ", or all again"},
 		{"/", "filter by name, ID, family, case or regular expression; esc takes it away"},
 		{"", ""},
 		{"enter q", "done: shows what would be written, y then writes it"},

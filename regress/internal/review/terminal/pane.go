@@ -56,6 +56,9 @@ func (m *model) about(b box) []string {
 	if it.Sole > 0 && it.Sole < it.Cases {
 		counts += fmt.Sprintf(", %s with nothing else", readable.Number(it.Sole))
 	}
+	if it.Folded > 0 {
+		counts += ", a bucket of " + readable.Count(it.Folded, "cause")
+	}
 	if it.Family != "" {
 		counts += ", family " + it.Family
 	}

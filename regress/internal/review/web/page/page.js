@@ -116,6 +116,7 @@ function about() {
   const facts = [plural(it.cases, "case")];
   if (it.lines) facts.push(plural(it.lines, "line"));
   if (it.sole) facts.push(it.sole === it.cases ? "which show nothing else" : `${number(it.sole)} show nothing else`);
+  if (it.folded) facts.push(`a bucket of ${plural(it.folded, "cause")}`);
   if (it.family) facts.push(`family ${it.family}`);
   find("#facts").replaceChildren(element("span", { class: `chip ${state}` }, state), " ", facts.join(" · "));
   find("#all").textContent = `${number(page.place + 1)} of ${number(it.cases)}`;
@@ -249,6 +250,14 @@ const listCases = () => queue(async () => {
   await cases(`Cases of ${it.id}`, (from) => get("cases", { item: it.id, from }), (place) => look(page.at, place));
 });
 
+// family shows only the family of the cause, or all again.
+function family() {
+  const box = find("#filter"), text = `family: ${item()?.family}`;
+  if (!item()?.family) { say("It belongs to no family."); return; }
+  box.value = page.filter === text ? "" : text;
+  filter(box.value);
+}
+
 // end takes everything away that no longer does anything.
 function end(why) {
   if (page.ended) return;
@@ -273,6 +282,7 @@ const keys = {
   v: () => { const { modes } = page.review; form(modes[(modes.indexOf(page.mode) + 1) % modes.length]); },
   o: () => { find("#others").click(); },
   "/": () => { find("#filter").focus(); find("#filter").select(); },
+  f: () => inTurn(family),
   "?": () => find("#help").showModal(),
   g: () => inTurn(() => move(-Infinity)), G: () => inTurn(() => move(+Infinity)),
   " ": () => scroll(+0.9), b: () => scroll(-0.9), J: () => scroll(+0.5), K: () => scroll(-0.5),
