@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	ossignal "os/signal"
 	"strings"
 	"syscall"
 
@@ -47,6 +48,10 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || signals[args[0]] == 0 {
 		ts.Fatalf("usage: signal INT|TERM|HUP|KILL command [args...]")
 	}
+	// A program that nohup starts ignores HUP, and so does what it starts. What these tests start must not.
+	heard := make(chan os.Signal, 1)
+	ossignal.Notify(heard, syscall.SIGHUP)
+	defer ossignal.Stop(heard)
 	b := begin(ts, args[1:], ts.Stdout(), ts.Stderr())
 	ts.Check(b.Process.Signal(signals[args[0]]))
 	err := <-b.ended

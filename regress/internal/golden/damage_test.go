@@ -71,6 +71,17 @@ func smallPages(t testing.TB, path string) {
 	}
 }
 
+// strideOf returns how many bytes apart damage is tried: in make long, in other tests, and in short ones.
+func strideOf(long, usual, short int) int {
+	switch {
+	case os.Getenv("MUSTER_LONG") != "":
+		return long
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
 func TestEveryByteFlipped(t *testing.T) {
 	want := little()
 	dir := t.TempDir()
@@ -84,10 +95,7 @@ func TestEveryByteFlipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", len(file))
-	stride := 1
-	if testing.Short() {
-		stride = 61
-	}
+	stride := strideOf(1, 5, 61)
 	const workers = 2
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -133,10 +141,7 @@ func TestCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stride := 1
-	if testing.Short() {
-		stride = 97
-	}
+	stride := strideOf(1, 5, 97)
 	for size := 0; size < len(file); size += stride {
 		if err := os.WriteFile(path, file[:size], 0o644); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // roundsShare is how many rounds every run of the tests makes. They are the same rounds each
 // time: what a long run finds must not fail a change that has no part in it.
 const (
-	roundsShare = 400
+	roundsShare = 250
 	shareSeed   = 18
 )
 

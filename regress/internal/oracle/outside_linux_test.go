@@ -25,7 +25,7 @@ import (
 
 // roundsOutside is how many rounds run the program, where the model could differ from what
 // really happens.
-const roundsOutside = 10
+const roundsOutside = 6
 
 // TestOracleOutside plays rounds with the program itself, and with a tool that exists: a
 // shell script that runs in lanes.
