@@ -67,10 +67,15 @@ race:
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^Test[^S]|^TestScripts$$/^($(RACE_SCRIPTS))$$' ./cmd/muster
 
 # What takes too long for every change.
+# MUSTER_LONG: every byte, and all that strains a machine.
 long: export GORACE = atexit_sleep_ms=0
+long: export MUSTER_LONG = 1
 long:
 	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/internal/exec/local
-	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
+	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 60m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
+	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/uring ./cmd/muster
+	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab
+	$(GO) test -count=1 -timeout 30m -run TestMixedChanges -v ./regress/internal/cause -mixes 10
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300

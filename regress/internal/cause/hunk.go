@@ -175,6 +175,8 @@ func (t *text) compareTokens(c *lineCounter) {
 	s.work -= tokenWork * (n + m)
 	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
 	s.inner = s.compareRange(s.inner[:0], a, b, block{0, n, 0, m}, tokensMax, 0)
+	s.oldStarts, s.nowStarts = lineStarts(s.oldStarts, s.old, t.old), lineStarts(s.nowStarts, s.now, t.now)
+	s.inner = s.keepLines(s.inner, a, b, s.oldStarts, s.nowStarts)
 	h := hunk{text: t, c: c, blocks: s.inner, marks: nil}
 	h.mergeBlocks()
 	h.cutLines()
@@ -234,6 +236,12 @@ func (h *hunk) canMerge(x, y block) bool {
 	}
 	for _, k := range h.scratch.old[x.a1:y.a0] {
 		if !h.isLight(k) {
+			return false
+		}
+	}
+	// A line that begins between them on both sides keeps them apart.
+	for i := range y.a0 - x.a1 + 1 {
+		if startsLine(h.scratch.old[x.a1+i], h.text.old) && startsLine(h.scratch.now[x.b1+i], h.text.now) {
 			return false
 		}
 	}

@@ -132,3 +132,114 @@ func (c *comparer) prependStep(found []block, first int, s block) []block {
 	}
 	return append(found, s)
 }
+
+// pairMax bounds the pairs of lines that keepLines compares in a hunk.
+const pairMax = 1600
+
+// keepLines returns the blocks of a comparison line by line, if the blocks pair tokens of different
+// lines, and the edits become no longer. Of edits that are equally long, people make those that stay in
+// their lines. x and y are the indexes of the tokens that begin lines, and of the last one.
+//
+// It looks for the cheapest way to pair lines in order, as for the edit distance of two texts whose
+// letters are lines (Wagner and Fischer, 1974).
+func (c *comparer) keepLines(blocks []block, a, b []uint64, x, y []int) []block {
+	n, m := len(x)-1, len(y)-1
+	if n < 2 || m < 2 || n*m > pairMax || !crossLines(blocks, x, y) {
+		return blocks
+	}
+	cost := make([]int, (n+1)*(m+1)) // of the lines from i and from j on
+	at := func(i, j int) *int { return &cost[i*(m+1)+j] }
+	var one []block
+	pair := func(i, j int) int {
+		one = c.compareRange(one[:0], a, b, block{x[i], x[i+1], y[j], y[j+1]}, tokensMax, 0)
+		return countSteps(one) + *at(i+1, j+1)
+	}
+	for i := n; i >= 0; i-- {
+		for j := m; j >= 0; j-- {
+			switch {
+			case i == n:
+				*at(i, j) = y[m] - y[j]
+			case j == m:
+				*at(i, j) = x[n] - x[i]
+			default:
+				*at(i, j) = min(pair(i, j), *at(i+1, j)+x[i+1]-x[i], *at(i, j+1)+y[j+1]-y[j])
+			}
+		}
+	}
+	if *at(0, 0) > countSteps(blocks) {
+		return blocks
+	}
+	blocks = blocks[:0]
+	for i, j := 0, 0; i < n || j < m; {
+		switch {
+		case i < n && j < m && *at(i, j) == pair(i, j):
+			blocks = append(blocks, one...)
+			i, j = i+1, j+1
+		case i < n && *at(i, j) == *at(i+1, j)+x[i+1]-x[i]:
+			blocks = append(blocks, block{x[i], x[i+1], y[j], y[j]})
+			i++
+		default:
+			blocks = append(blocks, block{x[i], x[i], y[j], y[j+1]})
+			j++
+		}
+	}
+	return joinTouching(blocks)
+}
+
+// joinTouching makes one block of blocks between which no token is equal.
+func joinTouching(blocks []block) []block {
+	out := blocks[:0]
+	for _, b := range blocks {
+		if last := len(out) - 1; last >= 0 && out[last].a1 == b.a0 && out[last].b1 == b.b0 {
+			out[last].a1, out[last].b1 = b.a1, b.b1
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// lineStarts returns the indexes of the tokens that begin a line, and of the final empty one, in the
+// memory of starts.
+func lineStarts(starts []int, tokens []token, text []byte) []int {
+	starts = starts[:0]
+	last := len(tokens) - 1
+	for i, k := range tokens[:last] {
+		if i == 0 || startsLine(k, text) {
+			starts = append(starts, i)
+		}
+	}
+	return append(starts, last)
+}
+
+// crossLines reports whether a token that is equal on both sides is in another line there.
+func crossLines(blocks []block, x, y []int) bool {
+	i, line, other := 0, 0, 0
+	shift := 0
+	for at := range x[len(x)-1] {
+		for ; i < len(blocks) && blocks[i].a1 <= at; i++ {
+			shift = blocks[i].b1 - blocks[i].a1
+		}
+		if i < len(blocks) && at >= blocks[i].a0 {
+			continue // removed
+		}
+		for x[line+1] <= at {
+			line++
+		}
+		for y[other+1] <= at+shift {
+			other++
+		}
+		if line != other {
+			return true
+		}
+	}
+	return false
+}
+
+// countSteps returns how many tokens blocks remove and add.
+func countSteps(blocks []block) (n int) {
+	for _, b := range blocks {
+		n += b.a1 - b.a0 + b.b1 - b.b0
+	}
+	return n
+}

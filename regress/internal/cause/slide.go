@@ -90,6 +90,9 @@ func scoreTokens(tokens []token, text []byte, from, to int) (v int) {
 	if areGlued(tokens[to-1], tokens[to]) {
 		v -= 8
 	}
+	if tagEnd(tokens[from:to], text) > 0 && string(tokens[to-1].bytes(text)) == ">" {
+		v += 2
+	}
 	if tokens[to].to == tokens[to].from { // the end of the hunk, where a line begins
 		v++
 	}
@@ -200,6 +203,15 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	if n, m := b.a1-b.a0, b.b1-b.b0; min(n, m) != 1 || max(n, m) == 1 {
 		return append(out, b)
 	}
+	if first := (block{b.a0, b.a0 + 1, b.b0, b.b0 + 1}); s.old[b.a0].kind == s.now[b.b0].kind && b.a1 < len(s.old)-1 {
+		// x → y) != 0 before a bracket is x → y, and != 0) behind it
+		switch end := s.old[b.a1].key; {
+		case first.b1 < b.b1 && s.now[first.b1].key == end:
+			return append(out, first, block{b.a1 + 1, b.a1 + 1, first.b1 + 1, b.b1 + 1})
+		case first.a1 < b.a1 && s.old[first.a1].key == end:
+			return append(out, first, block{first.a1 + 1, b.a1 + 1, b.b1 + 1, b.b1 + 1})
+		}
+	}
 	x, y := countOpening(s.old[b.a0:b.a1], h.text.old), countOpening(s.now[b.b0:b.b1], h.text.now)
 	v, w := countClosing(s.old[b.a0:b.a1], h.text.old), countClosing(s.now[b.b0:b.b1], h.text.now)
 	pair := block{b.a0 + x, b.a1 - v, b.b0 + y, b.b1 - w}
@@ -214,20 +226,60 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	return out
 }
 
-// countOpening returns how many opening brackets the tokens begin with.
+// countOpening returns how many tokens of opening brackets or whole tags the tokens begin with.
 func countOpening(tokens []token, text []byte) (n int) {
-	for n < len(tokens) && bracketOf(tokens[n], text) > 0 {
-		n++
+	for n < len(tokens) {
+		size := tagEnd(tokens[n:], text)
+		if bracketOf(tokens[n], text) > 0 {
+			size = 1
+		}
+		if size == 0 {
+			break
+		}
+		n += size
 	}
 	return n
 }
 
-// countClosing returns how many closing brackets the tokens end with.
+// countClosing returns how many tokens of closing brackets or whole tags the tokens end with.
 func countClosing(tokens []token, text []byte) (n int) {
-	for n < len(tokens) && bracketOf(tokens[len(tokens)-1-n], text) < 0 {
-		n++
+	for end := len(tokens); end > 0; end = len(tokens) - n {
+		if bracketOf(tokens[end-1], text) < 0 {
+			n++
+			continue
+		}
+		from := end - 1
+		for from >= 0 && from > end-tagMax && text[tokens[from].from] != '<' {
+			from--
+		}
+		if from < 0 || tagEnd(tokens[from:end], text) != end-from {
+			break
+		}
+		n += end - from
 	}
 	return n
+}
+
+// tagMax bounds the tokens of a tag.
+const tagMax = 40
+
+// tagEnd returns the number of tokens of the tag of markup that the tokens begin with, or 0.
+func tagEnd(tokens []token, text []byte) int {
+	if len(tokens) < 3 || text[tokens[0].from] != '<' || tokens[1].kind != word || tokens[1].gap < tokens[1].from {
+		return 0
+	}
+	if first := string(tokens[0].bytes(text)); first != "<" && first != "</" {
+		return 0
+	}
+	for i, k := range tokens[2:min(len(tokens), tagMax)] {
+		switch string(k.bytes(text)) {
+		case ">", "/>":
+			return i + 3
+		case "<", "</", ";":
+			return 0
+		}
+	}
+	return 0
 }
 
 // bracketOf returns 1 for an opening bracket, -1 for a closing one, and 0 for other tokens.

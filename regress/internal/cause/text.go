@@ -53,6 +53,8 @@ type scratch struct {
 	blocks             []block
 	old, now           []token
 	inner, cuts        []block
+	oldStarts          []int // see lineStarts
+	nowStarts          []int
 	key                []byte
 	elements           [2][]element
 }
