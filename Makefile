@@ -43,7 +43,7 @@ staticcheck: side
 
 # Tested where C has a part: the C pool's stub, SQLite, names of hosts and users, and how
 # threads and processes begin.
-NOCGO_SCRIPTS = accept|check|environment|errors|export|full|interrupt|kill|lab|limits|load|lock|no_network|place|record|scarce|serve|state|status
+NOCGO_SCRIPTS = environment|interrupt|kill|limits|load|lock|no_network|place|record|scarce|serve
 nocgo:
 	CGO_ENABLED=0 $(GO) build ./...
 	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/native ./lab/probe \
@@ -54,16 +54,21 @@ nocgo:
 darwin:
 	GOOS=darwin $(GO) vet ./...
 
-# Under the race detector everything is five to ten times slower, so the long
-# runs over real corpora are left to .ci/run, and most scripts and the runs of the lab to "make
-# long", and so are the tests of exec/local, which the scripts play too. fileio has the disk flushed again and again, which stops others that write. GORACE: else
-# each watched process ends a second late.
+# Under the race detector everything is five to ten times slower. So CI plays the packages that start
+# goroutines (a policy test compares the list), and few scripts; "make long" plays all. The scripts play
+# exec/local too. GORACE: else each watched process ends a second late.
+RACE = ./fileio/... ./files/... ./lab/probe ./regress/decide \
+	./regress/internal/analyse ./regress/internal/cause ./regress/internal/closure \
+	./regress/internal/corpus ./regress/internal/crew ./regress/internal/exec/reapi \
+	./regress/internal/exec/reapi/client ./regress/internal/golden ./regress/internal/keep \
+	./regress/internal/observation ./regress/internal/pass ./regress/internal/report \
+	./regress/internal/review/terminal ./regress/internal/review/web ./regress/internal/run \
+	./regress/internal/shrink ./regress/internal/verdict
 RACE_SCRIPTS = accept|check|flaky|interrupt|kill|load|lock|observe|record|reduce|serve
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./fileio/... ./files/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./regress/... | grep -v exec/local$$) ./lab/internal/... ./lab/page ./lab/probe ./lab/stat
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $(RACE)
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^Test[^S]|^TestScripts$$/^($(RACE_SCRIPTS))$$' ./cmd/muster
 
 # What takes too long for every change.
@@ -71,7 +76,7 @@ race:
 long: export GORACE = atexit_sleep_ms=0
 long: export MUSTER_LONG = 1
 long:
-	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/internal/exec/local
+	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/...
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 60m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/uring ./cmd/muster
 	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab

@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"go/ast"
 	"path"
 	"regexp"
 	"slices"
@@ -110,4 +111,32 @@ func textOf(t *testing.T, tr *tree, name string) string {
 	}
 	t.Fatalf("%s is not in the repository", name)
 	return ""
+}
+
+// A package that starts goroutines is tested under the race detector with every change.
+func TestRaceDetectorSeesGoroutines(t *testing.T) {
+	tr := readTree(t)
+	_, list, _ := strings.Cut(textOf(t, tr, "Makefile"), "\nRACE = ")
+	list, _, _ = strings.Cut(list, "RACE_SCRIPTS")
+	tested := strings.Fields(strings.ReplaceAll(list, "\\\n", " "))
+	// Scripts play exec/local and the helper of cases, other tests reapitest; the lab is in make long.
+	tested = append(tested, "./pool/...", "./cmd/...", "./regress/internal/exec/local", "./regress/lane", "./lab", "./lab/internal/run", "./lab/postgres", "./regress/internal/exec/reapi/reapitest")
+	isTested := func(folder string) bool {
+		return slices.ContainsFunc(tested, func(word string) bool {
+			above, all := strings.CutSuffix(word, "/...")
+			return "./"+folder == word || all && strings.HasPrefix("./"+folder+"/", above+"/")
+		})
+	}
+	for _, s := range tr.sources {
+		top, _, _ := strings.Cut(s.path, "/")
+		if s.isTest() || !slices.Contains([]string{"regress", "files", "fileio", "lab"}, top) || isTested(s.folder()) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if _, starts := n.(*ast.GoStmt); starts {
+				t.Errorf("%s:%d starts a goroutine: add ./%s to RACE in the Makefile", s.path, s.line(n.Pos()), s.folder())
+			}
+			return true
+		})
+	}
 }
