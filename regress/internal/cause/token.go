@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -61,6 +62,9 @@ func next(text []byte, from, to int) (kind, int) {
 		}
 		fallthrough
 	case isLetter(c):
+		if end := addressEnd(text, from, to); end > from {
+			return word, end
+		}
 		if end := wordEnd(text, from, to); end > from {
 			return word, end
 		}
@@ -93,6 +97,29 @@ func wordEnd(text []byte, at, to int) int {
 		at += size
 	}
 	return at
+}
+
+// addressEnd returns the end of an address such as https://example.org/a?b=1#c, without the signs that end
+// a sentence, or from if there is none.
+func addressEnd(text []byte, from, to int) int {
+	rest := text[from:to]
+	scheme := len("https://")
+	switch {
+	case bytes.HasPrefix(rest, []byte("https://")):
+	case bytes.HasPrefix(rest, []byte("http://")):
+		scheme--
+	default:
+		return from
+	}
+	end := bytes.IndexAny(rest, " \t\n\r\"'`<>()[]{}|\\^")
+	if end < 0 {
+		end = len(rest)
+	}
+	end = len(bytes.TrimRight(rest[:end], ".,;:!?*_"))
+	if end <= scheme {
+		return from
+	}
+	return from + end
 }
 
 // isMark reports whether a character beyond ASCII is no letter.
