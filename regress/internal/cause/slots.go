@@ -111,11 +111,24 @@ func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []pat
 			by[piece{kind(i), e.text}] += n
 		}
 	}
+	isOutstanding := func(i int, text string) bool {
+		return f.wordCases[text] >= f.literal && (!firm || by[piece{kind(i), text}]*standsOut >= cases)
+	}
+	// If many stand out, and none of them far, none does: these are registers, or tags, or types.
+	crowds := make([]int, len(group[0].slots))
+	for at, n := range by {
+		switch i := int(at.kind); {
+		case 2*n > cases:
+			crowds[i] -= len(by)
+		case isOutstanding(i, at.text):
+			crowds[i]++
+		}
+	}
 	again := map[string]int{}
 	for _, g := range group {
 		stays := func(e piece) bool {
 			i := slices.Index(g.slots, e)
-			return i < 0 || e.kind == word && f.wordCases[e.text] >= f.literal && (!firm || by[piece{kind(i), e.text}]*standsOut >= cases)
+			return i < 0 || e.kind == word && isOutstanding(i, e.text) && (crowds[i] < fillersMin || t.isBare())
 		}
 		kept := map[piece]bool{}
 		for _, e := range g.slots {
@@ -135,6 +148,12 @@ func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []pat
 		parts[n].filled = append(parts[n].filled, filledPattern{g.pattern, slots})
 	}
 	return parts
+}
+
+// isBare reports whether a pattern consists of slots alone.
+func (p *pattern) isBare() bool {
+	isSlot := func(e piece) bool { return e.kind == slot || e.kind == digits }
+	return !slices.ContainsFunc(p.old, func(e piece) bool { return !isSlot(e) }) && !slices.ContainsFunc(p.now, func(e piece) bool { return !isSlot(e) })
 }
 
 // countSigns counts the signs other than comma and dot.
