@@ -12,7 +12,7 @@ import (
 
 // An Analysis collects the differences of cases and finds their causes.
 type Analysis struct {
-	scratch scratches
+	scratch sync.Pool // of *scratch
 	mu      sync.Mutex
 	words   *words
 	cases   []*caseRecord
@@ -35,7 +35,9 @@ type partRecord struct {
 }
 
 // New returns an analysis without cases.
-func New() *Analysis { return &Analysis{words: newWords()} }
+func New() *Analysis {
+	return &Analysis{scratch: sync.Pool{New: func() any { return &scratch{} }}, words: newWords()}
+}
 
 // Add adds a case. Several goroutines may call it at once, and each compares its own case. The
 // order of the calls does not matter.
@@ -70,8 +72,8 @@ func (s *caseRecord) renumber(global []int32) {
 // their numbers in the returned words.
 func (a *Analysis) compareCase(c Case) (*caseRecord, *words) {
 	s, w := &caseRecord{name: c.Name, size: c.Size}, newWords()
-	scratch := a.scratch.get()
-	defer a.scratch.pool.Put(scratch)
+	scratch := a.scratch.Get().(*scratch)
+	defer a.scratch.Put(scratch)
 	ended, broken := endingPattern(c)
 	if ended != "" {
 		s.keys = append(s.keys, w.add(ended))
@@ -98,8 +100,8 @@ func (a *Analysis) compareCase(c Case) (*caseRecord, *words) {
 			t.matchRenumbered()
 			t.matchMoves()
 			t.matchBrackets()
-			if t.extents == nil {
-				t.verifyExact()
+			if t.extents == nil && !t.isExact() {
+				t.replaceAll(w.add(wholePattern))
 			}
 		}
 		s.addText(t, p.Key)
@@ -144,26 +146,17 @@ func (t *text) replaceAll(pattern int32) {
 	}
 }
 
-// verifyExact checks that nothing differs outside the edits. If something does, because two
-// contents had the same key, it replaces the edits by one.
-func (t *text) verifyExact() {
+// isExact reports whether nothing differs outside the edits. Something does if two contents had the same
+// key.
+func (t *text) isExact() bool {
 	i, j := 0, 0
 	for _, e := range t.places {
 		if e.Old.From < i || e.Now.From < j || string(t.old[i:e.Old.From]) != string(t.now[j:e.Now.From]) {
-			t.replaceAll(t.words.add(wholePattern))
-			return
+			return false
 		}
 		i, j = e.Old.To, e.Now.To
 	}
-	if string(t.old[i:]) != string(t.now[j:]) {
-		t.replaceAll(t.words.add(wholePattern))
-	}
-}
-
-// sortedCases returns the cases by name.
-func (a *Analysis) sortedCases() []*caseRecord {
-	slices.SortFunc(a.cases, func(x, y *caseRecord) int { return strings.Compare(x.name, y.name) })
-	return a.cases
+	return string(t.old[i:]) == string(t.now[j:])
 }
 
 // sniffBytes is the length of the prefix that decides whether a content is text.
@@ -196,10 +189,14 @@ func readable(b []byte) bool {
 func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
+	case p.Old == nil && p.Now.Form == outcome.Gone: // no new file: accepting those must not accept this
+		return []string{sortFile.key("source removed " + what)}
 	case p.Old == nil:
-		return []string{sortFile.key(describeNew(p.Now) + " " + what)}
+		return []string{sortFile.key("new " + formName(p.Now) + " " + what)}
+	case p.Now == nil && p.Old.Form == outcome.Gone:
+		return []string{sortFile.key("source no longer removed " + what)}
 	case p.Now == nil:
-		return []string{sortFile.key(describeGone(p.Old) + " " + what)}
+		return []string{sortFile.key("no " + formName(p.Old) + " " + what)}
 	case p.Now.Form != p.Old.Form:
 		return []string{sortFile.key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
 	case p.Now.Exec && !p.Old.Exec:
@@ -219,23 +216,6 @@ func whatHappened(rest string) string {
 	what, _, _ := strings.Cut(rest, " *")
 	what, _, _ = strings.Cut(what, ",")
 	return what
-}
-
-// describeNew describes a part that is new. A removed source is not a new file: accepting new files
-// must not accept that too.
-func describeNew(p *outcome.Part) string {
-	if p.Form == outcome.Gone {
-		return "source removed"
-	}
-	return "new " + formName(p)
-}
-
-// describeGone describes a part that is gone.
-func describeGone(p *outcome.Part) string {
-	if p.Form == outcome.Gone {
-		return "source no longer removed"
-	}
-	return "no " + formName(p)
 }
 
 func formName(p *outcome.Part) string {

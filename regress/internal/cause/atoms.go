@@ -51,7 +51,7 @@ func (a *atoms) addAll(p pattern, name int) {
 		a.add(pattern{sort: sortEdit, old: p.old}, name)
 		a.add(pattern{sort: sortEdit, old: p.now}, name)
 	default:
-		if !isBracket(&p) {
+		if !isBracket(p) {
 			a.add(p, name)
 		}
 	}
@@ -65,7 +65,7 @@ func (a *atoms) add(p pattern, name int) {
 	}
 	n := len(a.list)
 	switch {
-	case first.kind == slot || first.kind == digits:
+	case first.isSlot():
 		if len(a.open) == openMax {
 			return
 		}
@@ -129,7 +129,7 @@ const never = 1 << 20
 
 // parse returns the atoms that an edit consists of, if they are at most most.
 func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile, bool) {
-	if len(a.list) == 0 || !p.isEdit() || len(p.old)+len(p.now) < 2 || len(p.old) > elementsMax || len(p.now) > elementsMax {
+	if len(a.list) == 0 || !p.isEdit() || len(p.old)+len(p.now) < 2 {
 		return nil, false
 	}
 	g := parser{a, p, usable, map[[2]int]int{}, map[[2]int]tile{}}
@@ -229,12 +229,7 @@ func (g *parser) appendEnding(found []int, node int32, j int) []int {
 func (g *parser) appendOpen(found, list []int, i, j int) []int {
 	for _, n := range list {
 		g.work--
-		t := &g.list[n]
-		slots, ok := matches(t.old, g.p.old[i:], nil)
-		if !ok {
-			continue
-		}
-		if _, ok = matches(t.now, g.p.now[j:], slots); ok && g.usable(g.names[n]) {
+		if g.list[n].fits(g.p.old[i:], g.p.now[j:]) && g.usable(g.names[n]) {
 			found = append(found, n)
 		}
 	}
@@ -290,14 +285,12 @@ func (o *openPatterns) causesOf(p *pattern) (found []int) {
 // mask returns 1 for each literal word and number of a pattern, and 0 for each slot.
 func (p *pattern) mask() string {
 	var b strings.Builder
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			switch e.kind {
-			case word, number:
-				b.WriteByte('1')
-			case slot, digits:
-				b.WriteByte('0')
-			}
+	for _, e := range slices.Concat(p.old, p.now) {
+		switch e.kind {
+		case word, number:
+			b.WriteByte('1')
+		case slot, digits:
+			b.WriteByte('0')
 		}
 	}
 	return b.String()

@@ -200,9 +200,7 @@ func Decode(b []byte) (*Found, error) {
 
 // isSound reports whether a cause can be the i-th one of a result. Later steps rely on it.
 func (c *encodedCause) isSound(i int) bool {
-	switch c.Kind {
-	case Edit, Failing, Passing, Ended, Binary, File, Rewritten, Other:
-	default:
+	if !slices.Contains([]Kind{Edit, Failing, Passing, Ended, Binary, File, Rewritten, Other}, c.Kind) {
 		return false
 	}
 	if _, err := hex.DecodeString(c.Signature); err != nil || c.ID != "G"+strconv.Itoa(i+1) || c.Cases < 1 {
@@ -219,17 +217,13 @@ func (c *encodedCause) isSound(i int) bool {
 
 // hasSoundSlots reports whether each slot has a valid number, from 1 on.
 func (p *pattern) hasSoundSlots() bool {
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind != slot && e.kind != digits {
-				continue
-			}
-			if n, err := strconv.Atoi(e.text); err != nil || n < 1 || n > 2*elementsMax || strconv.Itoa(n) != e.text {
-				return false
-			}
+	return !p.has(func(e piece) bool {
+		if !e.isSlot() {
+			return false
 		}
-	}
-	return true
+		n, err := strconv.Atoi(e.text)
+		return err != nil || n < 1 || n > 2*elementsMax || strconv.Itoa(n) != e.text
+	})
 }
 
 func (em *encodedMember) member(causes int) (Member, error) {

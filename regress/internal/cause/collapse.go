@@ -2,6 +2,8 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
+	"strings"
 )
 
 // An element is a unit of a pattern: a token, or several that count as one.
@@ -165,7 +167,7 @@ func appendElements(key []byte, es []element) []byte {
 
 // samePieces reports whether both sides have the same elements in different orders.
 func samePieces(a, b []element) bool {
-	if len(a) != len(b) || len(a) > elementsMax {
+	if len(a) != len(b) {
 		return false
 	}
 	count := make(map[string]int, len(a))
@@ -187,63 +189,53 @@ type gapChange struct {
 	old, now gapForm // of a gap between two tokens
 }
 
-// A gapSort is the place and the direction of a change of whitespace.
-type gapSort uint8
+// A gapSort is the place and the direction of a change of whitespace, as in patterns. Its text is part of
+// the signatures of causes and must not change.
+type gapSort string
 
 const (
-	between        gapSort = iota // two tokens
-	alignment                     // the number of spaces that align something
-	crlfToLF                      // ends of lines
-	lfToCRLF                      //
-	trailingLess                  // space at the end of a line
-	trailingMore                  //
-	trailingOther                 // as much, of another kind
-	blankLess                     // blank lines
-	blankMore                     //
-	blankOther                    // their whitespace
-	indentToSpaces                // indents
-	indentToTab                   //
-	indentMore                    //
-	indentLess                    //
-	indentOther                   //
+	between        gapSort = ""          // two tokens
+	alignment      gapSort = "alignment" // the number of spaces that align something
+	crlfToLF       gapSort = "line end CRLF → LF"
+	lfToCRLF       gapSort = "line end LF → CRLF"
+	trailingLess   gapSort = "trailing space −"
+	trailingMore   gapSort = "trailing space +"
+	trailingOther  gapSort = "trailing space" // as much, of another kind
+	blankLess      gapSort = "blank line −"
+	blankMore      gapSort = "blank line +"
+	blankOther     gapSort = "blank line" // their whitespace
+	indentToSpaces gapSort = "indent tab → spaces"
+	indentToTab    gapSort = "indent spaces → tab"
+	indentMore     gapSort = "indent +"
+	indentLess     gapSort = "indent −"
+	indentOther    gapSort = "indent"
 )
 
-// A gapForm is the content of a gap between two tokens.
-type gapForm uint8
+// A gapForm is the content of a gap between two tokens. It is part of signatures like a gapSort.
+type gapForm string
 
 const (
-	noSpace gapForm = iota
-	oneSpace
-	manySpaces
-	someTab
-	lineBreak
-	otherSpace
+	noSpace    gapForm = "no space"
+	oneSpace   gapForm = "space"
+	manySpaces gapForm = "spaces"
+	someTab    gapForm = "tab"
+	lineBreak  gapForm = "line break"
+	otherSpace gapForm = "other space"
 )
 
-// key returns the text of a change in patterns. It is part of the signatures of causes and must not
-// change. name.go derives from it what people read.
+// key returns the text of a change in patterns.
 func (c gapChange) key() string {
 	if c.sort == between {
-		return c.old.key() + " → " + c.now.key()
+		return string(c.old + " → " + c.now)
 	}
-	return [...]string{
-		alignment: "alignment", crlfToLF: "line end CRLF → LF", lfToCRLF: "line end LF → CRLF",
-		trailingLess: "trailing space −", trailingMore: "trailing space +", trailingOther: "trailing space",
-		blankLess: "blank line −", blankMore: "blank line +", blankOther: "blank line",
-		indentToSpaces: "indent tab → spaces", indentToTab: "indent spaces → tab",
-		indentMore: "indent +", indentLess: "indent −", indentOther: "indent",
-	}[c.sort]
-}
-
-func (f gapForm) key() string {
-	return [...]string{noSpace: "no space", oneSpace: "space", manySpaces: "spaces", someTab: "tab", lineBreak: "line break", otherSpace: "other space"}[f]
+	return string(c.sort)
 }
 
 func (c gapChange) isOfBlankLines() bool {
 	return c.sort == blankLess || c.sort == blankMore || c.sort == blankOther
 }
 
-func (c gapChange) isOfIndent() bool { return c.sort >= indentToSpaces }
+func (c gapChange) isOfIndent() bool { return strings.HasPrefix(string(c.sort), string(indentOther)) }
 
 // isBroken reports whether a line break between two tokens was added or removed.
 func (c gapChange) isBroken() bool {
@@ -291,23 +283,17 @@ func trailingSort(a, b []byte) gapSort {
 		return crlfToLF
 	case len(a) == 0 && string(b) == "\r":
 		return lfToCRLF
-	case len(a) > len(b):
-		return trailingLess
-	case len(a) < len(b):
-		return trailingMore
 	}
-	return trailingOther
+	return bySize(len(a), len(b), trailingLess, trailingOther, trailingMore)
 }
 
 func blankLineSort(a, b []byte) gapSort {
-	x, y := bytes.Count(a, newline), bytes.Count(b, newline)
-	switch {
-	case x > y:
-		return blankLess
-	case x < y:
-		return blankMore
-	}
-	return blankOther
+	return bySize(bytes.Count(a, newline), bytes.Count(b, newline), blankLess, blankOther, blankMore)
+}
+
+// bySize returns one of three sorts: there is less than before, as much, or more.
+func bySize(old, now int, less, same, more gapSort) gapSort {
+	return [...]gapSort{less, same, more}[1+cmp.Compare(now, old)]
 }
 
 func indentSort(a, b []byte) gapSort {
@@ -317,10 +303,6 @@ func indentSort(a, b []byte) gapSort {
 		return indentToSpaces
 	case tabs == 0 && now > 0 && len(a) > 0:
 		return indentToTab
-	case len(a) < len(b):
-		return indentMore
-	case len(a) > len(b):
-		return indentLess
 	}
-	return indentOther
+	return bySize(len(a), len(b), indentLess, indentOther, indentMore)
 }

@@ -112,25 +112,22 @@ func trailingRun(text []byte) (n int) {
 // them.
 func besideBlank(text []byte, gap Span) string {
 	line := lastLineOf(text, gap.From)
-	head := headOf(line)
+	head, indented := headOf(line), ""
+	if c := lastByte(text[:gap.To]); c == ' ' || c == '\t' {
+		indented = ", indented"
+	}
 	switch last := lastByte(line); {
 	case last == ':' || last == '{':
 		return "behind " + head + string(last)
-	case isQuote(last) && isIndented(text, gap.To):
-		return "behind STR, indented"
 	case isQuote(last):
-		return "behind STR"
+		return "behind STR" + indented
 	case head == "TXT" || head == "import" || head == "from" || head == "include" || head == "@":
 		return "behind " + head
 	}
-	indented := ""
-	if isIndented(text, gap.To) {
-		indented = "indented"
-	}
 	if head := headOf(text[gap.To:min(len(text), gap.To+scanMax)]); head != "" {
-		return strings.TrimSuffix("before "+head+", "+indented, ", ")
+		return "before " + head + indented
 	}
-	return indented
+	return strings.TrimPrefix(indented, ", ")
 }
 
 // neighbours returns what a gap within a line is in or beside: the more specific one first, and after
@@ -206,40 +203,25 @@ func weight(c byte) int {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// isIndented reports whether the line that begins at a place is indented.
-func isIndented(text []byte, at int) bool { return at > 0 && (text[at-1] == ' ' || text[at-1] == '\t') }
-
 // needsContext reports whether a pattern says little by itself, so that it may have a context.
 func needsContext(p *pattern) bool {
 	if p.sort == sortSpace {
 		return true
 	}
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind != sign {
-				return false
-			}
-		}
+	if p.has(func(e piece) bool { return e.kind != sign }) {
+		return false
 	}
 	return p.sort != sortMove && (p.sort != sortEdit || len(p.old) == 0 || len(p.now) == 0)
 }
 
-// signs returns the context of signs that were added or removed alone. The text is that of the side
-// that has them.
-func (s *surroundings) signs(at Span, signs []element) string {
-	text := s.text
-	if len(signs) != 1 {
+// loneSign returns the context of a sign that was added or removed alone. The text is that of the side that
+// has it.
+func (s *surroundings) loneSign(at Span, e element) string {
+	if e.kind != sign {
 		return ""
 	}
-	from, to := at.From, at.To
-	for from < to && isSpace(text[from]) {
-		from++
-	}
-	behind := from + 1
-	for behind < len(text) && isSpace(text[behind]) {
-		behind++
-	}
-	switch signs[0].text[0] {
+	text, from := s.text, skipSpace(s.text, at.From, at.To)
+	switch e.text[0] {
 	case '(', '[', '{':
 		return "of " + describeOpener(text, from)
 	case ')', ']', '}':
@@ -247,7 +229,7 @@ func (s *surroundings) signs(at Span, signs []element) string {
 			return "of " + describeOpener(text, i)
 		}
 	case ',':
-		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {
+		if behind := skipSpace(text, from+1, len(text)); behind < len(text) && bracketSign(text[behind]) < 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
 		in, _ := s.encloser(from)
@@ -274,12 +256,12 @@ func (t *text) matchBracketsOn(s *surroundings, prefix string, as sort, of func(
 	opened, closed := false, false
 	for i := range t.places {
 		key := t.words.list[t.places[i].pattern]
-		if !strings.HasPrefix(key, prefix) || !isLoneBracket(key) {
+		if !strings.HasPrefix(key, prefix) || !isBracket(parse(key)) {
 			continue
 		}
-		at := skip(s.text, of(&t.places[i]).From)
+		at := skipSpace(s.text, of(&t.places[i]).From, len(s.text))
 		list = append(list, loneBracket{at, i})
-		isOpening := bracketAt(s.text, at) > 0
+		isOpening := bracketSign(s.text[at]) > 0
 		opened, closed = opened || isOpening, closed || !isOpening
 	}
 	if opened && closed {
@@ -290,18 +272,13 @@ func (t *text) matchBracketsOn(s *surroundings, prefix string, as sort, of func(
 	}
 }
 
-func isLoneBracket(key string) bool {
-	p := parse(key)
-	return isBracket(&p)
-}
-
 // isBracket reports whether an edit adds or removes one bracket and nothing else.
-func isBracket(p *pattern) bool {
+func isBracket(p pattern) bool {
 	if !p.isEdit() {
 		return false
 	}
 	side := slices.Concat(p.old, p.now)
-	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketAt([]byte(side[0].text), 0) != 0
+	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketSign(side[0].text[0]) != 0
 }
 
 // pairUp calls pair for brackets of the list that match.
@@ -316,11 +293,11 @@ func pairUp(text []byte, list []loneBracket, pair func(x, y loneBracket)) {
 		if at == list[next].at {
 			which, next = next, next+1
 		}
-		switch bracketAt(text, at) {
+		switch bracketSign(text[at]) {
 		case 1:
 			open = append(open, bracket{at, which})
 		case -1:
-			if last := len(open) - 1; last >= 0 && closes(text[open[last].at], text[at]) {
+			if last := len(open) - 1; last >= 0 && bracketKind(text[open[last].at]) == bracketKind(text[at]) {
 				if open[last].lone >= 0 && which >= 0 {
 					pair(list[open[last].lone], list[which])
 				}
@@ -328,14 +305,4 @@ func pairUp(text []byte, list []loneBracket, pair func(x, y loneBracket)) {
 			}
 		}
 	}
-}
-
-func closes(opening, closing byte) bool {
-	switch opening {
-	case '(':
-		return closing == ')'
-	case '[':
-		return closing == ']'
-	}
-	return closing == '}'
 }

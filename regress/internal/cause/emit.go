@@ -11,17 +11,10 @@ func (h *hunk) emit() {
 	for n, b := range h.blocks {
 		h.compareGaps(i, b.a0, j, done)
 		touched := n+1 < len(h.blocks) && h.blocks[n+1].a0 == b.a1
-		done = h.emitBlock(b, h.mark(n), done && i == b.a0 && j == b.b0, touched)
+		done = h.emitBlock(b, h.marks[n], done && i == b.a0 && j == b.b0, touched)
 		i, j = b.a1, b.b1
 	}
 	h.compareGaps(i, len(h.scratch.old), j, done)
-}
-
-func (h *hunk) mark(n int) mark {
-	if h.marks == nil {
-		return mark{}
-	}
-	return h.marks[n]
 }
 
 // compareGaps compares the whitespace before tokens that are equal.
@@ -36,7 +29,7 @@ func (h *hunk) compareGaps(i, to, j int, done bool) {
 
 func (h *hunk) compareGap(i, j int) {
 	a, b := h.scratch.old[i], h.scratch.now[j]
-	h.addGapEdits(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)}, h.c)
+	h.addGapEdits(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)})
 }
 
 // emitBlock adds the edit of a block. It reports whether the edit includes the gap of the token
@@ -113,7 +106,7 @@ func (h *hunk) addEdit(e LiteralEdit, b block, m mark) {
 		m.key = s.key
 		p.cut = h.keepCuts(s.elements[0], s.elements[1])
 	}
-	n := h.add(p, m.key, h.c)
+	n := h.add(p, m.key)
 	if _, known := h.words.spaces[n]; known || len(s.elements[0]) <= 1 && len(s.elements[1]) <= 1 {
 		return
 	}
@@ -123,14 +116,14 @@ func (h *hunk) addEdit(e LiteralEdit, b block, m mark) {
 	h.words.setSpaces(n, m.spaces)
 }
 
-// appendContext appends the context to a pattern that consists of signs on one side.
+// appendContext appends the context to a pattern that consists of one sign on one side.
 func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []byte {
 	in := ""
 	switch {
-	case len(old) == 0 && len(now) > 0 && now[0].kind == sign:
-		in = h.around[1].signs(e.Now, now)
-	case len(now) == 0 && len(old) > 0 && old[0].kind == sign:
-		in = h.around[0].signs(e.Old, old)
+	case len(old) == 0 && len(now) == 1:
+		in = h.around[1].loneSign(e.Now, now[0])
+	case len(now) == 0 && len(old) == 1:
+		in = h.around[0].loneSign(e.Old, old[0])
 	}
 	if in != "" {
 		key = append(append(key, '\t'), in...)
@@ -155,7 +148,7 @@ const wordMax = 64
 
 // keepCuts records where the elements of an edit begin, if it has several.
 func (t *text) keepCuts(old, now []element) int32 {
-	if len(old) <= 1 && len(now) <= 1 || len(old) > elementsMax || len(now) > elementsMax {
+	if len(old) <= 1 && len(now) <= 1 {
 		return -1
 	}
 	at := int32(len(t.cuts))
@@ -168,9 +161,9 @@ func (t *text) keepCuts(old, now []element) int32 {
 }
 
 // add appends an edit with its pattern, and returns the number of the pattern.
-func (t *text) add(p place, pattern []byte, c *lineCounter) int32 {
+func (t *text) add(p place, pattern []byte) int32 {
 	p.pattern = t.words.index(pattern)
-	p.line = c.to(p.Now.From)
+	p.line = t.counter.to(p.Now.From)
 	p.lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
 	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
 		p.lines--
@@ -227,10 +220,7 @@ func (t *text) gapBefore(at int) uint8 {
 	}
 	n := 0
 	for i := last; i < at; n++ {
-		for i < at && isSpace(t.old[i]) {
-			i++
-		}
-		if i < at {
+		if i = skipSpace(t.old, i, at); i < at {
 			_, i = next(t.old, i, at)
 		}
 	}
@@ -250,7 +240,7 @@ var newline = []byte("\n")
 
 // addGapEdits adds the edits of a gap: one each for the end of the line before, the blank lines,
 // and the indent.
-func (t *text) addGapEdits(old, now Span, c *lineCounter) {
+func (t *text) addGapEdits(old, now Span) {
 	a, b := t.old[old.From:old.To], t.now[now.From:now.To]
 	if bytes.Equal(a, b) {
 		return
@@ -258,32 +248,29 @@ func (t *text) addGapEdits(old, now Span, c *lineCounter) {
 	a0, a1 := bytes.IndexByte(a, '\n'), bytes.LastIndexByte(a, '\n')+1
 	b0, b1 := bytes.IndexByte(b, '\n'), bytes.LastIndexByte(b, '\n')+1
 	if a0 < 0 || b0 < 0 {
-		t.gapEdit(old, now, gapWithinLine(a, b, a0, b0), c)
+		t.gapEdit(old, now, gapWithinLine(a, b, a0, b0))
 		return
 	}
-	for _, cut := range [...][4]int{{0, a0, 0, b0}, {a0, a1, b0, b1}, {a1, len(a), b1, len(b)}} {
-		x, y := a[cut[0]:cut[1]], b[cut[2]:cut[3]]
-		if bytes.Equal(x, y) {
-			continue
+	for _, p := range [...]struct {
+		old, now Span
+		sortOf   func(old, now []byte) gapSort
+	}{
+		{Span{0, a0}, Span{0, b0}, trailingSort}, {Span{a0, a1}, Span{b0, b1}, blankLineSort}, {Span{a1, len(a)}, Span{b1, len(b)}, indentSort},
+	} {
+		if x, y := a[p.old.From:p.old.To], b[p.now.From:p.now.To]; !bytes.Equal(x, y) {
+			p.old, p.now = Span{old.From + p.old.From, old.From + p.old.To}, Span{now.From + p.now.From, now.From + p.now.To}
+			t.gapEdit(p.old, p.now, gapChange{sort: p.sortOf(x, y)})
 		}
-		change := blankLineSort(x, y)
-		switch {
-		case cut[1] == a0:
-			change = trailingSort(x, y)
-		case cut[0] == a1:
-			change = indentSort(x, y)
-		}
-		t.gapEdit(Span{old.From + cut[0], old.From + cut[1]}, Span{now.From + cut[2], now.From + cut[3]}, gapChange{sort: change}, c)
 	}
 }
 
-func (t *text) gapEdit(old, now Span, change gapChange, c *lineCounter) {
+func (t *text) gapEdit(old, now Span, change gapChange) {
 	key := append(append(t.scratch.key[:0], sortSpace.key("")...), change.key()...)
 	if in := t.spaceContext(old, now, change); in != "" {
 		key = append(append(key, '\t'), in...)
 	}
 	t.scratch.key = key
-	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, key, c)
+	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, key)
 }
 
 // spaceContext returns the context that separates equal changes of whitespace. It uses the side
@@ -304,7 +291,7 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 		other, at, since = &t.around[0], old.From, "in added "
 	}
 	if change.isOfBlankLines() { // of the lines themselves, without the next line's indent
-		gap.To = skip(s.text, gap.To)
+		gap.To = skipSpace(s.text, gap.To, len(s.text))
 	}
 	in := s.gap(gap, change)
 	if !change.isBroken() {
@@ -342,8 +329,6 @@ func (t *text) indentContext(old, now Span) string {
 	t.lastIndent = is
 	return is.in
 }
-
-func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
 
 // sameWords reports whether two texts differ only in whitespace.
 func sameWords(a, b []byte) bool {

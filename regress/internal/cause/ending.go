@@ -22,10 +22,8 @@ func endingPattern(c Case) (pattern string, broken bool) {
 		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowMessages)), true
 	case c.Now.Success():
 		return sortPasses.key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldMessages)), true
-	case c.Old.Partial():
-		return sortEnds.key(c.Old.String() + " → " + c.Now.String()), true
 	}
-	return sortEnds.key(c.Old.String() + " → " + c.Now.String()), false
+	return sortEnds.key(c.Old.String() + " → " + c.Now.String()), c.Old.Partial()
 }
 
 // messageSeparator separates the ending from the tool's message in a key.

@@ -192,7 +192,7 @@ func shiftsInRow(chain []shift) (all []shift) {
 			if k < 0 || k == len(chain) || p.by() == 0 || chain[k].by() == 0 {
 				continue
 			}
-			if d := p.by() - chain[k].by(); max(d, -d) <= 1 {
+			if abs(p.by()-chain[k].by()) <= 1 {
 				all = append(all, p)
 				break
 			}

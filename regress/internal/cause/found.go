@@ -2,10 +2,10 @@ package cause
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A finder turns the cases of an Analysis into Found.
@@ -20,12 +20,15 @@ type finder struct {
 
 	rewritten bool // see isRewritten; valid once groups exist
 
-	wordCases map[string]int
-	shapes    []shape
-	shapeOf   map[string]int
-	groups    []group
-	groupOf   []int // for each shape
+	words   map[string]wordCount
+	shapes  []shape
+	shapeOf map[string]int
+	groups  []group
+	groupOf []int // for each shape
 }
+
+// wordCount is the number of cases whose patterns have a word, and the last of them, plus one.
+type wordCount struct{ last, cases int }
 
 // usedPattern is a pattern that occurs.
 type usedPattern struct {
@@ -38,7 +41,8 @@ type usedPattern struct {
 
 // Causes returns the result. Call Add no more after it.
 func (a *Analysis) Causes() *Found {
-	f := &finder{cases: a.sortedCases(), list: a.words.list, spaces: a.words.spaces, shapeOf: map[string]int{}, wordCases: map[string]int{}}
+	slices.SortFunc(a.cases, func(x, y *caseRecord) int { return strings.Compare(x.name, y.name) })
+	f := &finder{cases: a.cases, list: a.words.list, spaces: a.words.spaces, shapeOf: map[string]int{}, words: map[string]wordCount{}}
 	f.literal = max(literalMin, len(f.cases)/literalPart)
 	f.indexPatterns()
 	f.countPatterns()
@@ -51,10 +55,7 @@ func (a *Analysis) Causes() *Found {
 // indexPatterns collects the patterns and sorts them. Their numbers so far depend on the order of
 // the cases.
 func (f *finder) indexPatterns() {
-	f.at = make([]int, len(f.list))
-	for i := range f.at {
-		f.at[i] = -1
-	}
+	f.at = slices.Repeat([]int{-1}, len(f.list))
 	var keys []int32
 	f.each(func(_ int, p int32) {
 		if f.at[p] < 0 {
@@ -98,8 +99,6 @@ func (f *finder) each(visit func(c int, p int32)) {
 // countPatterns counts the cases of patterns and words.
 func (f *finder) countPatterns() {
 	last := make([]int, len(f.patterns)) // case plus one
-	type mark struct{ last, cases int }
-	words := map[string]*mark{}
 	f.each(func(c int, k int32) {
 		p := &f.patterns[f.at[k]]
 		p.uses++
@@ -110,23 +109,12 @@ func (f *finder) countPatterns() {
 		p.cases++
 		for _, side := range [...][]piece{p.old, p.now} {
 			for _, e := range side {
-				if e.kind != word {
-					continue
-				}
-				m, known := words[e.text]
-				if !known {
-					m = &mark{}
-					words[e.text] = m
-				}
-				if m.last != c+1 {
-					m.last, m.cases = c+1, m.cases+1
+				if e.kind == word && f.words[e.text].last != c+1 {
+					f.words[e.text] = wordCount{c + 1, f.words[e.text].cases + 1}
 				}
 			}
 		}
 	})
-	for w, m := range words {
-		f.wordCases[w] = m.cases
-	}
 }
 
 // result builds the Found.
@@ -159,18 +147,13 @@ func (f *finder) member(s *caseRecord) Member {
 			part.Edits = make([]Attributed, 0, len(p.places))
 		}
 		for i := range p.places {
-			from := len(part.Edits)
-			part.Edits = f.attribute(part.Edits, &p, &p.places[i])
-			for _, e := range part.Edits[from:] {
-				m.Causes = append(m.Causes, e.Cause)
-			}
-			if p.tooMany {
-				part.Edits = nil
+			q := &p.places[i]
+			f.patterns[f.at[q.pattern]].each(func(s int) { m.Causes = append(m.Causes, f.groupOf[s]) })
+			if !p.tooMany {
+				part.Edits = f.attribute(part.Edits, &p, q)
 			}
 		}
 		m.Parts = append(m.Parts, part)
-		slices.Sort(m.Causes)
-		m.Causes = slices.Compact(m.Causes)
 	}
 	slices.Sort(m.Causes)
 	m.Causes = slices.Compact(m.Causes)
@@ -182,12 +165,6 @@ func (f *finder) attribute(edits []Attributed, p *partRecord, at *place) []Attri
 	u := &f.patterns[f.at[at.pattern]]
 	if len(u.tiles) == 0 {
 		return append(edits, Attributed{at.LiteralEdit, f.groupOf[u.shape]})
-	}
-	if p.tooMany {
-		for _, t := range u.tiles {
-			edits = append(edits, Attributed{Cause: f.groupOf[t.shape]})
-		}
-		return edits
 	}
 	old, now := at.Old.From, at.Now.From
 	for _, t := range u.tiles {
@@ -212,7 +189,8 @@ func startOf(p *partRecord, at *place, element, first, from int) int {
 	return max(from, int(p.cuts[int(at.cut)+first+element-1]))
 }
 
-// chooseExamples chooses the example and the smallest case of each cause.
+// chooseExamples chooses the example and the smallest case of each cause. Each round covers a cause, and
+// causes are few: see causesMax.
 func (f *finder) chooseExamples(out *Found) {
 	lines := make([]int, len(f.cases))
 	for i, s := range f.cases {
@@ -233,18 +211,17 @@ func (f *finder) chooseExamples(out *Found) {
 		}
 		return float64(fresh) / math.Sqrt(8+float64(lines[i]))
 	}
-	q := make(exemplarQueue, len(out.Members))
-	for i := range q {
-		q[i] = exemplar{i, worth(i)}
-	}
-	heap.Init(&q)
-	for len(q) > 0 && q[0].worth > 0 {
-		if now := worth(q[0].member); now < q[0].worth {
-			q[0].worth = now
-			heap.Fix(&q, 0)
-			continue
+	for {
+		best, most := -1, 0.0
+		for i := range out.Members {
+			if w := worth(i); w > most {
+				best, most = i, w
+			}
 		}
-		m := &out.Members[q[0].member]
+		if best < 0 {
+			return
+		}
+		m := &out.Members[best]
 		for _, c := range m.Causes {
 			if !covered[c] {
 				covered[c] = true
@@ -252,29 +229,6 @@ func (f *finder) chooseExamples(out *Found) {
 			}
 		}
 	}
-}
-
-// An exemplar is a case with its worth when that was last computed. Worth only falls. So the first
-// case is the best if its worth has not fallen since.
-type exemplar struct {
-	member int
-	worth  float64
-}
-
-// exemplarQueue is a heap by worth, then by name.
-type exemplarQueue []exemplar
-
-func (q exemplarQueue) Len() int { return len(q) }
-func (q exemplarQueue) Less(i, j int) bool {
-	return q[i].worth > q[j].worth || q[i].worth == q[j].worth && q[i].member < q[j].member
-}
-func (q exemplarQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *exemplarQueue) Push(x any)   { *q = append(*q, x.(exemplar)) }
-func (q *exemplarQueue) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	*q = (*q)[:last]
-	return x
 }
 
 // chooseSmallest finds for each cause the case with the smallest source, preferably one that shows

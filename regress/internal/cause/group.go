@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -29,10 +30,7 @@ func (f *finder) makeGroups() {
 	if f.rewritten {
 		sets = f.joinEdits()
 	}
-	f.groupOf = make([]int, len(f.shapes))
-	for i := range f.groupOf {
-		f.groupOf[i] = -1
-	}
+	f.groupOf = slices.Repeat([]int{-1}, len(f.shapes))
 	for _, set := range sets {
 		f.makeGroup(set, uses)
 	}
@@ -230,55 +228,26 @@ const (
 	apartMin   = 8    // cases in which shapes with the same neighbours everywhere must be near each other
 )
 
-// bundleShapes returns sets of shapes that are one cause: they always occur close to each other.
+// bundleShapes returns sets of shapes that are one cause: they always occur close to each other. A set may be
+// empty.
 // Occurring in the same cases is no evidence, because unrelated changes can be in all cases.
 func (f *finder) bundleShapes(uses []int) [][]int {
 	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
 	for i := range b.root {
 		b.root[i] = i
 	}
-	b.findVaried()
 	b.joinNear()
-	sets := map[int][]int{}
+	sets := make([][]int, len(b.root))
 	for i := range b.root {
-		r := b.rootOf(i)
-		sets[r] = append(sets[r], i)
+		sets[b.rootOf(i)] = append(sets[b.rootOf(i)], i)
 	}
-	out := make([][]int, 0, len(sets))
-	for i := range b.root {
-		if set, first := sets[i]; first {
-			out = append(out, set)
-		}
-	}
-	return out
+	return sets
 }
 
 type bundles struct {
 	*finder
 	uses []int
 	root []int
-	// varied marks shapes with different neighbours. The other shapes may be in copies of one text,
-	// where all changes are always near each other.
-	varied []bool
-}
-
-// findVaried sets varied.
-func (b *bundles) findVaried() {
-	first := make([]*place, len(b.shapes))
-	b.varied = make([]bool, len(b.shapes))
-	for _, s := range b.cases {
-		for _, p := range s.parts {
-			for i := range p.places {
-				q := &p.places[i]
-				b.patterns[b.at[q.pattern]].each(func(s int) {
-					if first[s] == nil {
-						first[s] = q
-					}
-					b.varied[s] = b.varied[s] || first[s].before != q.before || first[s].after != q.after
-				})
-			}
-		}
-	}
 }
 
 func (b *bundles) rootOf(i int) int {
@@ -339,12 +308,13 @@ func (b *bundles) joinNear() {
 			}
 		}
 	}
-	tokens := float64(bytes/4 + 1)
-	for _, p := range sortedPairs(seen) {
+	tokens, around := float64(bytes/4+1), b.neighbours()
+	inOrder := func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) }
+	for _, p := range slices.SortedFunc(maps.Keys(seen), inOrder) {
 		n := seen[p]
 		ua, ub := float64(b.uses[p.a]), float64(b.uses[p.b])
-		if min(b.shapes[p.a].cases, b.shapes[p.b].cases) < apartMin && !b.varied[p.a] && !b.varied[p.b] {
-			continue
+		if min(b.shapes[p.a].cases, b.shapes[p.b].cases) < apartMin && !around[p.a].vary && !around[p.b].vary {
+			continue // these may be copies of one text, where all changes are always near each other
 		}
 		byChance := min(ua, ub) * 2 * nearTokens / tokens
 		if float64(n[0]) >= together*ua && float64(n[1]) >= together*ub && chance*byChance <= 1 {
@@ -382,15 +352,4 @@ func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
 		count[side]++
 		seen[p] = count
 	}
-}
-
-func abs(n int) int { return max(n, -n) }
-
-func sortedPairs[V any](m map[pair]V) []pair {
-	list := make([]pair, 0, len(m))
-	for p := range m {
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
-	return list
 }

@@ -2,32 +2,36 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
 )
 
 // compareHunk finds the edits between the lines of a block. After the block comes a pair of equal
 // lines. The gap before that pair belongs to the hunk.
-func (t *text) compareHunk(b block, c *lineCounter) {
+func (t *text) compareHunk(b block) {
 	s := t.scratch
-	if s.work <= 0 {
-		t.replaceBlock(b, c)
+	if s.work > 0 && max(b.a1-b.a0, b.b1-b.b0) > alignMin {
+		t.compareAligned(b)
+		t.compareGapBehind(b)
 		return
 	}
-	if b.a1-b.a0 > alignMin || b.b1-b.b0 > alignMin {
-		t.compareAligned(b, c)
-		return
-	}
-	s.old = t.hunkTokens(s.old, t.old, s.oldLines[b.a0:b.a1+1])
-	s.now = t.hunkTokens(s.now, t.now, s.nowLines[b.b0:b.b1+1])
-	if len(s.old)+len(s.now) > hunkMax {
-		t.replaceBlock(b, c)
+	t.compareBlock(b, true)
+}
+
+// compareBlock compares the tokens of a block, and if withGap those of the gap after it.
+func (t *text) compareBlock(b block, withGap bool) {
+	s := t.scratch
+	if s.work <= 0 || !t.tokenizeBlock(b, withGap) {
+		t.replaceBlock(b, withGap)
 		return
 	}
 	if n := b.a1 - b.a0; n > 1 && n == b.b1-b.b0 && !t.isCheap() {
-		t.compareLinePairs(b, c)
-		t.compareGapBehind(b, c)
+		t.compareLinePairs(b)
+		if withGap {
+			t.compareGapBehind(b)
+		}
 		return
 	}
-	t.compareTokens(c)
+	t.compareTokens()
 }
 
 // isCheap reports whether the tokens of a hunk differ by few enough steps to find the shortest edit
@@ -45,35 +49,52 @@ func (t *text) isCheap() bool {
 
 // compareLinePairs compares the lines of a block one by one. Both sides must have the same number
 // of lines.
-func (t *text) compareLinePairs(b block, c *lineCounter) {
+func (t *text) compareLinePairs(b block) {
 	for i := range b.a1 - b.a0 {
-		t.comparePiece(block{b.a0 + i, b.a0 + i + 1, b.b0 + i, b.b0 + i + 1}, c)
+		t.comparePiece(block{b.a0 + i, b.a0 + i + 1, b.b0 + i, b.b0 + i + 1})
 	}
 }
 
 // compareGapBehind compares the gap after a block that was compared in pieces.
-func (t *text) compareGapBehind(b block, c *lineCounter) {
+func (t *text) compareGapBehind(b block) {
 	p, q := t.scratch.oldLines[b.a1], t.scratch.nowLines[b.b1]
-	t.addGapEdits(Span{int(p.gap), int(p.from)}, Span{int(q.gap), int(q.from)}, c)
+	t.addGapEdits(Span{int(p.gap), int(p.from)}, Span{int(q.gap), int(q.from)})
 }
 
-// hunkTokens returns the tokens of lines. Of the last line, which follows the block, it returns
-// only the gap, as an empty token.
-func (t *text) hunkTokens(tokens []token, text []byte, lines []line) []token {
+// tokenizeBlock sets the tokens of a block on both sides. It returns false if they are too many.
+func (t *text) tokenizeBlock(b block, withGap bool) bool {
+	s := t.scratch
+	s.old = blockTokens(s.old, t.old, s.oldLines[b.a0:b.a1+1], withGap)
+	s.now = blockTokens(s.now, t.now, s.nowLines[b.b0:b.b1+1], withGap)
+	return len(s.old)+len(s.now) <= hunkMax
+}
+
+// blockTokens returns the tokens of lines but the last, which follows the block, and a final empty token.
+// That has the gap of the last line if withGap.
+func blockTokens(tokens []token, text []byte, lines []line, withGap bool) []token {
 	tokens = tokens[:0]
 	last := len(lines) - 1
 	for _, l := range lines[:last] {
 		tokens = tokenize(tokens, text, int(l.gap), int(l.to))
 	}
-	return append(tokens, token{gap: lines[last].gap, from: lines[last].from, to: lines[last].from})
+	end := lines[last].blockEnd(withGap)
+	return append(tokens, token{gap: lines[last].gap, from: end, to: end})
+}
+
+// blockEnd returns where the block before a line ends, with or without the gap between them.
+func (l line) blockEnd(withGap bool) int32 {
+	if withGap {
+		return l.from
+	}
+	return l.gap
 }
 
 // replaceBlock makes one edit of a block that is too large to compare.
-func (t *text) replaceBlock(b block, c *lineCounter) {
+func (t *text) replaceBlock(b block, withGap bool) {
 	s := t.scratch
-	old := Span{int(s.oldLines[b.a0].gap), int(s.oldLines[b.a1].from)}
-	now := Span{int(s.nowLines[b.b0].gap), int(s.nowLines[b.b1].from)}
-	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern), c)
+	old := Span{int(s.oldLines[b.a0].gap), int(s.oldLines[b.a1].blockEnd(withGap))}
+	now := Span{int(s.nowLines[b.b0].gap), int(s.nowLines[b.b1].blockEnd(withGap))}
+	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern))
 }
 
 // wholePattern is the pattern of a content that is replaced as a whole.
@@ -81,56 +102,29 @@ const wholePattern = string(sortEdit) + " L…\tL…"
 
 // compareAligned compares a block of many different lines. It pairs lines that differ only in words
 // and numbers.
-func (t *text) compareAligned(b block, c *lineCounter) {
+func (t *text) compareAligned(b block) {
 	s := t.scratch
 	x, y := skeletons(nil, t.old, s.oldLines[b.a0:b.a1]), skeletons(nil, t.now, s.nowLines[b.b0:b.b1])
 	i, j := b.a0, b.b0
 	blocks := append(s.compare(x, y, linesMax), block{len(x), len(x), len(y), len(y)})
 	for _, k := range blocks {
 		for ; i < b.a0+k.a0; i, j = i+1, j+1 {
-			t.comparePiece(block{i, i + 1, j, j + 1}, c)
+			t.comparePiece(block{i, i + 1, j, j + 1})
 		}
 		if next := (block{i, b.a0 + k.a1, j, b.b0 + k.b1}); next.a0 < next.a1 || next.b0 < next.b1 {
-			t.comparePiece(next, c)
+			t.comparePiece(next)
 		}
 		i, j = b.a0+k.a1, b.b0+k.b1
 	}
-	t.compareGapBehind(b, c)
 }
 
 // comparePiece compares some lines of a block, without the gap after them.
-func (t *text) comparePiece(b block, c *lineCounter) {
-	s := t.scratch
-	n := b.a1 - b.a0
-	pairs := n > 1 && n == b.b1-b.b0
-	if pairs && n > alignMin {
-		t.compareLinePairs(b, c)
+func (t *text) comparePiece(b block) {
+	if n := b.a1 - b.a0; n > alignMin && n == b.b1-b.b0 {
+		t.compareLinePairs(b)
 		return
 	}
-	s.old = pieceTokens(s.old, t.old, s.oldLines[b.a0:b.a1+1])
-	s.now = pieceTokens(s.now, t.now, s.nowLines[b.b0:b.b1+1])
-	switch {
-	case s.work <= 0 || len(s.old)+len(s.now) > hunkMax:
-		old := Span{int(s.old[0].gap), int(s.old[len(s.old)-1].from)}
-		now := Span{int(s.now[0].gap), int(s.now[len(s.now)-1].from)}
-		t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern), c)
-	case pairs && !t.isCheap():
-		t.compareLinePairs(b, c)
-	default:
-		t.compareTokens(c)
-	}
-}
-
-// pieceTokens returns the tokens of lines and a final empty token. It ignores the last line, which
-// follows the block.
-func pieceTokens(tokens []token, text []byte, lines []line) []token {
-	tokens = tokens[:0]
-	last := len(lines) - 1
-	for _, l := range lines[:last] {
-		tokens = tokenize(tokens, text, int(l.gap), int(l.to))
-	}
-	gap := lines[last].gap
-	return append(tokens, token{gap: gap, from: gap, to: gap})
+	t.compareBlock(b, false)
 }
 
 // skeletons returns keys of lines that ignore which words and numbers they have.
@@ -168,19 +162,19 @@ func (t *text) tokenKeys() {
 const tokenWork = 8
 
 // compareTokens finds the edits between the tokens of a hunk.
-func (t *text) compareTokens(c *lineCounter) {
+func (t *text) compareTokens() {
 	s := t.scratch
 	n, m := len(s.old)-1, len(s.now)-1
 	t.tokenKeys()
 	s.work -= tokenWork * (n + m)
 	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
 	s.inner = s.compareRange(s.inner[:0], a, b, block{0, n, 0, m}, tokensMax, 0)
-	s.oldStarts, s.nowStarts = lineStarts(s.oldStarts, s.old, t.old), lineStarts(s.nowStarts, s.now, t.now)
+	s.oldStarts, s.nowStarts = indexLines(s.oldStarts, s.old, t.old), indexLines(s.nowStarts, s.now, t.now)
 	s.inner = s.keepLines(s.inner, a, b, s.oldStarts, s.nowStarts)
-	h := hunk{text: t, c: c, blocks: s.inner, marks: nil}
+	h := hunk{text: t, blocks: s.inner}
 	h.mergeBlocks()
-	h.cutLines()
-	h.cutPairs()
+	h.cutEach(h.cutLine)
+	h.cutEach(h.cutPair)
 	h.slide()
 	h.match()
 	h.emit()
@@ -190,9 +184,8 @@ func (t *text) compareTokens(c *lineCounter) {
 // A hunk is a range of tokens on both sides, and the blocks in which they differ.
 type hunk struct {
 	*text
-	c      *lineCounter
 	blocks []block
-	marks  []mark // of blocks that already have a pattern
+	marks  map[int]mark // of blocks that already have a pattern
 }
 
 // A mark is a pattern with its spaces.
@@ -273,18 +266,6 @@ func (h *hunk) isMove(x, y block) bool {
 	return words
 }
 
-// cutLines splits tokens off a replacement that only one side has on a line of their own, or at the
-// end of the line before.
-func (h *hunk) cutLines() {
-	h.cutEach(func(out []block, b block) []block {
-		cut, rest := h.cutLine(b)
-		if !cut.isEmpty() {
-			out = append(out, cut)
-		}
-		return append(out, rest)
-	})
-}
-
 // cutEach replaces each block by the blocks that cut appends for it.
 func (h *hunk) cutEach(cut func(out []block, b block) []block) {
 	out := h.scratch.cuts[:0]
@@ -294,64 +275,45 @@ func (h *hunk) cutEach(cut func(out []block, b block) []block) {
 	h.scratch.cuts, h.blocks = h.blocks, out
 }
 
-// cutLine returns the part that is split off the front of a replacement, and the rest.
-func (h *hunk) cutLine(b block) (cut, rest block) {
+// cutLine splits tokens off the front of a replacement: those that only one side has on a line of their own,
+// or at the end of the line before, and those before the last line, if the lines continue equally.
+func (h *hunk) cutLine(out []block, b block) []block {
 	s := h.scratch
 	if b.isPure() {
-		return block{}, b
+		return append(out, b)
 	}
-	switch old, now := startsLine(s.old[b.a0], h.text.old), startsLine(s.now[b.b0], h.text.now); {
-	case old && !now:
-		if at := lineWithin(s.now[b.b0:b.b1], h.text.now); at > 0 {
-			return block{b.a0, b.a0, b.b0, b.b0 + at}, block{b.a0, b.a1, b.b0 + at, b.b1}
-		}
-	case now && !old:
-		if at := lineWithin(s.old[b.a0:b.a1], h.text.old); at > 0 {
-			return block{b.a0, b.a0 + at, b.b0, b.b0}, block{b.a0 + at, b.a1, b.b0, b.b1}
-		}
-	default:
-		if x := h.leadingLines(b); !x.isEmpty() {
-			return x, block{x.a1, b.a1, x.b1, b.b1}
-		}
-	}
-	return block{}, b
-}
-
-// leadingLines returns what a replacement has before its last line, if only one side has it and the
-// lines continue equally on both sides. Otherwise it returns an empty block.
-func (h *hunk) leadingLines(b block) block {
-	s := h.scratch
-	if startsLine(s.old[b.a1], h.text.old) || startsLine(s.now[b.b1], h.text.now) {
-		return block{}
-	}
-	x, y := lastLine(s.old[b.a0:b.a1], h.text.old), lastLine(s.now[b.b0:b.b1], h.text.now)
+	oldStarts, nowStarts := startsLine(s.old[b.a0], h.text.old), startsLine(s.now[b.b0], h.text.now)
+	oldFirst, oldLast := lineStarts(s.old[b.a0:b.a1], h.text.old)
+	nowFirst, nowLast := lineStarts(s.now[b.b0:b.b1], h.text.now)
+	rest := b
 	switch {
-	case x > 0 && y == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
-		return block{b.a0, b.a0 + x, b.b0, b.b0}
-	case y > 0 && x == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
-		return block{b.a0, b.a0, b.b0, b.b0 + y}
+	case oldStarts && !nowStarts:
+		rest.b0 += nowFirst
+	case nowStarts && !oldStarts:
+		rest.a0 += oldFirst
+	case oldStarts && (oldLast == 0 || nowLast == 0) && !startsLine(s.old[b.a1], h.text.old) && !startsLine(s.now[b.b1], h.text.now):
+		rest.a0, rest.b0 = b.a0+oldLast, b.b0+nowLast
 	}
-	return block{}
+	return appendBlocks(out, block{b.a0, rest.a0, b.b0, rest.b0}, rest)
 }
 
-func (b block) isEmpty() bool { return b.a0 == b.a1 && b.b0 == b.b1 }
-
-// lastLine returns the index of the last token that begins a line after the first token, or 0.
-func lastLine(tokens []token, text []byte) int {
-	for i := len(tokens) - 1; i > 0; i-- {
-		if startsLine(tokens[i], text) {
-			return i
+// appendBlocks appends those blocks that are not empty.
+func appendBlocks(out []block, blocks ...block) []block {
+	for _, b := range blocks {
+		if b.a0 < b.a1 || b.b0 < b.b1 {
+			out = append(out, b)
 		}
 	}
-	return 0
+	return out
 }
 
-// lineWithin returns the index of the first token that begins a line after the first token, or 0.
-func lineWithin(tokens []token, text []byte) int {
+// lineStarts returns the indexes of the first and the last token that begin a line after the first token,
+// or 0.
+func lineStarts(tokens []token, text []byte) (first, last int) {
 	for i := 1; i < len(tokens); i++ {
 		if startsLine(tokens[i], text) {
-			return i
+			first, last = cmp.Or(first, i), i
 		}
 	}
-	return 0
+	return first, last
 }

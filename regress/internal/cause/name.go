@@ -69,8 +69,8 @@ func (p *pattern) withoutSlotNumber() pattern {
 	var slots []*piece
 	for _, side := range [...][]piece{q.old, q.now} {
 		for i := range side {
-			if e := &side[i]; e.kind == slot || e.kind == digits {
-				slots = append(slots, e)
+			if side[i].isSlot() {
+				slots = append(slots, &side[i])
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package cause
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -111,29 +113,20 @@ func sideText(side []piece) string {
 	return b.String()
 }
 
+// has reports whether an element of a pattern is such.
+func (p *pattern) has(is func(piece) bool) bool {
+	return slices.ContainsFunc(p.old, is) || slices.ContainsFunc(p.now, is)
+}
+
 // hasWord reports whether a pattern contains a word, besides signs, slots and strings.
 func (p *pattern) hasWord() bool {
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind == word || e.kind == inner && e.text != "" {
-				return true
-			}
-		}
-	}
-	return false
+	return p.has(func(e piece) bool { return e.kind == word || e.kind == inner && e.text != "" })
 }
 
 // isOpen reports whether a pattern has a slot, and so also stands for edits that did not occur.
-func (p *pattern) isOpen() bool {
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind == slot || e.kind == digits {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (p *pattern) isOpen() bool { return p.has(piece.isSlot) }
+
+func (e piece) isSlot() bool { return e.kind == slot || e.kind == digits }
 
 // Stored patterns are text. Bytes that are not UTF-8 become %XX.
 const hexDigits = "0123456789abcdef"
@@ -205,7 +198,7 @@ func matches(side, es []piece, slots []piece) ([]piece, bool) {
 		return slots, false
 	}
 	for i, s := range side {
-		if s.kind != slot && s.kind != digits {
+		if !s.isSlot() {
 			if s != es[i] {
 				return slots, false
 			}
@@ -214,10 +207,7 @@ func matches(side, es []piece, slots []piece) ([]piece, bool) {
 		if (s.kind == slot) != (es[i].kind == word) || (s.kind == digits) != (es[i].kind == number) {
 			return slots, false
 		}
-		n := int(s.text[0] - '0')
-		if len(s.text) > 1 {
-			n = 10*n + int(s.text[1]-'0')
-		}
+		n, _ := strconv.Atoi(s.text)
 		for len(slots) < n {
 			slots = append(slots, piece{})
 		}
@@ -230,15 +220,16 @@ func matches(side, es []piece, slots []piece) ([]piece, bool) {
 	return slots, true
 }
 
+// fits reports whether both sides begin with those of a pattern.
+func (p *pattern) fits(old, now []piece) bool {
+	slots, ok := matches(p.old, old, nil)
+	if ok {
+		_, ok = matches(p.now, now, slots)
+	}
+	return ok
+}
+
 // isShape reports whether the shape t stands for the pattern p.
 func isShape(t, p *pattern) bool {
-	if t.sort != p.sort || t.in != p.in || len(t.old) != len(p.old) || len(t.now) != len(p.now) {
-		return false
-	}
-	slots, ok := matches(t.old, p.old, nil)
-	if !ok {
-		return false
-	}
-	_, ok = matches(t.now, p.now, slots)
-	return ok
+	return t.sort == p.sort && t.in == p.in && len(t.old) == len(p.old) && len(t.now) == len(p.now) && t.fits(p.old, p.now)
 }

@@ -108,14 +108,12 @@ func (c *comparer) walkBack(found []block, r block, d, k int) []block {
 	for ; d > 0; d-- {
 		row := c.trace[d*(d-1)/2:][:d] // after d-1 steps: diagonals 1-d … d-1
 		at := func(k int) int { return int(row[(k+d-1)/2]) }
-		var px, pk int
+		pk := k - 1
 		if k == -d || k != d && at(k-1) < at(k+1) {
-			px, pk = at(k+1), k+1
-			found = c.prependStep(found, first, block{r.a0 + px, r.a0 + px, r.b0 + px - pk, r.b0 + px - pk + 1})
-		} else {
-			px, pk = at(k-1), k-1
-			found = c.prependStep(found, first, block{r.a0 + px, r.a0 + px + 1, r.b0 + px - pk, r.b0 + px - pk})
+			pk = k + 1
 		}
+		i, j := r.a0+at(pk), r.b0+at(pk)-pk
+		found = prependStep(found, first, block{i, i + max(0, k-pk), j, j + max(0, pk-k)})
 		k = pk
 	}
 	for i, j := first, len(found)-1; i < j; i, j = i+1, j-1 {
@@ -125,7 +123,7 @@ func (c *comparer) walkBack(found []block, r block, d, k int) []block {
 }
 
 // prependStep joins a step to the block that it touches, or begins a block.
-func (c *comparer) prependStep(found []block, first int, s block) []block {
+func prependStep(found []block, first int, s block) []block {
 	if last := len(found) - 1; last >= first && found[last].a0 == s.a1 && found[last].b0 == s.b1 {
 		found[last].a0, found[last].b0 = s.a0, s.b0
 		return found
@@ -199,9 +197,9 @@ func joinTouching(blocks []block) []block {
 	return out
 }
 
-// lineStarts returns the indexes of the tokens that begin a line, and of the final empty one, in the
+// indexLines returns the indexes of the tokens that begin a line, and of the final empty one, in the
 // memory of starts.
-func lineStarts(starts []int, tokens []token, text []byte) []int {
+func indexLines(starts []int, tokens []token, text []byte) []int {
 	starts = starts[:0]
 	last := len(tokens) - 1
 	for i, k := range tokens[:last] {

@@ -2,76 +2,101 @@ package cause
 
 import (
 	"bytes"
+	"math"
 )
+
+// A slider finds the most readable place of a range of one side: of lines or of tokens.
+type slider struct {
+	keys  []uint64
+	size  func(from, to int) int                          // of a range, in bytes or tokens
+	score func(from, to int) (readable int, prefers bool) // prefers: to an equally readable place left of it
+}
 
 // slide moves each pure addition and removal to the most readable of its equivalent places. So
 // equal changes look equal.
 func (h *hunk) slide() {
 	s := h.scratch
-	for i := range h.blocks {
-		b := &h.blocks[i]
-		lo, hi := block{}, block{a0: len(s.old) - 1, b0: len(s.now) - 1}
-		if i > 0 {
-			lo = slideLimit(h.blocks[i-1])
-		}
-		if i+1 < len(h.blocks) {
-			hi = slideLimit(h.blocks[i+1])
-		}
-		by := 0
-		switch {
-		case b.a0 == b.a1:
-			by = h.bestSlide(s.now, h.text.now, b.b0, b.b1, lo.b1, hi.b0)
-		case b.b0 == b.b1:
-			by = h.bestSlide(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
-		}
-		*b = b.moved(by)
+	of := func(tokens []token, text []byte, keys []uint64) slider {
+		size := func(from, to int) int { return to - from }
+		return slider{keys, size, func(from, to int) (int, bool) { return scoreTokens(tokens, text, from, to) }}
 	}
+	slidePure(h.blocks, of(s.old, h.text.old, s.a[len(s.oldLines):]), of(s.now, h.text.now, s.b[len(s.nowLines):]), slideLimit)
 	h.slideClosing(h.oldSide())
 	h.slideClosing(h.nowSide())
+}
+
+// slideLines slides whole lines as slide does tokens.
+func (t *text) slideLines(blocks []block, a, b []uint64) {
+	of := func(text []byte, lines []line, keys []uint64) slider {
+		size := func(from, to int) int { return int(lines[to-1].to - lines[from].from) }
+		return slider{keys, size, func(from, to int) (int, bool) { return scoreLines(text, lines[from:to]), false }}
+	}
+	slidePure(blocks, of(t.old, t.scratch.oldLines, a), of(t.now, t.scratch.nowLines, b), wider)
+}
+
+// slidePure slides the pure blocks. limit returns how far a block lets its neighbours slide.
+func slidePure(blocks []block, old, now slider, limit func(block) block) {
+	for i := range blocks {
+		b := &blocks[i]
+		lo, hi := block{}, block{a0: len(old.keys), b0: len(now.keys)}
+		if i > 0 {
+			lo = limit(blocks[i-1])
+		}
+		if i+1 < len(blocks) {
+			hi = limit(blocks[i+1])
+		}
+		switch {
+		case b.a0 == b.a1:
+			*b = b.moved(now.best(b.b0, b.b1, lo.b1, hi.b0))
+		case b.b0 == b.b1:
+			*b = b.moved(old.best(b.a0, b.a1, lo.a1, hi.a0))
+		}
+	}
 }
 
 // slideLimit returns how far a neighbour may slide. It may touch a replacement, and must not become
 // part of it.
 func slideLimit(b block) block {
 	if b.isPure() {
-		return block{b.a0 - 1, b.a1 + 1, b.b0 - 1, b.b1 + 1}
+		return wider(b)
 	}
 	return b
 }
+
+// wider returns a block with the equal elements beside it. So that stays apart from others.
+func wider(b block) block { return block{b.a0 - 1, b.a1 + 1, b.b0 - 1, b.b1 + 1} }
 
 const (
 	slideMax  = 200     // the longest slide, for repetitive sequences
 	slideWork = 1 << 16 // slide times length; longer blocks stay
 )
 
-// bestSlide returns how far to move the range [from, to) of tokens within [lo, hi).
-func (h *hunk) bestSlide(tokens []token, text []byte, from, to, lo, hi int) (by int) {
+// best returns how far to move the range [from, to) within [lo, hi).
+func (s slider) best(from, to, lo, hi int) (by int) {
 	left, right := 0, 0
-	for left > -slideMax && from+left > lo && tokens[from+left-1].key == tokens[to+left-1].key {
+	for left > -slideMax && from+left > lo && s.keys[from+left-1] == s.keys[to+left-1] {
 		left--
 	}
-	for right < slideMax && to+right < hi && tokens[to+right].key == tokens[from+right].key {
+	for right < slideMax && to+right < hi && s.keys[to+right] == s.keys[from+right] {
 		right++
 	}
-	if left == right || (right-left)*(to-from) > slideWork {
+	if left == right || (right-left)*s.size(from, to) > slideWork {
 		return 0
 	}
-	most := -100
+	most := math.MinInt
 	for at := left; at <= right; at++ {
-		v := scoreTokens(tokens, text, from+at, to+at)
-		// An opening bracket goes right and a closing one left, so that a pair stays together.
-		if v >= most {
-			if opened, closed := unmatched(tokens[from+at:to+at], text); v > most || opened > closed {
-				most, by = v, at
-			}
+		if v, prefers := s.score(from+at, to+at); v > most || v == most && prefers {
+			most, by = v, at
 		}
 	}
 	return by
 }
 
-// scoreTokens rates how natural the range looks as an addition or removal.
-func scoreTokens(tokens []token, text []byte, from, to int) (v int) {
-	switch opened, closed := unmatched(tokens[from:to], text); {
+// scoreTokens rates how natural the range looks as an addition or removal. An opening bracket goes right
+// and a closing one left, so that a pair stays together.
+func scoreTokens(tokens []token, text []byte, from, to int) (v int, prefers bool) {
+	opened, closed := unmatched(tokens[from:to], text)
+	switch {
 	case opened+closed == 0:
 		v += 4
 	case opened == 0 || closed == 0: // one half of brackets around something
@@ -96,7 +121,7 @@ func scoreTokens(tokens []token, text []byte, from, to int) (v int) {
 	if tokens[to].to == tokens[to].from { // the end of the hunk, where a line begins
 		v++
 	}
-	return v
+	return v, opened > closed
 }
 
 func startsLine(k token, text []byte) bool {
@@ -111,61 +136,11 @@ func areGlued(a, b token) bool {
 // unmatched counts the brackets that are opened and not closed, and the reverse.
 func unmatched(tokens []token, text []byte) (opened, closed int) {
 	for _, k := range tokens {
-		if k.kind != sign || k.to-k.from != 1 {
-			continue
-		}
-		switch text[k.from] {
-		case '(', '[', '{':
-			opened++
-		case ')', ']', '}':
-			if opened--; opened < 0 {
-				opened, closed = 0, closed+1
-			}
+		if opened += bracketOf(k, text); opened < 0 {
+			opened, closed = 0, closed+1
 		}
 	}
 	return opened, closed
-}
-
-// slideLines slides whole lines as slide does tokens.
-func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now []byte, nowLines []line) {
-	for i := range blocks {
-		k := &blocks[i]
-		lo, hi := block{a1: -1, b1: -1}, block{a0: len(a) + 1, b0: len(b) + 1}
-		if i > 0 {
-			lo = blocks[i-1]
-		}
-		if i+1 < len(blocks) {
-			hi = blocks[i+1]
-		}
-		by := 0
-		switch {
-		case k.a0 == k.a1:
-			by = bestLineSlide(b, now, nowLines, k.b0, k.b1, lo.b1+1, hi.b0-1)
-		case k.b0 == k.b1:
-			by = bestLineSlide(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
-		}
-		*k = k.moved(by)
-	}
-}
-
-func bestLineSlide(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (by int) {
-	left, right := 0, 0
-	for left > -slideMax && from+left > lo && keys[from+left-1] == keys[to+left-1] {
-		left--
-	}
-	for right < slideMax && to+right < hi && keys[to+right] == keys[from+right] {
-		right++
-	}
-	if left == right || (right-left)*int(lines[to-1].to-lines[from].from) > slideWork {
-		return 0
-	}
-	most := -1 << 30
-	for at := left; at <= right; at++ {
-		if v := scoreLines(text, lines[from+at:to+at]); v > most {
-			most, by = v, at
-		}
-	}
-	return by
 }
 
 // scoreLines prefers lines that close the brackets they open, and that are indented least.
@@ -173,31 +148,20 @@ func scoreLines(text []byte, lines []line) int {
 	depth, v := 0, 0
 	for _, l := range lines {
 		for _, c := range text[l.from:l.to] {
-			switch c {
-			case '(', '[', '{':
-				depth++
-			case ')', ']', '}':
-				if depth--; depth < 0 {
-					v = -1000
-				}
+			if depth += bracketSign(c); depth < 0 {
+				v = -1000
 			}
 		}
 	}
 	if depth != 0 {
 		v = -1000
 	}
-	return v - int(lines[0].from) + int(lineBegin(text, lines[0]))
+	indent := text[lines[0].gap:lines[0].from]
+	return v - len(indent[bytes.LastIndexByte(indent, '\n')+1:])
 }
 
-// lineBegin returns where the line of l begins, before its indent.
-func lineBegin(text []byte, l line) int32 {
-	return l.gap + int32(bytes.LastIndexByte(text[l.gap:l.from], '\n')) + 1
-}
-
-// cutPairs splits brackets off a replacement if what remains replaces one token by one. The change
-// of the brackets is a change of its own.
-func (h *hunk) cutPairs() { h.cutEach(h.cutPair) }
-
+// cutPair splits brackets off a replacement if what remains replaces one token by one. The change of the
+// brackets is a change of its own.
 func (h *hunk) cutPair(out []block, b block) []block {
 	s := h.scratch
 	if n, m := b.a1-b.a0, b.b1-b.b0; min(n, m) != 1 || max(n, m) == 1 {
@@ -218,12 +182,7 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 || s.old[pair.a0].kind != s.now[pair.b0].kind {
 		return append(out, b)
 	}
-	for _, c := range [...]block{{b.a0, pair.a0, b.b0, pair.b0}, pair, {pair.a1, b.a1, pair.b1, b.b1}} {
-		if !c.isEmpty() {
-			out = append(out, c)
-		}
-	}
-	return out
+	return appendBlocks(out, block{b.a0, pair.a0, b.b0, pair.b0}, pair, block{pair.a1, b.a1, pair.b1, b.b1})
 }
 
 // countOpening returns how many tokens of opening brackets or whole tags the tokens begin with.
@@ -285,14 +244,14 @@ func tagEnd(tokens []token, text []byte) int {
 // bracketOf returns 1 for an opening bracket, -1 for a closing one, and 0 for other tokens.
 func bracketOf(k token, text []byte) int {
 	if k.kind == sign && k.to-k.from == 1 {
-		return bracketAt(text, int(k.from))
+		return bracketSign(text[k.from])
 	}
 	return 0
 }
 
-// bracketAt is bracketOf for a single byte.
-func bracketAt(text []byte, at int) int {
-	switch text[at] {
+// bracketSign is bracketOf for a single byte.
+func bracketSign(c byte) int {
+	switch c {
 	case '(', '[', '{':
 		return 1
 	case ')', ']', '}':
@@ -361,25 +320,37 @@ func (b block) moved(by int) block { return block{b.a0 + by, b.a1 + by, b.b0 + b
 // closersOfPure reports for each token whether it closes a bracket in a pure block.
 func (h *hunk) closersOfPure(s side) []bool {
 	owned := make([]bool, len(s.tokens))
-	var open []bool
+	h.pairBrackets(s, func(opened, _, at int) {
+		if opened >= 0 {
+			_, _, owned[at] = s.in(h.blocks[opened])
+		}
+	})
+	return owned
+}
+
+// pairBrackets calls visit for each pair of brackets of a side, with the indexes of the blocks that they are
+// in, or -1, and the place of the closing one.
+func (h *hunk) pairBrackets(s side, visit func(opened, closed, at int)) {
+	var open []int
 	next := 0
 	for at, k := range s.tokens {
-		pure := false
+		in := -1
 		for ; next < len(h.blocks); next++ {
-			from, to, isPure := s.in(h.blocks[next])
-			if at < to {
-				pure = isPure && at >= from
+			if from, to, _ := s.in(h.blocks[next]); at < to {
+				if at >= from {
+					in = next
+				}
 				break
 			}
 		}
 		switch bracketOf(k, s.text) {
 		case 1:
-			open = append(open, pure)
+			open = append(open, in)
 		case -1:
 			if last := len(open) - 1; last >= 0 {
-				owned[at], open = open[last], open[:last]
+				visit(open[last], in, at)
+				open = open[:last]
 			}
 		}
 	}
-	return owned
 }

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,7 +113,7 @@ func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []pat
 		}
 	}
 	isOutstanding := func(i int, text string) bool {
-		return f.wordCases[text] >= f.literal && (!firm || by[piece{kind(i), text}]*standsOut >= cases)
+		return f.words[text].cases >= f.literal && (!firm || by[piece{kind(i), text}]*standsOut >= cases)
 	}
 	// If many stand out, and none of them far, none does: these are registers, or tags, or types.
 	crowds := make([]int, len(group[0].slots))
@@ -126,18 +127,11 @@ func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []pat
 	}
 	again := map[string]int{}
 	for _, g := range group {
-		stays := func(e piece) bool {
-			i := slices.Index(g.slots, e)
-			return i < 0 || e.kind == word && isOutstanding(i, e.text) && (crowds[i] < fillersMin || t.isBare())
+		varies := map[piece]bool{}
+		for i, e := range g.slots {
+			varies[e] = e.kind != word || !isOutstanding(i, e.text) || crowds[i] >= fillersMin && !t.isBare()
 		}
-		kept := map[piece]bool{}
-		for _, e := range g.slots {
-			kept[e] = stays(e)
-		}
-		q, slots := f.abstract(&f.patterns[g.pattern].pattern, func(e piece) bool {
-			stay, isSlot := kept[e]
-			return isSlot && !stay
-		})
+		q, slots := f.abstract(&f.patterns[g.pattern].pattern, func(e piece) bool { return varies[e] })
 		key := q.key()
 		n, known := again[key]
 		if !known {
@@ -158,11 +152,9 @@ func (p *pattern) isBare() bool {
 
 // countSigns counts the signs other than comma and dot.
 func (p *pattern) countSigns() (n int) {
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind == sign && e.text != "," && e.text != "." {
-				n++
-			}
+	for _, e := range slices.Concat(p.old, p.now) {
+		if e.kind == sign && e.text != "," && e.text != "." {
+			n++
 		}
 	}
 	return n
@@ -210,8 +202,10 @@ func middle(p *pattern) (t pattern, ok bool) {
 func (f *finder) generalizeNumbers(left []filledPattern) {
 	groups := map[string][]filledPattern{}
 	for _, l := range left {
-		p := &f.patterns[l.pattern].pattern
-		t, slots := f.abstract(p, func(e piece) bool { return e.kind == number && !f.isCommonPair(l.pattern) })
+		p := &f.patterns[l.pattern]
+		// A frequent pattern that replaces one number by another may be a wrong constant.
+		stays := len(p.old) <= 1 && len(p.now) <= 1 && p.cases >= f.literal
+		t, slots := f.abstract(&p.pattern, func(e piece) bool { return e.kind == number && !stays })
 		groups[t.key()] = append(groups[t.key()], filledPattern{l.pattern, slots})
 	}
 	for _, key := range sortedKeys(groups) {
@@ -219,13 +213,6 @@ func (f *finder) generalizeNumbers(left []filledPattern) {
 			f.addShape(f.patterns[l.pattern].pattern, []int{l.pattern})
 		}
 	}
-}
-
-// isCommonPair reports whether a pattern is frequent and replaces one number by another. That may
-// be a wrong constant.
-func (f *finder) isCommonPair(i int) bool {
-	p := &f.patterns[i]
-	return len(p.old) <= 1 && len(p.now) <= 1 && p.cases >= f.literal
 }
 
 // abstract puts slots into a pattern where the elements may differ.
@@ -329,11 +316,4 @@ func (f *finder) addShape(t pattern, members []int) {
 	f.shapes[n].members = append(f.shapes[n].members, members...)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

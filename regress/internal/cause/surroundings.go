@@ -174,7 +174,7 @@ func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 
 // describeOpener describes the bracket at i: that of a call, of an index, or of what precedes it.
 func describeOpener(text []byte, i int) string {
-	closed := map[byte]string{'(': "(…)", '[': "[…]", '{': "{…}"}[text[i]]
+	closed := bracketKind(text[i])
 	if text[i] == '{' {
 		if head := headOf(lastLineOf(text, i)); head != "" {
 			return head + " " + closed
@@ -205,8 +205,15 @@ func describeOpener(text []byte, i int) string {
 	return closed
 }
 
+// bracketKind names brackets by one of them.
 func bracketKind(c byte) string {
-	return map[byte]string{')': "(…)", ']': "[…]", '}': "{…}"}[c]
+	switch c {
+	case '(', ')':
+		return "(…)"
+	case '[', ']':
+		return "[…]"
+	}
+	return "{…}"
 }
 
 // lastLineOf returns the part before a place of the line that it is on.

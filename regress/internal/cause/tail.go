@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 const (
@@ -31,13 +30,7 @@ func (f *finder) foldEdits() {
 		}
 	}
 	f.groupByPlace(edits)
-	left := slices.DeleteFunc(slices.Clone(edits), func(i int) bool { return f.groups[i].family != "" })
-	families, of := chooseFamilies(left, f.likenesses(), familyMax)
-	for n, members := range of {
-		for _, i := range members {
-			f.groups[i].family = families[n].String()
-		}
-	}
+	f.chooseFamilies(edits)
 	if len(edits) > foldAbove {
 		f.foldRare(edits)
 	}
@@ -68,20 +61,16 @@ func (f *finder) foldRare(edits []int) {
 			g.family = cmp.Or(g.direction(f), "whitespace")
 		}
 	}
-	folded := map[int]bool{}
 	var sets []group
 	for _, members := range f.rareFamilies(edits) {
 		family := f.groups[members[0]].family
-		for _, i := range members {
-			folded[i] = true
-		}
 		name := "rare: " + cmp.Or(family, "other edits")
 		if f.groups[members[0]].elsewhere {
 			name = family + " elsewhere"
 		}
 		sets = append(sets, f.mergeGroups(members, "family "+family, name, cmp.Or(family, "other")))
 	}
-	f.replaceGroups(sets, folded)
+	f.replaceGroups(sets)
 }
 
 // rareBelow returns the number of cases from which on a cause is never rare.
@@ -125,7 +114,7 @@ func (f *finder) rarities(edits []int) (least []int) {
 	return slices.Compact(least)
 }
 
-// mergeGroups makes one group of several.
+// mergeGroups makes one group of several. It takes their shapes.
 func (f *finder) mergeGroups(of []int, text, name, family string) group {
 	slices.SortFunc(of, func(x, y int) int {
 		a, b := &f.groups[x], &f.groups[y]
@@ -134,7 +123,7 @@ func (f *finder) mergeGroups(of []int, text, name, family string) group {
 	g := group{kind: Other, text: text, name: name, family: family}
 	for _, i := range of {
 		part := &f.groups[i]
-		g.shapes = append(g.shapes, part.shapes...)
+		g.shapes, part.shapes = append(g.shapes, part.shapes...), nil
 		g.foldedCount += max(1, part.foldedCount)
 		names := part.folded
 		if part.foldedCount == 0 {
@@ -145,11 +134,11 @@ func (f *finder) mergeGroups(of []int, text, name, family string) group {
 	return g
 }
 
-// replaceGroups replaces the folded groups by the sets.
-func (f *finder) replaceGroups(sets []group, folded map[int]bool) {
+// replaceGroups replaces the groups without shapes by the sets that took them.
+func (f *finder) replaceGroups(sets []group) {
 	var kept []int
 	for i := range f.groups {
-		if !folded[i] {
+		if f.groups[i].shapes != nil {
 			kept = append(kept, i)
 		}
 	}
@@ -163,16 +152,13 @@ func (f *finder) replaceGroups(sets []group, folded map[int]bool) {
 	f.tally()
 }
 
-// chooseFamilies makes at most max families of the groups that have most in common.
-func chooseFamilies(groups []int, alike [][]likeness, max int) (families []likeness, of [][]int) {
-	left := map[int]bool{}
-	for _, i := range groups {
-		left[i] = true
-	}
-	for len(families) < max {
+// chooseFamilies makes at most familyMax families of those groups without one that have most in common.
+func (f *finder) chooseFamilies(edits []int) {
+	alike := f.likenesses()
+	for range familyMax {
 		count := map[likeness]int{}
-		for _, i := range groups {
-			if left[i] {
+		for _, i := range edits {
+			if f.groups[i].family == "" {
 				for _, l := range alike[i] {
 					count[l]++
 				}
@@ -180,51 +166,48 @@ func chooseFamilies(groups []int, alike [][]likeness, max int) (families []liken
 		}
 		best, most := likeness{}, familyMin-1
 		for l, n := range count {
-			if n > most || n == most && n >= familyMin && strings.Compare(l.String(), best.String()) < 0 {
+			if n > most || n == most && n >= familyMin && l.String() < best.String() {
 				best, most = l, n
 			}
 		}
 		if most < familyMin {
-			break
+			return
 		}
-		var members []int
-		for _, i := range groups {
-			if left[i] && slices.Contains(alike[i], best) {
-				members = append(members, i)
-				delete(left, i)
+		for _, i := range edits {
+			if g := &f.groups[i]; g.family == "" && slices.Contains(alike[i], best) {
+				g.family = best.String()
 			}
 		}
-		families, of = append(families, best), append(of, members)
 	}
-	return families, of
 }
 
-// neighbourWords are the words that always stand before and after an edit; 0 if they vary.
-type neighbourWords struct{ before, after int32 }
+// neighbourWords are the words that always stand before and after some edits; 0 for none, or if they vary.
+type neighbourWords struct {
+	before, after int32
+	known, vary   bool
+}
 
-// neighbours returns the constant neighbours of each group.
+// add takes account of further edits with such neighbours.
+func (w *neighbourWords) add(before, after int32) {
+	if !w.known {
+		*w = neighbourWords{before, after, true, false}
+	}
+	if w.before != before {
+		w.before, w.vary = 0, true
+	}
+	if w.after != after {
+		w.after, w.vary = 0, true
+	}
+}
+
+// neighbours returns the constant neighbours of each shape.
 func (f *finder) neighbours() []neighbourWords {
-	const unknown = -1
-	around := make([]neighbourWords, len(f.groups))
-	for i := range around {
-		around[i] = neighbourWords{unknown, unknown}
-	}
-	same := func(was *int32, is int32) {
-		if *was == unknown {
-			*was = is
-		} else if *was != is {
-			*was = 0
-		}
-	}
+	around := make([]neighbourWords, len(f.shapes))
 	for _, s := range f.cases {
 		for _, p := range s.parts {
 			for i := range p.places {
 				q := &p.places[i]
-				f.patterns[f.at[q.pattern]].each(func(sh int) {
-					b := &around[f.groupOf[sh]]
-					same(&b.before, q.before)
-					same(&b.after, q.after)
-				})
+				f.patterns[f.at[q.pattern]].each(func(s int) { around[s].add(q.before, q.after) })
 			}
 		}
 	}
@@ -235,7 +218,13 @@ func (f *finder) neighbours() []neighbourWords {
 // vary. A name without a word also gets its neighbour, if that is no chance.
 func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
-	for i, b := range f.neighbours() {
+	around := make([]neighbourWords, len(f.groups))
+	for s, w := range f.neighbours() {
+		if w.known {
+			around[f.groupOf[s]].add(w.before, w.after)
+		}
+	}
+	for i, b := range around {
 		g := &f.groups[i]
 		does := g.direction(f)
 		if does == "" {
@@ -345,21 +334,17 @@ func mergeByKind(folds map[foldKey][]int, groups []group) map[foldKey][]int {
 
 // foldInto makes one group of each set.
 func (f *finder) foldInto(folds map[foldKey][]int) {
-	folded := map[int]bool{}
 	var sets []group
 	for s, members := range folds {
 		if len(members) < 2 {
 			continue
-		}
-		for _, i := range members {
-			folded[i] = true
 		}
 		family := cmp.Or(s.family, kindName(s.kind))
 		g := f.mergeGroups(members, "bound "+string(s.kind)+" "+s.family, "other: "+family, family)
 		g.kind = s.kind
 		sets = append(sets, g)
 	}
-	f.replaceGroups(sets, folded)
+	f.replaceGroups(sets)
 }
 
 // kindName names the set of all remaining causes of a kind.

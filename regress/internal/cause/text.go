@@ -3,7 +3,6 @@ package cause
 import (
 	"bytes"
 	"cmp"
-	"sync"
 )
 
 const (
@@ -39,6 +38,7 @@ type text struct {
 	places     []place
 	cuts       []int32
 	extents    map[int32]extent // by pattern, if there are more than editsMax edits
+	counter    lineCounter      // of the new text
 	changed    int64            // bytes on the larger side of edits other than whitespace
 	around     [2]surroundings  // of the old and the new text
 	lastIndent indentedLine
@@ -53,19 +53,10 @@ type scratch struct {
 	blocks             []block
 	old, now           []token
 	inner, cuts        []block
-	oldStarts          []int // see lineStarts
+	oldStarts          []int // see indexLines
 	nowStarts          []int
 	key                []byte
 	elements           [2][]element
-}
-
-type scratches struct{ pool sync.Pool }
-
-func (p *scratches) get() *scratch {
-	if s, ok := p.pool.Get().(*scratch); ok {
-		return s
-	}
-	return &scratch{}
 }
 
 // compare finds the edits of a text, in order.
@@ -77,15 +68,14 @@ func (t *text) compare() {
 	s := t.scratch
 	s.oldLines = splitLines(s.oldLines, t.old, from, oldTo)
 	s.nowLines = splitLines(s.nowLines, t.now, from, nowTo)
-	line := int32(bytes.Count(t.now[:from], newline))
 	s.a, s.b = keysOf(s.a, s.oldLines), keysOf(s.b, s.nowLines)
-	t.compareLines(line)
+	t.counter = lineCounter{t.now, from, int32(bytes.Count(t.now[:from], newline))}
+	t.compareLines()
 }
 
 // trim returns the ends of the equal prefix and suffix, in whole lines.
 func (t *text) trim() (from, oldTo, nowTo int) {
-	n := min(len(t.old), len(t.now))
-	from = commonPrefix(t.old[:n], t.now[:n])
+	from = commonPrefix(t.old, t.now)
 	if from == len(t.old) && from == len(t.now) {
 		return from, from, from
 	}
@@ -94,17 +84,15 @@ func (t *text) trim() (from, oldTo, nowTo int) {
 	}
 	from = lineStart(t.old, from)
 	tail := commonSuffix(t.old[from:], t.now[from:])
-	for range around {
+	for range around + 1 {
 		i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n')
 		if i < 0 {
 			return from, len(t.old), len(t.now)
 		}
+		oldTo, nowTo = len(t.old)-tail+i, len(t.now)-tail+i
 		tail -= i + 1
 	}
-	if i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n'); i >= 0 {
-		return from, len(t.old) - tail + i, len(t.now) - tail + i
-	}
-	return from, len(t.old), len(t.now)
+	return from, oldTo, nowTo
 }
 
 // around is the number of equal lines that stay at both ends, so that edits can slide over them.
@@ -127,26 +115,26 @@ func lineStart(b []byte, at int) int {
 }
 
 // compareLines compares the blocks of different lines and the pairs of lines between them.
-func (t *text) compareLines(line int32) {
+func (t *text) compareLines() {
 	s := t.scratch
 	n, m := len(s.a)-1, len(s.b)-1 // the last line is empty on both sides
 	s.blocks = s.compare(s.a[:n], s.b[:m], linesMax)
 	s.blocks = joinBlocks(s.blocks)
-	slideLines(s.blocks, s.a[:n], s.b[:m], t.old, s.oldLines, t.now, s.nowLines)
+	t.slideLines(s.blocks, s.a[:n], s.b[:m])
 	i, j := 0, 0
-	counter := lineCounter{t.now, 0, line}
-	if len(s.nowLines) > 0 {
-		counter.at = int(s.nowLines[0].gap)
-	}
 	for _, b := range s.blocks {
-		t.comparePairs(i, b.a0, j, &counter)
-		t.compareHunk(b, &counter)
+		for ; i < b.a0; i, j = i+1, j+1 {
+			t.comparePair(i, j, true)
+		}
+		t.compareHunk(b)
 		i, j = b.a1+1, b.b1+1 // the hunk included the gap of the next pair
 		if i <= n {
-			t.comparePair(i-1, j-1, false, &counter)
+			t.comparePair(i-1, j-1, false)
 		}
 	}
-	t.comparePairs(i, n+1, j, &counter)
+	for ; i <= n; i, j = i+1, j+1 {
+		t.comparePair(i, j, true)
+	}
 }
 
 const (
@@ -176,9 +164,10 @@ func joinBlocks(blocks []block) []block {
 
 // excess returns how many more lines or tokens one side of a block has than the other.
 func (b block) excess() int {
-	n := b.a1 - b.a0 - (b.b1 - b.b0)
-	return max(n, -n)
+	return abs(b.a1 - b.a0 - (b.b1 - b.b0))
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // lineCounter counts lines as it goes.
 type lineCounter struct {
@@ -195,36 +184,26 @@ func (c *lineCounter) to(at int) int32 {
 	return c.line
 }
 
-// comparePairs compares the whitespace of lines that are otherwise equal.
-func (t *text) comparePairs(i, to, j int, c *lineCounter) {
-	for ; i < to; i, j = i+1, j+1 {
-		t.comparePair(i, j, true, c)
-	}
-}
-
-func (t *text) comparePair(i, j int, withGap bool, c *lineCounter) {
+// comparePair compares the whitespace of lines that are otherwise equal, and with withGap that before them.
+func (t *text) comparePair(i, j int, withGap bool) {
 	a, b := &t.scratch.oldLines[i], &t.scratch.nowLines[j]
-	x, y := a.from, b.from
+	x, y, xEnd, yEnd := int(a.from), int(b.from), int(a.to), int(b.to)
 	if withGap {
-		x, y = a.gap, b.gap
+		x, y = int(a.gap), int(b.gap)
 	}
-	if bytes.Equal(t.old[x:a.to], t.now[y:b.to]) {
+	if bytes.Equal(t.old[x:xEnd], t.now[y:yEnd]) {
 		return
 	}
-	for x < a.to || y < b.to {
+	for x < xEnd || y < yEnd {
 		gapX, gapY := x, y
-		x, y = skipSpace(t.old, x, a.to), skipSpace(t.now, y, b.to)
-		t.addGapEdits(Span{int(gapX), int(x)}, Span{int(gapY), int(y)}, c)
-		if x < a.to {
-			x++
-		}
-		if y < b.to {
-			y++
-		}
+		x, y = skipSpace(t.old, x, xEnd), skipSpace(t.now, y, yEnd)
+		t.addGapEdits(Span{gapX, x}, Span{gapY, y})
+		x, y = min(x+1, xEnd), min(y+1, yEnd)
 	}
 }
 
-func skipSpace(b []byte, at, to int32) int32 {
+// skipSpace returns the place of the next byte that is not whitespace.
+func skipSpace(b []byte, at, to int) int {
 	for at < to && isSpace(b[at]) {
 		at++
 	}
@@ -282,10 +261,7 @@ func splitLines(lines []line, text []byte, from, to int) []line {
 	lines = lines[:0]
 	newline, long := from-1, false // the end of the line that from is on
 	for gap := from; ; {
-		for from < to && isSpace(text[from]) {
-			from++
-		}
-		if from == to {
+		if from = skipSpace(text, from, to); from == to {
 			return append(lines, line{int32(gap), int32(to), int32(to), 0})
 		}
 		if from > newline {
@@ -328,7 +304,7 @@ func keyOf(text []byte, from, to int) (int32, uint64) {
 }
 
 // FNV, with a last step that mixes high bits into low ones. Two contents with the same key are
-// taken as equal. verifyExact detects such collisions.
+// taken as equal. isExact detects such collisions.
 const (
 	keySeed  = 14695981039346656037
 	keyPrime = 1099511628211

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,10 +34,7 @@ const (
 // suffix is a token of its own. Quotes are signs.
 func tokenize(tokens []token, text []byte, gap, to int) []token {
 	for at := gap; ; {
-		for at < to && isSpace(text[at]) {
-			at++
-		}
-		if at == to {
+		if at = skipSpace(text, at, to); at == to {
 			return tokens
 		}
 		k, end := next(text, at, to)
@@ -143,11 +141,7 @@ func entityEnd(text []byte, from, to int) int {
 	if at == first || at == to || text[at] != ';' {
 		return from
 	}
-	switch string(text[first:at]) {
-	case "amp", "lt", "gt", "quot", "apos", "nbsp":
-		return at + 1
-	}
-	if isNumber {
+	if isNumber || slices.Contains([]string{"amp", "lt", "gt", "quot", "apos", "nbsp"}, string(text[first:at])) {
 		return at + 1
 	}
 	return from

@@ -12,11 +12,11 @@ func (h *hunk) match() {
 	h.matchWraps(h.oldSide(), sortUnwrap)
 }
 
-func (h *hunk) setMark(i int, m mark) {
+func (h *hunk) markBoth(i, j int, m mark) {
 	if h.marks == nil {
-		h.marks = make([]mark, len(h.blocks))
+		h.marks = map[int]mark{}
 	}
-	h.marks[i] = m
+	h.marks[i], h.marks[j] = m, m
 }
 
 // matchMoves finds moves between neighbouring blocks.
@@ -24,7 +24,7 @@ func (h *hunk) matchMoves() {
 	s := h.scratch
 	for i := 1; i < len(h.blocks); i++ {
 		x, y := h.blocks[i-1], h.blocks[i]
-		if h.mark(i-1).key != nil || !h.isMove(x, y) {
+		if h.marks[i-1].key != nil || !h.isMove(x, y) {
 			continue
 		}
 		if x.a0 == x.a1 {
@@ -33,13 +33,8 @@ func (h *hunk) matchMoves() {
 		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
 		key, at := append(append(appendElements([]byte(sortMove.key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
 		m := mark{key, spaces{at, at}}
-		h.setMark(i-1, m)
-		h.setMark(i, m)
+		h.markBoth(i-1, i, m)
 	}
-}
-
-type bracket struct {
-	at, block int // the token, and its block; -1 for none
 }
 
 // matchWraps finds pure blocks whose brackets close each other.
@@ -48,37 +43,12 @@ func (h *hunk) matchWraps(s side, as sort) {
 		return
 	}
 	partner := make([]int, len(h.blocks)) // index + 1; 0 for none, -1 for several or an unsuitable one
-	var open []bracket
-	next := 0
-	for at, k := range s.tokens {
-		for next < len(h.blocks) {
-			if _, to, _ := s.in(h.blocks[next]); at < to {
-				break
-			}
-			next++
+	h.pairBrackets(s, func(opened, closed, _ int) {
+		if opened != closed {
+			join(partner, opened, closed)
+			join(partner, closed, opened)
 		}
-		b := -1
-		if next < len(h.blocks) {
-			if from, _, _ := s.in(h.blocks[next]); at >= from {
-				b = next
-			}
-		}
-		switch bracketOf(k, s.text) {
-		case 1:
-			open = append(open, bracket{at, b})
-		case -1:
-			if len(open) == 0 {
-				continue
-			}
-			o := open[len(open)-1]
-			open = open[:len(open)-1]
-			if o.block == b {
-				continue
-			}
-			join(partner, o.block, b)
-			join(partner, b, o.block)
-		}
-	}
+	})
 	h.markPartners(partner, s, as)
 }
 
@@ -95,7 +65,7 @@ func join(partner []int, b, with int) {
 func (h *hunk) markPartners(partner []int, s side, as sort) {
 	for i, p := range partner {
 		j := p - 1
-		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i).key != nil || h.mark(j).key != nil {
+		if p <= 0 || j <= i || partner[j] != i+1 || h.marks[i].key != nil || h.marks[j].key != nil {
 			continue
 		}
 		from, to, pure := s.in(h.blocks[i])
@@ -109,8 +79,7 @@ func (h *hunk) markPartners(partner []int, s side, as sort) {
 			key = append(append(key, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
 		}
 		m := mark{key, spaces{spacesOf(s.text, opening), spacesOf(s.text, closing)}}
-		h.setMark(i, m)
-		h.setMark(j, m)
+		h.markBoth(i, j, m)
 	}
 }
 
