@@ -3,6 +3,7 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,10 +26,7 @@ const (
 
 // newScale chooses a scale that shows all values. values has at least one element.
 func newScale(a Axis, values []float64, zero bool) scale {
-	low, high := values[0], values[0]
-	for _, v := range values {
-		low, high = min(low, v), max(high, v)
-	}
+	low, high := slices.Min(values), slices.Max(values)
 	if a.Log {
 		return logScale(low, high, values)
 	}
@@ -74,19 +72,15 @@ func logScale(low, high float64, values []float64) scale {
 	if low == high {
 		low, high = low/2, high*2
 	}
-	s := scale{min: low, max: high}
-	twos, decades, digits := twoTicks(low, high, values), decadeTicks(low, high), digitTicks(low, high)
-	switch {
-	case countLabels(twos) >= 2:
-		s.ticks = twos
-	case countLabels(decades) >= 3:
-		s.ticks = decades
-	case countLabels(digits) >= 2:
-		s.ticks = digits
-	default:
-		s.ticks = linearScale(low, high, false).ticks
+	for _, choice := range []struct {
+		ticks  []plot.Tick
+		labels int // at least
+	}{{twoTicks(low, high, values), 2}, {decadeTicks(low, high), 3}, {digitTicks(low, high), 2}} {
+		if countLabels(choice.ticks) >= choice.labels {
+			return scale{low, high, choice.ticks}
+		}
 	}
-	return s
+	return scale{low, high, linearScale(low, high, false).ticks}
 }
 
 func countLabels(ticks []plot.Tick) (n int) {
@@ -279,7 +273,8 @@ type series struct {
 }
 
 func newSeries(i int, l Line) *series {
-	s := &series{form: l.Form, points: l.Points, line: lineStyle(i), glyph: glyph(i)}
+	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75}
+	s := &series{form: l.Form, points: l.Points, line: line, glyph: glyph(i)}
 	switch l.Form {
 	case Cloud:
 		s.glyph.Radius, s.glyph.Shape = dot, draw.CircleGlyph{}

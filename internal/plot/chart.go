@@ -301,10 +301,6 @@ func style(size vg.Length) text.Style {
 	return text.Style{Color: ink, Font: face(size), Handler: plot.DefaultTextHandler}
 }
 
-func lineStyle(i int) draw.LineStyle {
-	return draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75}
-}
-
 // darkStyle adapts a chart to dark pages. Pages that contain a chart may set
 // --chart-background. Only !important overrides a style attribute.
 const darkStyle = `<style>@media screen and (prefers-color-scheme:dark){` +

@@ -279,18 +279,12 @@ func (w *watch) tick(stop chan struct{}) {
 
 // report emits the present state.
 func (w *watch) report() {
-	if e, ok := w.event(); ok {
-		w.emit(e)
-	}
-}
-
-func (w *watch) event() (e report.Engine, isActive bool) {
 	w.mu.Lock()
 	isActive, isRunning, state, conn := w.isActive, w.isRunning, w.state, w.conn
-	e = report.Engine{Command: w.command, Doing: w.doing, At: time.Now()}
+	e := report.Engine{Command: w.command, Doing: w.doing, At: time.Now()}
 	w.mu.Unlock()
 	if !isActive {
-		return e, false
+		return
 	}
 	if isRunning {
 		now := state()
@@ -299,5 +293,5 @@ func (w *watch) event() (e report.Engine, isActive bool) {
 	if conn != nil {
 		e.Sent, e.Received = conn.Traffic()
 	}
-	return e, true
+	w.emit(e)
 }

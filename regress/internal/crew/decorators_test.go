@@ -122,7 +122,7 @@ func TestIgnoreParts(t *testing.T) {
 func TestCounting(t *testing.T) {
 	runs := &runCounter{}
 	for _, f := range []fake{{}, {err: errors.New("broken")}} {
-		runBothWays(t.Context(), counting{f, runs}, func(*exec.Result, error) {})
+		runBothWays(t.Context(), runs.count(f), func(*exec.Result, error) {})
 	}
 	if sum := runs.sum(); sum.Executed+sum.Cached != 2 {
 		t.Errorf("%+v", sum)

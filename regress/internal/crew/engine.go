@@ -82,7 +82,7 @@ func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	e.executor = started
 	e.watch.running(started)
 	e.watch.report() // the preparation is over
-	return counting{started, &e.runs}, nil
+	return e.runs.count(started), nil
 }
 
 // uploadsPart is the number of executions for which one more case is prepared and sent meanwhile.
@@ -164,20 +164,12 @@ func ResolveCommands(c Crew, words []string, byGlob []CommandLine, caseNames []s
 		}
 		list.ByGlob = append(list.ByGlob, GlobCommand{g.Glob, resolved})
 	}
-	return list, list.cover(caseNames)
-}
-
-// cover refuses cases without a command.
-func (c *Commands) cover(caseNames []string) error {
-	if c.Main != nil {
-		return nil
-	}
 	for _, one := range caseNames {
-		if c.For(one) == nil {
-			return fault.Inputf("no command for %s: none of the globs of [[commands]] matches it, and there is no command for the rest", name.Print(one))
+		if list.Main == nil && list.For(one) == nil {
+			return list, fault.Inputf("no command for %s: none of the globs of [[commands]] matches it, and there is no command for the rest", name.Print(one))
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // For returns the command for a case.

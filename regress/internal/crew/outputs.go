@@ -136,54 +136,35 @@ func quoteGlob(name string) string {
 	return b.String()
 }
 
-// classifying is an executor whose errors are of class Environment, unless the context ended.
-type classifying struct{ exec.Executor }
-
-// ClassifyErrors returns an executor that blames the machine for the errors of another one.
-func ClassifyErrors(e exec.Executor) exec.Executor { return classifying{e} }
-
-// Run implements exec.Executor.
-func (e classifying) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	r, err := e.Executor.Run(ctx, j)
-	return r, asEnvironment(ctx, err)
-}
-
-// RunAll implements exec.Executor.
-func (e classifying) RunAll(ctx context.Context, b exec.Batch) int {
-	ended := b.Ended
-	b.Ended = func(i int, r *exec.Result, err error) { ended(i, r, asEnvironment(ctx, err)) }
-	return e.Executor.RunAll(ctx, b)
-}
-
-// asEnvironment gives err the class Environment, unless ctx ended.
-func asEnvironment(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment {
-		return fault.Environmentf("%w", err)
-	}
-	return err
-}
-
-// counting is an executor that counts the runs of another one.
-type counting struct {
+// taking is an executor that hands each result of another one to a function, before its caller gets
+// it with the error that the function returns.
+type taking struct {
 	exec.Executor
-	runs *runCounter
+	take func(ctx context.Context, caseName string, r *exec.Result, err error) error
 }
 
 // Run implements exec.Executor.
-func (e counting) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
+func (e taking) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
 	r, err := e.Executor.Run(ctx, j)
-	e.runs.add(j.Source.Name, r)
-	return r, err
+	return r, e.take(ctx, j.Source.Name, r, err)
 }
 
 // RunAll implements exec.Executor.
-func (e counting) RunAll(ctx context.Context, b exec.Batch) int {
+func (e taking) RunAll(ctx context.Context, b exec.Batch) int {
 	ended := b.Ended
-	b.Ended = func(i int, r *exec.Result, err error) {
-		e.runs.add(b.Jobs[i].Source.Name, r)
-		ended(i, r, err)
-	}
+	b.Ended = func(i int, r *exec.Result, err error) { ended(i, r, e.take(ctx, b.Jobs[i].Source.Name, r, err)) }
 	return e.Executor.RunAll(ctx, b)
+}
+
+// ClassifyErrors returns an executor that blames the machine for the errors of another one: they are
+// of class Environment, unless the context ended.
+func ClassifyErrors(e exec.Executor) exec.Executor {
+	return taking{e, func(ctx context.Context, _ string, _ *exec.Result, err error) error {
+		if err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment {
+			return fault.Environmentf("%w", err)
+		}
+		return err
+	}}
 }
 
 // runCounter sums up the runs on an engine. Several goroutines may use it.
@@ -192,14 +173,16 @@ type runCounter struct {
 	all report.EngineSum
 }
 
-// add counts a run that has a result.
-func (c *runCounter) add(caseName string, r *exec.Result) {
-	if r == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all.Add(caseName, r.Engine, time.Now())
+// count returns an executor whose runs are counted, if they have a result.
+func (c *runCounter) count(e exec.Executor) exec.Executor {
+	return taking{e, func(_ context.Context, caseName string, r *exec.Result, err error) error {
+		if r != nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.all.Add(caseName, r.Engine, time.Now())
+		}
+		return err
+	}}
 }
 
 func (c *runCounter) sum() *regress.EngineRuns {
@@ -208,39 +191,18 @@ func (c *runCounter) sum() *regress.EngineRuns {
 	return c.all.Runs()
 }
 
-// ignoring is an executor whose results have Ignored parts. The digests of outcomes are made
+// IgnoreParts returns an executor that marks the parts to ignore. The digests of outcomes are made
 // afterwards: an ignored log that differs each time makes no difference.
-type ignoring struct {
-	exec.Executor
-	list content.IgnoreList
-}
-
-// IgnoreParts returns an executor that marks the parts to ignore.
 func IgnoreParts(e exec.Executor, list content.IgnoreList) exec.Executor {
 	if len(list) == 0 {
 		return e
 	}
-	return ignoring{e, list}
-}
-
-// Run implements exec.Executor.
-func (e ignoring) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	r, err := e.Executor.Run(ctx, j)
-	return e.mark(r), err
-}
-
-// RunAll implements exec.Executor.
-func (e ignoring) RunAll(ctx context.Context, b exec.Batch) int {
-	ended := b.Ended
-	b.Ended = func(i int, r *exec.Result, err error) { ended(i, e.mark(r), err) }
-	return e.Executor.RunAll(ctx, b)
-}
-
-func (e ignoring) mark(r *exec.Result) *exec.Result {
-	if r != nil {
-		r.Outcome.Ignore(e.list.Match)
-	}
-	return r
+	return taking{e, func(_ context.Context, _ string, r *exec.Result, err error) error {
+		if r != nil {
+			r.Outcome.Ignore(list.Match)
+		}
+		return err
+	}}
 }
 
 // A Settler decides between two endings that an engine reports alike: it gives a run the ending
@@ -267,34 +229,10 @@ func (s Settler) Decorate(e exec.Executor) exec.Executor {
 	if s.known == nil {
 		return e
 	}
-	return settling{e, s}
-}
-
-// settling is an executor that settles the results of another one.
-type settling struct {
-	exec.Executor
-	settler Settler
-}
-
-// Run implements exec.Executor.
-func (e settling) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	r, err := e.Executor.Run(ctx, j)
-	e.settle(j, r, err)
-	return r, err
-}
-
-// RunAll implements exec.Executor.
-func (e settling) RunAll(ctx context.Context, b exec.Batch) int {
-	ended := b.Ended
-	b.Ended = func(i int, r *exec.Result, err error) {
-		e.settle(b.Jobs[i], r, err)
-		ended(i, r, err)
-	}
-	return e.Executor.RunAll(ctx, b)
-}
-
-func (e settling) settle(j exec.Job, r *exec.Result, err error) {
-	if err == nil {
-		e.settler.Settle(j.Source.Name, &r.Outcome)
-	}
+	return taking{e, func(_ context.Context, caseName string, r *exec.Result, err error) error {
+		if err == nil {
+			s.Settle(caseName, &r.Outcome)
+		}
+		return err
+	}}
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Change is a place where two contents differ, as ranges of bytes.
+// A Change is a place where two contents differ, as ranges of bytes or of lines.
 type Change struct{ OldFrom, OldTo, NowFrom, NowTo int }
 
 // An Edit is a change with its owner.
@@ -45,7 +45,7 @@ func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 	isOutside := func(e Edit) bool {
 		return e.OldFrom > e.OldTo || e.OldTo > len(old) || e.NowFrom > e.NowTo || e.NowTo > len(now)
 	}
-	if slices.ContainsFunc(edits, isOutside) || isBinary(old) || isBinary(now) {
+	if slices.ContainsFunc(edits, isOutside) || Binary(old) || Binary(now) {
 		return ""
 	}
 	out := &strings.Builder{}
@@ -53,7 +53,7 @@ func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 	near := around(old, now, edits, at)
 	w := newWindow(near)
 	if w.rows() > s.room {
-		near = near.startingAt(at)
+		near.from = at
 		w = newWindow(near)
 	}
 	if isMarked {
@@ -95,12 +95,6 @@ func (s stretch) own() (changes []Change) {
 		}
 	}
 	return changes
-}
-
-// startingAt drops the edits before one.
-func (s stretch) startingAt(at int) stretch {
-	s.from = at
-	return s
 }
 
 // first returns the first edit that differs in the line in which edit i begins.
@@ -189,61 +183,60 @@ func LineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// linesBefore returns the last n lines of a text that ends with a newline.
-func linesBefore(text []byte, n int) []string {
-	from := len(text)
-	for ; n > 0 && from > 0; n-- {
-		from = LineStart(text, from-1)
+// Back returns the start of the nth line before at, where a line starts, or of the first one.
+func Back(text []byte, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		at = LineStart(text, at-1)
 	}
-	return splitLines(text[from:])
+	return at
 }
 
-func linesAfter(text []byte, n int) []string {
-	to := 0
-	for ; n > 0 && to < len(text); n-- {
-		to = LineEnd(text, to)
+// Forth returns the end of n lines from at on, where a line starts, or of the last one.
+func Forth(text []byte, at, n int) int {
+	for ; n > 0 && at < len(text); n-- {
+		at = LineEnd(text, at)
 	}
-	return splitLines(text[:to])
+	return at
 }
 
-// A hunk is a group of changes whose contexts meet, with that context: lines [oldFrom, oldTo) and
-// [nowFrom, nowTo).
+// A hunk is a group of changes whose contexts meet, with that context: lines [OldFrom, OldTo) and
+// [NowFrom, NowTo).
 type hunk struct {
-	change
-	changes []change
+	Change
+	changes []Change
 }
 
 // hunks groups changes. oldLines is the number of lines of old.
-func hunks(changes []change, context, oldLines int) []hunk {
+func hunks(changes []Change, context, oldLines int) []hunk {
 	var groups []hunk
 	for _, c := range changes {
 		n := len(groups)
-		if n > 0 && c.oldFrom-groups[n-1].oldTo <= 2*context {
+		if n > 0 && c.OldFrom-groups[n-1].OldTo <= 2*context {
 			h := &groups[n-1]
-			h.oldTo, h.nowTo = c.oldTo, c.nowTo
+			h.OldTo, h.NowTo = c.OldTo, c.NowTo
 			h.changes = append(h.changes, c)
 			continue
 		}
-		groups = append(groups, hunk{c, []change{c}})
+		groups = append(groups, hunk{c, []Change{c}})
 	}
 	for i := range groups {
 		h := &groups[i]
 		// Lines around a change are equal, so both sides have the same number.
-		lead, trail := min(context, h.oldFrom), min(context, oldLines-h.oldTo)
-		h.oldFrom, h.nowFrom = h.oldFrom-lead, h.nowFrom-lead
-		h.oldTo, h.nowTo = h.oldTo+trail, h.nowTo+trail
+		lead, trail := min(context, h.OldFrom), min(context, oldLines-h.OldTo)
+		h.OldFrom, h.NowFrom = h.OldFrom-lead, h.NowFrom-lead
+		h.OldTo, h.NowTo = h.OldTo+trail, h.NowTo+trail
 	}
 	return groups
 }
 
-// header returns the line that opens a hunk. before counts the lines cut off at the start of both
-// texts.
-func (c change) header(before int) string {
-	return "@@ -" + lineRange(c.oldFrom, c.oldTo, before) + " +" + lineRange(c.nowFrom, c.nowTo, before) + " @@"
+// header returns the line that opens a hunk. oldBefore and nowBefore count the lines cut off at the
+// start of the texts.
+func (c Change) header(oldBefore, nowBefore int) string {
+	return "@@ -" + lineRange(c.OldFrom, c.OldTo, oldBefore) + " +" + lineRange(c.NowFrom, c.NowTo, nowBefore) + " @@"
 }
 
 // size returns the number of lines of a change on both sides.
-func (c change) size() int { return c.oldTo - c.oldFrom + c.nowTo - c.nowFrom }
+func (c Change) size() int { return c.OldTo - c.OldFrom + c.NowTo - c.NowFrom }
 
 func lineRange(from, to, before int) string {
 	switch to - from {
@@ -266,40 +259,37 @@ type excerpt struct {
 }
 
 func newExcerpt(old, now []byte, context int) excerpt {
-	head := commonPrefix(old, now)
+	head := CommonPrefix(old, now)
 	if head == len(old) && head == len(now) {
 		return excerpt{}
 	}
-	head = bytes.LastIndexByte(old[:head], '\n') + 1
-	tail := commonSuffix(old[head:], now[head:])
-	// The tail begins within a line. Keep the text after the first newline.
-	if i := bytes.IndexByte(old[len(old)-tail:], '\n'); i >= 0 {
-		tail -= i + 1
-	} else {
-		tail = 0
-	}
-	for range context {
-		if head > 0 {
-			head = bytes.LastIndexByte(old[:head-1], '\n') + 1
-		}
-		if i := bytes.IndexByte(old[len(old)-tail:], '\n'); i >= 0 {
-			tail -= i + 1
-		} else {
-			tail = 0
-		}
-	}
+	head = LineStart(old, head)
+	// The equal end begins within a line. Keep the text after the first newline.
+	end := LineEnd(old, len(old)-CommonSuffix(old[head:], now[head:]))
+	head, end = Back(old, head, context), Forth(old, end, context)
 	return excerpt{
-		old:    old[head : len(old)-tail],
-		now:    now[head : len(now)-tail],
+		old:    old[head:end],
+		now:    now[head : len(now)-len(old)+end],
 		before: bytes.Count(old[:head], []byte("\n")),
 		start:  head,
 	}
 }
 
-// The first loop runs at memory speed, which pays off for texts of many megabytes.
+// changes returns the changes between both sides, in lines. Sides of very many lines have one change.
+func (e excerpt) changes() []Change {
+	old, now := CountLines(e.old), CountLines(e.now)
+	if old+now > comparedLinesMax {
+		return []Change{{0, old, 0, now}}
+	}
+	return compareLines(SplitLines(e.old), SplitLines(e.now))
+}
+
+// stride is the step of the first loop over two contents. It runs at memory speed, which pays off for
+// texts of many megabytes.
 const stride = 1 << 12
 
-func commonPrefix(a, b []byte) int {
+// CommonPrefix returns the number of bytes with which both contents begin.
+func CommonPrefix(a, b []byte) int {
 	n, limit := 0, min(len(a), len(b))
 	for n+stride <= limit && bytes.Equal(a[n:n+stride], b[n:n+stride]) {
 		n += stride
@@ -310,7 +300,8 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-func commonSuffix(a, b []byte) int {
+// CommonSuffix returns the number of bytes with which both contents end.
+func CommonSuffix(a, b []byte) int {
 	n, limit := 0, min(len(a), len(b))
 	for n+stride <= limit && bytes.Equal(a[len(a)-n-stride:len(a)-n], b[len(b)-n-stride:len(b)-n]) {
 		n += stride
@@ -321,8 +312,8 @@ func commonSuffix(a, b []byte) int {
 	return n
 }
 
-// splitLines cuts text after each newline.
-func splitLines(text []byte) []string {
+// SplitLines cuts text after each newline.
+func SplitLines(text []byte) []string {
 	lines := make([]string, 0, CountLines(text))
 	for line := range strings.Lines(string(text)) {
 		lines = append(lines, line)
@@ -332,19 +323,23 @@ func splitLines(text []byte) []string {
 
 // CountLines counts the lines of text, including a last line without a newline.
 func CountLines(text []byte) int {
-	n := bytes.Count(text, []byte("\n"))
+	return bytes.Count(text, []byte("\n")) + lacksNewline(text)
+}
+
+// lacksNewline returns 1 if the last line of a text has no newline, else 0.
+func lacksNewline[T []byte | string](text T) int {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
-		n++
+		return 1
 	}
-	return n
+	return 0
 }
 
 // sampleBytes is how much of a content is searched for bytes that are rare in text.
 const sampleBytes = 8 << 10
 
-// isBinary guesses whether people prefer hex for a content: it has a NUL, or more than a third of
+// Binary guesses whether people prefer hex for a content: it has a NUL, or more than a third of
 // its beginning is neither UTF-8 nor printable.
-func isBinary(content []byte) bool {
+func Binary(content []byte) bool {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return true
 	}

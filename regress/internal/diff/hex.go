@@ -27,14 +27,14 @@ func (s *sheet) writeBytes(old, now []byte) {
 	}
 	s.writeText(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
 	for _, c := range changes {
-		s.writeText(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.oldFrom, c.oldTo), byteRange(c.nowFrom, c.nowTo)))
-		before, after := floor(c.oldFrom), ceil(c.oldTo)
+		s.writeText(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.OldFrom, c.OldTo), byteRange(c.NowFrom, c.NowTo)))
+		before, after := floor(c.OldFrom), ceil(c.OldTo)
 		s.writeHexRow(' ', old, before-rowBytes)
 		if len(old) == len(now) {
 			s.writeHexPairs(old, now, before, after)
 		} else {
-			s.writeHexRows('-', old, c.oldFrom, c.oldTo)
-			s.writeHexRows('+', now, c.nowFrom, c.nowTo)
+			s.writeHexRows('-', old, c.OldFrom, c.OldTo)
+			s.writeHexRows('+', now, c.NowFrom, c.NowTo)
 		}
 		s.writeHexRow(' ', old, after)
 	}
@@ -48,26 +48,22 @@ func byteRange(from, to int) string {
 }
 
 // byteChanges returns the ranges in which two contents differ, with close ranges joined.
-func byteChanges(old, now []byte) []change {
-	head := commonPrefix(old, now)
-	tail := commonSuffix(old[head:], now[head:])
+func byteChanges(old, now []byte) []Change {
+	head := CommonPrefix(old, now)
+	tail := CommonSuffix(old[head:], now[head:])
 	o, n := old[head:len(old)-tail], now[head:len(now)-tail]
-	var script []lcs.Diff
+	script := []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
 	switch {
 	case len(old) == len(now):
 		script = samePlaces(o, n)
-	case len(o) == 0, len(n) == 0:
-		script = []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
-	case len(o) <= alignedBytesMax && len(n) <= alignedBytesMax:
+	case min(len(o), len(n)) > 0 && max(len(o), len(n)) <= alignedBytesMax:
 		script = lcs.DiffBytes(o, n)
-	default:
-		script = []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
 	}
-	var changes []change
+	var changes []Change
 	for _, d := range script {
-		c := change{head + d.Start, head + d.End, head + d.ReplStart, head + d.ReplEnd}
-		if k := len(changes); k > 0 && floor(c.oldFrom)-ceil(changes[k-1].oldTo) <= 2*rowBytes {
-			changes[k-1].oldTo, changes[k-1].nowTo = c.oldTo, c.nowTo
+		c := Change{head + d.Start, head + d.End, head + d.ReplStart, head + d.ReplEnd}
+		if k := len(changes); k > 0 && floor(c.OldFrom)-ceil(changes[k-1].OldTo) <= 2*rowBytes {
+			changes[k-1].OldTo, changes[k-1].NowTo = c.OldTo, c.NowTo
 			continue
 		}
 		changes = append(changes, c)
@@ -134,9 +130,6 @@ func (s *sheet) writeHexRow(sign byte, content []byte, at int) {
 	s.writeText(fmt.Sprintf("%c%08x  %-49s |%s|", sign, at, hex.String(), text.String()))
 }
 
-// A change replaces old lines [oldFrom, oldTo) by now lines [nowFrom, nowTo).
-type change struct{ oldFrom, oldTo, nowFrom, nowTo int }
-
 // exactEdits is the number of inserted and deleted lines up to which lcs finds the shortest script.
 // Beyond it lcs gives up, and the rest becomes one large replacement.
 const exactEdits = 100
@@ -148,43 +141,43 @@ const anchorLevels = 8
 // A matcher collects the changes from old to now, in order.
 type matcher struct {
 	old, now []string
-	changes  []change
+	changes  []Change
 }
 
 // compareLines returns the changes from old to now. lcs alone is exact and cheap for few changes.
 // With many, anchors guide it: lines that each side has exactly once. One changed habit of a code
 // generator makes many changes in every file.
-func compareLines(old, now []string) []change {
+func compareLines(old, now []string) []Change {
 	m := matcher{old: old, now: now}
-	m.match(change{0, len(old), 0, len(now)}, anchorLevels)
+	m.match(Change{0, len(old), 0, len(now)}, anchorLevels)
 	return m.changes
 }
 
 // match collects the changes within the region r.
-func (m *matcher) match(r change, levels int) {
+func (m *matcher) match(r Change, levels int) {
 	r = m.shrink(r)
-	if r.oldFrom == r.oldTo || r.nowFrom == r.nowTo {
+	if r.OldFrom == r.OldTo || r.NowFrom == r.NowTo {
 		m.add(r)
 		return
 	}
-	script := lcs.DiffLines(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
+	script := lcs.DiffLines(m.old[r.OldFrom:r.OldTo], m.now[r.NowFrom:r.NowTo])
 	var anchors []anchor.Pair
 	if levels > 0 && countEdits(script) > exactEdits {
-		anchors = anchor.Between(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
+		anchors = anchor.Between(m.old[r.OldFrom:r.OldTo], m.now[r.NowFrom:r.NowTo])
 	}
 	if len(anchors) == 0 {
 		for _, d := range script {
-			m.add(change{r.oldFrom + d.Start, r.oldFrom + d.End, r.nowFrom + d.ReplStart, r.nowFrom + d.ReplEnd})
+			m.add(Change{r.OldFrom + d.Start, r.OldFrom + d.End, r.NowFrom + d.ReplStart, r.NowFrom + d.ReplEnd})
 		}
 		return
 	}
 	next := r
 	for _, a := range anchors {
-		next.oldTo, next.nowTo = r.oldFrom+a.Old, r.nowFrom+a.Now
+		next.OldTo, next.NowTo = r.OldFrom+a.Old, r.NowFrom+a.Now
 		m.match(next, levels-1)
-		next.oldFrom, next.nowFrom = next.oldTo+1, next.nowTo+1
+		next.OldFrom, next.NowFrom = next.OldTo+1, next.NowTo+1
 	}
-	next.oldTo, next.nowTo = r.oldTo, r.nowTo
+	next.OldTo, next.NowTo = r.OldTo, r.NowTo
 	m.match(next, levels-1)
 }
 
@@ -196,27 +189,29 @@ func countEdits(script []lcs.Diff) (n int) {
 }
 
 // shrink removes equal lines from both ends of a region.
-func (m *matcher) shrink(r change) change {
-	for r.oldFrom < r.oldTo && r.nowFrom < r.nowTo && m.old[r.oldFrom] == m.now[r.nowFrom] {
-		r.oldFrom++
-		r.nowFrom++
+func (m *matcher) shrink(r Change) Change {
+	for r.OldFrom < r.OldTo && r.NowFrom < r.NowTo && m.old[r.OldFrom] == m.now[r.NowFrom] {
+		r.OldFrom++
+		r.NowFrom++
 	}
-	for r.oldFrom < r.oldTo && r.nowFrom < r.nowTo && m.old[r.oldTo-1] == m.now[r.nowTo-1] {
-		r.oldTo--
-		r.nowTo--
+	for r.OldFrom < r.OldTo && r.NowFrom < r.NowTo && m.old[r.OldTo-1] == m.now[r.NowTo-1] {
+		r.OldTo--
+		r.NowTo--
 	}
 	return r
 }
 
-func (m *matcher) add(c change) {
-	if c.oldFrom == c.oldTo && c.nowFrom == c.nowTo {
-		return
+func (m *matcher) add(c Change) {
+	if c.size() > 0 {
+		m.changes = Append(m.changes, c)
 	}
-	if n := len(m.changes); n > 0 {
-		if last := &m.changes[n-1]; last.oldTo == c.oldFrom && last.nowTo == c.nowFrom {
-			last.oldTo, last.nowTo = c.oldTo, c.nowTo
-			return
-		}
+}
+
+// Append adds a change behind others, or extends the last one that it touches.
+func Append(changes []Change, c Change) []Change {
+	if n := len(changes); n > 0 && changes[n-1].OldTo == c.OldFrom && changes[n-1].NowTo == c.NowFrom {
+		changes[n-1].OldTo, changes[n-1].NowTo = c.OldTo, c.NowTo
+		return changes
 	}
-	m.changes = append(m.changes, c)
+	return append(changes, c)
 }

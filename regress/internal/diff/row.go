@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bufio"
 	"strings"
 	"unicode/utf8"
 
@@ -98,7 +97,7 @@ const leadBytes = 40
 func pairRows(old, now string, columns int) (o, n row) {
 	from := 0
 	if len(old) > columns || len(now) > columns {
-		if same := commonPrefix([]byte(old), []byte(now)); same > columns/2 {
+		if same := CommonPrefix([]byte(old), []byte(now)); same > columns/2 {
 			from = max(0, same-leadBytes)
 			for from > 0 && !utf8.RuneStart(old[from]) {
 				from--
@@ -195,45 +194,39 @@ func (r *row) isMarked(i int) bool {
 	return len(r.marked) > 0 && r.marked[0].from <= i
 }
 
-// Binary guesses whether people prefer hex for a content.
-func Binary(content []byte) bool { return isBinary(content) }
-
 // Hex returns the differences of two contents as rows of hex within the limits.
 func Hex(old, now []byte, l Limits) string {
 	var b strings.Builder
-	s := &sheet{w: bufio.NewWriter(&b), paint: func(line string) string { return line }, room: l.withDefaults().Lines}
+	s := newSheet(&b, l.withDefaults().Lines, 0, false)
 	s.writeBytes(old, now)
 	s.w.Flush() // a strings.Builder takes everything
 	return b.String()
 }
 
-// Changes returns the changes between two texts, in whole lines and in order. Texts of very many
-// lines have one change, from the first difference to the last.
-func Changes(old, now []byte) []Change {
+// Changes returns the changes between two texts as ranges of bytes, in whole lines and in order. Texts
+// of very many lines have one change, from the first difference to the last.
+func Changes(old, now []byte) (changes []Change) {
 	e := newExcerpt(old, now, 0)
-	if len(e.old) == 0 && len(e.now) == 0 {
-		return nil
-	}
-	head := headOf(old, now)
-	if CountLines(e.old)+CountLines(e.now) > comparedLinesMax {
-		return []Change{{head, head + len(e.old), head, head + len(e.now)}}
-	}
-	a, b := splitLines(e.old), splitLines(e.now)
-	var changes []Change
-	var at change // lines
-	from, nowFrom := head, head
-	for _, c := range compareLines(a, b) {
-		from += bytesOf(a[at.oldTo:c.oldFrom])
-		nowFrom += bytesOf(b[at.nowTo:c.nowFrom])
-		to, nowTo := from+bytesOf(a[c.oldFrom:c.oldTo]), nowFrom+bytesOf(b[c.nowFrom:c.nowTo])
-		changes = append(changes, Change{from, to, nowFrom, nowTo})
-		at, from, nowFrom = c, to, nowTo
+	var last Change // lines
+	at := Change{OldTo: e.start, NowTo: e.start}
+	for _, c := range e.changes() {
+		at.OldFrom, at.NowFrom = Forth(old, at.OldTo, c.OldFrom-last.OldTo), Forth(now, at.NowTo, c.NowFrom-last.NowTo)
+		at.OldTo, at.NowTo = Forth(old, at.OldFrom, c.OldTo-c.OldFrom), Forth(now, at.NowFrom, c.NowTo-c.NowFrom)
+		changes, last = append(changes, at), c
 	}
 	return changes
 }
 
-// headOf returns the length in bytes of the equal lines at the start of both texts.
-func headOf(old, now []byte) int { return LineStart(old, commonPrefix(old, now)) }
+// ChangedLines is Changes as ranges of lines.
+func ChangedLines(old, now []byte) []Change {
+	e := newExcerpt(old, now, 0)
+	changes := e.changes()
+	for i := range changes {
+		c := &changes[i]
+		*c = Change{c.OldFrom + e.before, c.OldTo + e.before, c.NowFrom + e.before, c.NowTo + e.before}
+	}
+	return changes
+}
 
 func bytesOf(lines []string) (n int) {
 	for _, line := range lines {

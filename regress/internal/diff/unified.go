@@ -5,7 +5,7 @@ package diff
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -22,17 +22,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Lines == 0 {
-		l.Lines = 12
-	}
-	if l.Columns == 0 {
-		l.Columns = 200
-	}
-	if l.Context == 0 {
-		l.Context = 3
-	}
-	l.Lines = max(l.Lines, 4)
-	return l
+	return Limits{max(4, cmp.Or(l.Lines, 12)), cmp.Or(l.Columns, 200), cmp.Or(l.Context, 3)}
 }
 
 // Unified returns a unified diff of two texts within the limits, and the number of lines of the
@@ -42,7 +32,7 @@ func (l Limits) withDefaults() Limits {
 // Time and memory are bounded. The equal head and tail are never split into lines. If the rest is
 // too large to compare, the diff reports that and shows where the difference begins.
 func Unified(old, now []byte, l Limits) (text string, hidden int, binary bool) {
-	if isBinary(old) || isBinary(now) {
+	if Binary(old) || Binary(now) {
 		return "", 0, true
 	}
 	l = l.withDefaults()
@@ -54,20 +44,16 @@ func Unified(old, now []byte, l Limits) (text string, hidden int, binary bool) {
 }
 
 // Full writes the whole diff of two contents, in hex if they are not text.
-func Full(w io.Writer, old, now []byte, colour bool) error {
-	s := newSheet(w, math.MaxInt, math.MaxInt, colour)
-	if isBinary(old) || isBinary(now) {
-		s.writeBytes(old, now)
-	} else {
-		s.writeTexts(old, now, Limits{}.withDefaults().Context)
-	}
-	return s.w.Flush()
-}
+func Full(w io.Writer, old, now []byte, colour bool) error { return full(w, old, now, nil, colour) }
 
 // FullMarked is Full in colour. In changed lines it marks what the edits replace.
 func FullMarked(w io.Writer, old, now []byte, edits []Change) error {
-	s := newSheet(w, math.MaxInt, math.MaxInt, true)
-	if isBinary(old) || isBinary(now) {
+	return full(w, old, now, edits, true)
+}
+
+func full(w io.Writer, old, now []byte, edits []Change, colour bool) error {
+	s := newSheet(w, math.MaxInt, math.MaxInt, colour)
+	if Binary(old) || Binary(now) {
 		s.writeBytes(old, now)
 	} else {
 		s.edits = edits
@@ -131,15 +117,15 @@ func (s *sheet) writeTexts(old, now []byte, context int) (total int) {
 	if n := CountLines(e.old) + CountLines(e.now); n > comparedLinesMax {
 		return s.writeUncompared(old, now)
 	}
-	oldLines, nowLines := splitLines(e.old), splitLines(e.now)
+	oldLines, nowLines := SplitLines(e.old), SplitLines(e.now)
 	s.oldMarks, s.nowMarks = newMarkers(s.edits, e.start, e.start)
 	full := false
 	for _, h := range hunks(compareLines(oldLines, nowLines), context, len(oldLines)) {
 		total += h.rows(oldLines, nowLines)
 		// A hunk is not begun without room for its changes.
-		lead := h.changes[0].oldFrom - h.oldFrom
+		lead := h.changes[0].OldFrom - h.OldFrom
 		if full = full || s.shown > 0 && s.room < lead+3; !full {
-			s.writeText(h.header(e.before))
+			s.writeText(h.header(e.before, e.before))
 			s.writeHunk(h, oldLines, nowLines)
 		}
 	}
@@ -148,33 +134,33 @@ func (s *sheet) writeTexts(old, now []byte, context int) (total int) {
 
 // rows counts the lines of h in a whole diff.
 func (h hunk) rows(old, now []string) int {
-	n := 1 + h.oldTo - h.oldFrom
+	n := 1 + h.OldTo - h.OldFrom
 	for _, c := range h.changes {
-		n += c.nowTo - c.nowFrom
-		n += lacksNewline(old[c.oldFrom:c.oldTo]) + lacksNewline(now[c.nowFrom:c.nowTo])
+		n += c.NowTo - c.NowFrom
+		n += lacksNewline(lastOf(old[c.OldFrom:c.OldTo])) + lacksNewline(lastOf(now[c.NowFrom:c.NowTo]))
 	}
 	last := h.changes[len(h.changes)-1]
-	return n + lacksNewline(old[last.oldTo:h.oldTo])
+	return n + lacksNewline(lastOf(old[last.OldTo:h.OldTo]))
 }
 
-func lacksNewline(lines []string) int {
-	if len(lines) > 0 && !strings.HasSuffix(lines[len(lines)-1], "\n") {
-		return 1
+func lastOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
 	}
-	return 0
+	return lines[len(lines)-1]
 }
 
 func (s *sheet) writeHunk(h hunk, old, now []string) {
-	at := h.oldFrom
+	at := h.OldFrom
 	for _, c := range h.changes {
-		s.writeContext(old[at:c.oldFrom])
-		was, is := rowPairs(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo], s.columns)
-		s.oldMarks.mark(was, old, c.oldFrom)
-		s.nowMarks.mark(is, now, c.nowFrom)
+		s.writeContext(old[at:c.OldFrom])
+		was, is := rowPairs(old[c.OldFrom:c.OldTo], now[c.NowFrom:c.NowTo], s.columns)
+		s.oldMarks.mark(was, old, c.OldFrom)
+		s.nowMarks.mark(is, now, c.NowFrom)
 		s.writeBlock(was, is)
-		at = c.oldTo
+		at = c.OldTo
 	}
-	s.writeContext(old[at:h.oldTo])
+	s.writeContext(old[at:h.OldTo])
 }
 
 func (s *sheet) writeContext(lines []string) {
@@ -183,28 +169,32 @@ func (s *sheet) writeContext(lines []string) {
 	}
 }
 
-// writeBlock writes replaced lines and their replacement. Without room for all, both sides get a share,
-// because one side alone shows little.
+// writeBlock writes replaced lines and their replacement.
 func (s *sheet) writeBlock(old, now []row) {
 	if s.room == 0 {
 		return
 	}
-	showOld, showNow := len(old), len(now)
-	if s.room < len(old)+len(now) {
-		showOld = min(len(old), max((s.room+1)/2, s.room-len(now)))
-		showNow = min(len(now), s.room-showOld)
-	}
+	showOld, showNow := s.shares(len(old), len(now))
 	for _, r := range old[:showOld] {
 		s.writeRow(r)
 	}
-	if left := len(old) - showOld; left > 0 {
-		s.writeRemark("%s taken out", readable.Count(left, "more line"))
-	}
+	s.writeLeftOut(len(old)-showOld, "taken out")
 	for _, r := range now[:showNow] {
 		s.writeRow(r)
 	}
-	if left := len(now) - showNow; left > 0 {
-		s.writeRemark("%s put in", readable.Count(left, "more line"))
+	s.writeLeftOut(len(now)-showNow, "put in")
+}
+
+// shares returns how many lines of a block are written. Without room for all, both sides get a share,
+// because one side alone shows little.
+func (s *sheet) shares(old, now int) (showOld, showNow int) {
+	showOld = min(old, max((s.room+1)/2, s.room-now))
+	return showOld, min(now, s.room-showOld)
+}
+
+func (s *sheet) writeLeftOut(lines int, what string) {
+	if lines > 0 {
+		s.writeRemark("%s %s", readable.Count(lines, "more line"), what)
 	}
 }
 
@@ -234,35 +224,20 @@ func (s *sheet) writeUncompared(old, now []byte) (total int) {
 	oldLines, nowLines := CountLines(e.old), CountLines(e.now)
 	s.writeRemark("too large for a diff: all that differs lies within %s lines, the first is line %s",
 		readable.Number(max(oldLines, nowLines)), readable.Number(e.before+1))
-	all := change{0, oldLines, 0, nowLines}
-	s.writeText(all.header(e.before))
-	shareOld := min(oldLines, max((s.room+1)/2, s.room-nowLines))
-	s.writeLines('-', e.old, shareOld)
-	if left := oldLines - shareOld; left > 0 {
-		s.writeRemark("%s taken out", readable.Count(left, "more line"))
-	}
-	shareNow := min(nowLines, s.room)
-	s.writeLines('+', e.now, shareNow)
-	if left := nowLines - shareNow; left > 0 {
-		s.writeRemark("%s put in", readable.Count(left, "more line"))
-	}
-	return 1 + oldLines + nowLines + endsText(e.old) + endsText(e.now)
-}
-
-func endsText(text []byte) int {
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		return 1
-	}
-	return 0
+	all := Change{0, oldLines, 0, nowLines}
+	s.writeText(all.header(e.before, e.before))
+	showOld, showNow := s.shares(oldLines, nowLines)
+	s.writeLines('-', e.old, showOld)
+	s.writeLeftOut(oldLines-showOld, "taken out")
+	s.writeLines('+', e.now, showNow)
+	s.writeLeftOut(nowLines-showNow, "put in")
+	return 1 + oldLines + nowLines + lacksNewline(e.old) + lacksNewline(e.now)
 }
 
 // writeLines writes the first n lines of text without splitting all of it.
 func (s *sheet) writeLines(sign byte, text []byte, n int) {
 	for ; n > 0 && s.room > 0; n-- {
-		end := len(text)
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			end = i + 1
-		}
+		end := LineEnd(text, 0)
 		s.writeRow(row{sign: sign, line: string(text[:end])})
 		text = text[end:]
 	}

@@ -97,7 +97,7 @@ func drawText(t *rapid.T, label string) string {
 func TestChangesRebuildTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, now := drawText(t, "old"), drawText(t, "now")
-		if got := rebuild(splitLines([]byte(old)), splitLines([]byte(now))); got != now {
+		if got := rebuild(SplitLines([]byte(old)), SplitLines([]byte(now))); got != now {
 			t.Fatalf("%q → %q rebuilds %q", old, now, got)
 		}
 	})
@@ -135,9 +135,9 @@ func rebuild(old, now []string) string {
 	var b strings.Builder
 	at := 0
 	for _, c := range compareLines(old, now) {
-		b.WriteString(strings.Join(old[at:c.oldFrom], ""))
-		b.WriteString(strings.Join(now[c.nowFrom:c.nowTo], ""))
-		at = c.oldTo
+		b.WriteString(strings.Join(old[at:c.OldFrom], ""))
+		b.WriteString(strings.Join(now[c.NowFrom:c.NowTo], ""))
+		at = c.OldTo
 	}
 	return b.String() + strings.Join(old[at:], "")
 }

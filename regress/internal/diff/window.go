@@ -13,7 +13,7 @@ import (
 // A window holds the lines of both texts, old and now, around some edits.
 type window struct {
 	texts   [2]windowText
-	changes []change // of lines
+	changes []Change // of lines
 	// others are the owners of other edits: in lines with the signs < and >, and in lines with -
 	// and +.
 	others [2]map[string]bool
@@ -29,13 +29,14 @@ type windowText struct {
 
 func newWindow(s stretch) *window {
 	w := &window{others: [2]map[string]bool{{}, {}}}
-	lead, trail := bytesOf(linesBefore(s.equal(s.from), excerptContext)), bytesOf(linesAfter(s.equal(s.to), excerptContext))
+	before, after := s.equal(s.from), s.equal(s.to)
+	lead, trail := len(before)-Back(before, len(before), excerptContext), Forth(after, 0, excerptContext)
 	from, to := s.lines(s.from, s.to)
 	for i, text := range s.texts {
 		t := &w.texts[i]
 		start := from[i] - lead
 		t.start = start
-		t.before, t.lines = CountLines(text[:start]), splitLines(text[start:to[i]+trail])
+		t.before, t.lines = CountLines(text[:start]), SplitLines(text[start:to[i]+trail])
 		for _, line := range t.lines {
 			start += len(line)
 			t.ends = append(t.ends, start)
@@ -68,7 +69,7 @@ func (w *window) compare(s stretch, i, j int) {
 		at[t] = w.texts[t].between(from[t], to[t], all)
 	}
 	for _, c := range compareLines(w.texts[0].lines[at[0][0]:at[0][1]], w.texts[1].lines[at[1][0]:at[1][1]]) {
-		w.changes = append(w.changes, change{at[0][0] + c.oldFrom, at[0][0] + c.oldTo, at[1][0] + c.nowFrom, at[1][0] + c.nowTo})
+		w.changes = append(w.changes, Change{at[0][0] + c.OldFrom, at[0][0] + c.OldTo, at[1][0] + c.NowFrom, at[1][0] + c.NowTo})
 	}
 }
 
@@ -145,31 +146,31 @@ func (w *window) write(s *sheet) {
 }
 
 // isOwn reports whether an own edit of the window differs in the lines of a change.
-func (w *window) isOwn(c change) bool {
+func (w *window) isOwn(c Change) bool {
 	isOwn := func(by []string) bool { return slices.Contains(by, "") }
-	return slices.ContainsFunc(w.texts[0].by[c.oldFrom:c.oldTo], isOwn) || slices.ContainsFunc(w.texts[1].by[c.nowFrom:c.nowTo], isOwn)
+	return slices.ContainsFunc(w.texts[0].by[c.OldFrom:c.OldTo], isOwn) || slices.ContainsFunc(w.texts[1].by[c.NowFrom:c.NowTo], isOwn)
 }
 
 // writeHunk writes a hunk and returns the number of its changed lines without room.
 func (w *window) writeHunk(s *sheet, h hunk) (left int) {
 	if s.room > 0 {
-		fmt.Fprintln(s.w, s.paint("@@ -"+lineRange(h.oldFrom, h.oldTo, w.texts[0].before)+" +"+lineRange(h.nowFrom, h.nowTo, w.texts[1].before)+" @@"))
+		fmt.Fprintln(s.w, s.paint(h.header(w.texts[0].before, w.texts[1].before)))
 	}
-	at := h.oldFrom
+	at := h.OldFrom
 	for _, c := range h.changes {
-		s.writeContext(w.texts[0].lines[at:c.oldFrom])
-		if at = c.oldTo; s.room == 0 {
+		s.writeContext(w.texts[0].lines[at:c.OldFrom])
+		if at = c.OldTo; s.room == 0 {
 			left += c.size()
 			continue
 		}
-		old, now := rowPairs(w.texts[0].lines[c.oldFrom:c.oldTo], w.texts[1].lines[c.nowFrom:c.nowTo], s.columns)
-		s.oldMarks.mark(old, w.texts[0].lines, c.oldFrom)
-		s.nowMarks.mark(now, w.texts[1].lines, c.nowFrom)
-		w.signRows(old, w.texts[0].by[c.oldFrom:c.oldTo], '<')
-		w.signRows(now, w.texts[1].by[c.nowFrom:c.nowTo], '>')
+		old, now := rowPairs(w.texts[0].lines[c.OldFrom:c.OldTo], w.texts[1].lines[c.NowFrom:c.NowTo], s.columns)
+		s.oldMarks.mark(old, w.texts[0].lines, c.OldFrom)
+		s.nowMarks.mark(now, w.texts[1].lines, c.NowFrom)
+		w.signRows(old, w.texts[0].by[c.OldFrom:c.OldTo], '<')
+		w.signRows(now, w.texts[1].by[c.NowFrom:c.NowTo], '>')
 		s.writeBlock(old, now)
 	}
-	s.writeContext(w.texts[0].lines[at:h.oldTo])
+	s.writeContext(w.texts[0].lines[at:h.OldTo])
 	return left
 }
 

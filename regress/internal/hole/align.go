@@ -15,13 +15,9 @@ type other struct {
 
 // compareWith aligns a text with the first one.
 func compareWith(first, text []byte) other {
-	a, b := lineStarts(first), lineStarts(text)
-	o := other{lines: splitLines(text), changes: diff.Changes(first, text)}
-	for i, c := range o.changes {
-		o.changes[i] = diff.Change{OldFrom: lineAt(a, c.OldFrom), OldTo: lineAt(a, c.OldTo), NowFrom: lineAt(b, c.NowFrom), NowTo: lineAt(b, c.NowTo)}
-	}
+	o := other{lines: diff.SplitLines(text), changes: diff.ChangedLines(first, text)}
 	if unequal(o.changes) > 0 {
-		o.alignByShape(splitLines(first))
+		o.alignByShape(diff.SplitLines(first))
 	}
 	return o
 }
@@ -46,66 +42,51 @@ func (o *other) alignByShape(first []string) {
 	if len(old)+len(now) > shapedMax {
 		return
 	}
-	a, b := text(shapesIn(old)), text(shapesIn(now))
-	aligned := other{lines: now}
-	starts, ends := lineStarts([]byte(a)), lineStarts([]byte(b))
+	var aligned []diff.Change
 	next, shift := 0, 0
 	same := func(until int) { // lines of the same shapes
 		for ; next < until; next++ {
 			if old[next] != now[next+shift] {
-				aligned.add(diff.Change{OldFrom: next, OldTo: next + 1, NowFrom: next + shift, NowTo: next + shift + 1})
+				aligned = diff.Append(aligned, diff.Change{OldFrom: next, OldTo: next + 1, NowFrom: next + shift, NowTo: next + shift + 1})
 			}
 		}
 	}
-	for _, c := range diff.Changes([]byte(a), []byte(b)) {
-		c = diff.Change{OldFrom: lineAt(starts, c.OldFrom), OldTo: lineAt(starts, c.OldTo), NowFrom: lineAt(ends, c.NowFrom), NowTo: lineAt(ends, c.NowTo)}
+	for _, c := range diff.ChangedLines([]byte(text(shapesIn(old))), []byte(text(shapesIn(now)))) {
 		same(c.OldFrom)
-		aligned.add(c)
+		aligned = diff.Append(aligned, c)
 		next, shift = c.OldTo, c.NowTo-c.OldTo
 	}
 	same(len(old))
-	if unequal(aligned.changes) >= unequal(o.changes) {
+	if unequal(aligned) >= unequal(o.changes) {
 		return
 	}
-	o.changes = aligned.changes
+	o.changes = aligned
 	for i := range o.changes {
 		c := &o.changes[i]
 		c.OldFrom, c.OldTo, c.NowFrom, c.NowTo = c.OldFrom+from.OldFrom, c.OldTo+from.OldFrom, c.NowFrom+from.NowFrom, c.NowTo+from.NowFrom
 	}
 }
 
-// add adds a change, or extends the last one that it touches.
-func (o *other) add(c diff.Change) {
-	if n := len(o.changes); n > 0 && o.changes[n-1].OldTo == c.OldFrom && o.changes[n-1].NowTo == c.NowFrom {
-		o.changes[n-1].OldTo, o.changes[n-1].NowTo = c.OldTo, c.NowTo
-		return
-	}
-	o.changes = append(o.changes, c)
-}
-
 // startOf returns where a region that starts at a line of the first text starts in the other one.
 // Lines that are put in there belong to the region.
 func (o *other) startOf(line int) int {
-	shift := 0
-	for _, c := range o.changes {
-		if c.OldTo > line || c.OldFrom == line {
-			break
-		}
-		shift = c.NowTo - c.OldTo
-	}
-	return line + shift
+	return o.place(line, func(c diff.Change) bool { return c.OldTo > line || c.OldFrom == line })
 }
 
 // endOf returns where a region that ends at a line of the first text ends in the other one.
 func (o *other) endOf(line int) int {
-	shift := 0
-	for _, c := range o.changes {
-		if c.OldTo > line {
-			break
+	return o.place(line, func(c diff.Change) bool { return c.OldTo > line })
+}
+
+// place returns where a line of the first text is in the other one, before the first change that is
+// behind it.
+func (o *other) place(line int, isBehind func(diff.Change) bool) int {
+	for _, c := range slices.Backward(o.changes) {
+		if !isBehind(c) {
+			return line + c.NowTo - c.OldTo
 		}
-		shift = c.NowTo - c.OldTo
 	}
-	return line + shift
+	return line
 }
 
 // A bag counts texts without their order.
@@ -157,30 +138,6 @@ func (b *balance) add(items []string, by int) {
 			b.off--
 		}
 	}
-}
-
-// splitLines cuts text after each newline.
-func splitLines(text []byte) []string {
-	lines := make([]string, 0, diff.CountLines(text))
-	for line := range strings.Lines(string(text)) {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// lineStarts returns where each line starts, and the end of the text.
-func lineStarts(text []byte) []int {
-	starts := []int{0}
-	for at := 0; at < len(text); {
-		at = diff.LineEnd(text, at)
-		starts = append(starts, at)
-	}
-	return starts
-}
-
-func lineAt(starts []int, at int) int {
-	i, _ := slices.BinarySearch(starts, at)
-	return i
 }
 
 // text joins lines.

@@ -33,7 +33,7 @@ func Find(texts ...[]byte) *Pattern {
 			return p
 		}
 	}
-	p.elements = newBuilder(splitLines(texts[0]), texts).build()
+	p.elements = newBuilder(diff.SplitLines(texts[0]), texts).build()
 	longest := 0
 	for _, text := range texts {
 		longest = max(longest, diff.CountLines(text))
@@ -77,7 +77,7 @@ func (p *Pattern) Fits(text []byte) bool {
 	if p.whole {
 		return true
 	}
-	return fitLines(p.elements, splitLines(text))
+	return fitLines(p.elements, diff.SplitLines(text))
 }
 
 // A region is a range of lines of the first text in which some text differs.
@@ -174,14 +174,10 @@ func (b *builder) add(i int) (next int) {
 			return b.addAll(i, lines)
 		}
 	}
-	if end := b.balanced(i, reach, wholeLines); end > i {
-		return b.addOrder(i, end, shuffled)
-	}
-	if end := b.balanced(i, reach, shapes); end > i {
-		return b.addOrder(i, end, shuffled)
-	}
-	if end := b.balanced(i, reach, words); end > i {
-		return b.addOrder(i, end, mixed)
+	for kind, order := range [itemKinds]elementKind{wholeLines: shuffled, shapes: shuffled, words: mixed} {
+		if end := b.balanced(i, reach, items(kind)); end > i {
+			return b.addOrder(i, end, order)
+		}
 	}
 	if lines != nil {
 		return b.addAll(i, lines)
@@ -293,10 +289,7 @@ func (b *builder) addFixed(to int) {
 // elementsOf returns an element for each line of a region that has as many lines in all texts.
 func elementsOf(r *region) (list []element) {
 	for at, line := range r.alternatives[0] {
-		lines := make([]string, len(r.alternatives))
-		for k := range lines {
-			lines[k] = r.alternatives[k][at]
-		}
+		lines := column(r.alternatives, at)
 		e := element{kind: varied, from: r.from + at, lines: r.alternatives[0][at : at+1]}
 		if !slices.ContainsFunc(lines, func(other string) bool { return other != line }) {
 			e.kind = fixed

@@ -159,13 +159,13 @@ func sameTokens(lines [][]token, from, to int) bool {
 	return !slices.ContainsFunc(lines[1:], func(line []token) bool { return !b.equals(textsOf(line[from:to])) })
 }
 
-// column returns the token at a place of each line.
-func column(lines [][]token, at int) []token {
-	tokens := make([]token, len(lines))
-	for i, line := range lines {
-		tokens[i] = line[at]
+// column returns the element at a place of each list.
+func column[T any](lists [][]T, at int) []T {
+	column := make([]T, len(lists))
+	for i, list := range lists {
+		column[i] = list[at]
 	}
-	return tokens
+	return column
 }
 
 // pieceList collects pieces, and joins literals.

@@ -2,6 +2,7 @@ package hole
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -133,18 +134,9 @@ func (t token) isOf(c Class) bool {
 // commonClass returns the narrowest class of all tokens.
 func commonClass(tokens []token) Class {
 	for _, c := range []Class{tokens[0].class, Hex} {
-		if c != Free && allOf(tokens, c) {
+		if c != Free && !slices.ContainsFunc(tokens, func(t token) bool { return !t.isOf(c) }) {
 			return c
 		}
 	}
 	return Free
-}
-
-func allOf(tokens []token, c Class) bool {
-	for _, t := range tokens {
-		if !t.isOf(c) {
-			return false
-		}
-	}
-	return true
 }

@@ -111,25 +111,17 @@ func (o *Outcome) Ignore(match func(Key) bool) {
 // IgnoreOf applies Ignore to o, as it was applied to old. It adds an Ignored part for each part
 // of old that match accepts and that o lacks. So o and old compare alike in these parts.
 func (o *Outcome) IgnoreOf(old *Outcome, match func(Key) bool) {
-	for i := range old.Parts {
-		if k := old.Parts[i].Key; match(k) {
-			o.addIgnored(k)
+	for _, p := range old.Parts {
+		if !match(p.Key) || o.ignores(p.Key) {
+			continue
 		}
+		at, found := o.find(p.Key)
+		o.Parts = slices.Clone(o.Parts) // another outcome may share them
+		if !found {
+			o.Parts = slices.Insert(o.Parts, at, Part{})
+		}
+		o.Parts[at] = Part{Key: p.Key, Form: Ignored}
 	}
-}
-
-// addIgnored makes the part with that key Ignored, and adds it if o lacks it. The parts of o
-// may be shared with another outcome.
-func (o *Outcome) addIgnored(k Key) {
-	at, found := o.find(k)
-	if found && o.Parts[at].Form == Ignored {
-		return
-	}
-	o.Parts = slices.Clone(o.Parts)
-	if !found {
-		o.Parts = slices.Insert(o.Parts, at, Part{})
-	}
-	o.Parts[at] = Part{Key: k, Form: Ignored}
 }
 
 // ignores reports whether the part with that key is Ignored.

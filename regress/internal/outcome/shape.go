@@ -135,25 +135,14 @@ func CompareEndings(a, b regress.Ending) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
-// addEnding adds the ending of a further run.
-func (o *Outcome) addEnding(e regress.Ending) (added bool) {
-	if e == o.Ending {
-		return false
-	}
-	at, known := slices.BinarySearchFunc(o.Others, e, CompareEndings)
-	if known {
-		return false
-	}
-	o.Others = slices.Insert(slices.Clone(o.Others), at, e)
-	return true
-}
-
 // addEndings adds the endings of all runs of again.
 func (o *Outcome) addEndings(again *Outcome) (added bool) {
 	added = again.AnyExit && !o.AnyExit
 	o.AnyExit = o.AnyExit || again.AnyExit
 	for _, e := range append(slices.Clone(again.Others), again.Ending) {
-		added = o.addEnding(e) || added
+		if at, known := slices.BinarySearchFunc(o.Others, e, CompareEndings); !known && e != o.Ending {
+			o.Others, added = slices.Insert(slices.Clone(o.Others), at, e), true
+		}
 	}
 	return added
 }

@@ -163,23 +163,19 @@ func walk(a, b *Outcome, visit func(a, b *Part) error) error {
 // Judge returns the verdict on now, given how it compares with the golden outcome old. It does
 // not decide flakiness: that takes further runs.
 func Judge(old, now *Outcome, c Comparison) regress.Verdict {
-	if c.Identical() {
+	switch kind := now.Ending.Kind; {
+	case c.Identical():
 		return regress.Identical
-	}
-	if !c.EndingDiffers {
+	case !c.EndingDiffers:
 		return regress.Changed
-	}
-	switch now.Ending.Kind {
-	case regress.TimedOut:
+	case kind == regress.TimedOut:
 		return regress.NewlyTimedOut
-	case regress.OutOfMemory:
+	case kind == regress.OutOfMemory:
 		return regress.NewlyOutOfMemory
-	case regress.OutputLimit:
+	case kind == regress.OutputLimit:
 		return regress.NewlyOutputLimited
-	case regress.Signalled:
+	case kind == regress.Signalled:
 		return regress.Crashed
-	}
-	switch {
 	case old.Ending.Success():
 		return regress.NewlyFailing
 	case now.Ending.Success():

@@ -15,7 +15,6 @@ import (
 	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/style"
 )
 
 // HTMLMark is at the beginning of every page of NewHTML.
@@ -171,10 +170,6 @@ type pageLook struct {
 	Script template.JS
 }
 
-func newPageLook() pageLook {
-	return pageLook{pagePolicy(), template.CSS(style.CSS() + pageStyle), template.JS(pageScript)}
-}
-
 // A barPart is the share of one verdict in the bar of all cases, in thousandths.
 type barPart struct {
 	X, Width     float64
@@ -306,10 +301,14 @@ func (d *durationCounts) chart() *durationChart {
 		if n > 0 {
 			height = max(height, 2)
 		}
+		took := "less than " + readable.Duration(durationStep(i))
+		if i > 0 {
+			took = readable.Duration(durationStep(i-1)) + " to " + readable.Duration(durationStep(i))
+		}
 		x := (i - first) * (barWidth + barGap)
 		c.Bars = append(c.Bars, bar{
 			X: x, Y: barHead + barHeight - height, Width: barWidth, Height: height, Middle: x + barWidth/2, Top: barHead + barHeight - height - 4, Foot: barHead + barHeight + 15,
-			Count: readable.Number(n), Label: "<" + readable.Duration(durationStep(i)), Words: readable.Count(n, "case") + " took " + stepWords(i),
+			Count: readable.Number(n), Label: "<" + readable.Duration(durationStep(i)), Words: readable.Count(n, "case") + " took " + took,
 		})
 		c.Width = x + barWidth + barGap
 	}
@@ -317,11 +316,4 @@ func (d *durationCounts) chart() *durationChart {
 		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), readable.Duration(t.took), t.where})
 	}
 	return c
-}
-
-func stepWords(step int) string {
-	if step == 0 {
-		return "less than " + readable.Duration(durationStep(0))
-	}
-	return readable.Duration(durationStep(step-1)) + " to " + readable.Duration(durationStep(step))
 }

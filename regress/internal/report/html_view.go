@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
 	"muster/regress/internal/palette"
+	"muster/regress/internal/style"
 )
 
 // pageView is the input of the template. The template reads each sequence once, in the order of
@@ -56,10 +57,14 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 		return err
 	}
 	v := pageView{
-		pageLook: newPageLook(), Title: clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
+		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + pageStyle), template.JS(pageScript)},
+		Title:    clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
 		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
 		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: p.times.chart(),
-		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
+		Cases: cases, NotRun: name.PrintAll(p.notRun),
+	}
+	if left := s.Unjudged() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
+		v.NotRunTold = "and " + readable.Number(left) + " more"
 	}
 	for _, c := range countsOf(s) {
 		if c.n > 0 {
@@ -109,13 +114,11 @@ func (p *page) facts(s regress.Summary) []fact {
 	add("Command", p.started.Tool)
 	add("Compared with", p.started.Against)
 	add("Corpus", p.started.Corpus)
-	if len(p.started.Allowed) > 0 {
-		words := []string{}
-		for _, v := range p.started.Allowed {
-			words = append(words, v.String())
-		}
-		add("Allowed", strings.Join(words, ", "))
+	var allowed []string
+	for _, v := range p.started.Allowed {
+		allowed = append(allowed, v.String())
 	}
+	add("Allowed", strings.Join(allowed, ", "))
 	add("Wall time", readable.Duration(s.Wall))
 	switch {
 	case s.Engine != nil:
@@ -169,21 +172,6 @@ func clipped(text string, bytesMax int) string {
 		bytesMax--
 	}
 	return text[:bytesMax] + "…"
-}
-
-func printable(raw []string) []string {
-	names := make([]string, len(raw))
-	for i, r := range raw {
-		names[i] = name.Print(r)
-	}
-	return names
-}
-
-func (p *page) notRunTold(s regress.Summary) string {
-	if left := s.Unjudged() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
-		return "and " + readable.Number(left) + " more"
-	}
-	return ""
 }
 
 // pageCost is what the change costs, as the page shows it.

@@ -15,7 +15,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // JUnitMark is at the beginning of every file of NewJUnit.
@@ -90,7 +89,11 @@ func (j *junit) testcase(c Case) error {
 		j.failures++
 		openElement(&b, "failure", c.Verdict, gist(c))
 		p.name, p.inner = c.Name, b.Len()
-		closeElement(&b, "failure", whereLine(c.Engine)+j.details(c))
+		where := EngineWords(c.Engine)
+		if where != "" {
+			where += "\n"
+		}
+		closeElement(&b, "failure", where+j.details(c))
 	default:
 		b.WriteString("/>\n")
 	}
@@ -183,14 +186,18 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
 	fmt.Fprintf(w, "  <testsuite %s skipped=\"%d\" timestamp=%s>\n", counts, j.skipped, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
 	fmt.Fprintf(w, "    <properties>\n")
-	for _, p := range slices.Concat([]junitProperty{
+	properties := []junitProperty{
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
 		{"masked_cases", strconv.Itoa(s.Masked.Cases)}, {"masked_parts", strconv.Itoa(s.Masked.Parts)},
 		{"masked_lines", strconv.Itoa(s.Masked.Holes.Lines)}, {"masked_whole", strconv.Itoa(s.Masked.Holes.Whole)},
 		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.SharedDiffering())},
 		{"not_in_sample", strconv.Itoa(s.NotSampled)},
-	}, toolProperties(s), engineProperties(s.Engine)) {
+	}
+	if text := toolChanged(s, namedMax); text != "" {
+		properties = append(properties, junitProperty{"tool_changed", text})
+	}
+	for _, p := range append(properties, engineProperties(s.Engine)...) {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
 	}
 	fmt.Fprintf(w, "    </properties>\n")
@@ -284,14 +291,6 @@ func (j *junitWhere) write(w io.Writer, to *target) error {
 	}
 	_, err := fmt.Fprintf(w, "</system-out>\n")
 	return err
-}
-
-// whereLine returns the same within the text of a failure.
-func whereLine(r *outcome.EngineRun) string {
-	if words := EngineWords(r); words != "" {
-		return words + "\n"
-	}
-	return ""
 }
 
 type junitProperty struct{ name, value string }

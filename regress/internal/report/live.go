@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -319,8 +320,7 @@ func (w *window) add(s sample) {
 	case s.at.Sub(w.recent[n-1].at) < sampleSpacing:
 		return
 	case n == samplesMax:
-		copy(w.recent, w.recent[1:])
-		w.recent = w.recent[:n-1]
+		w.recent = slices.Delete(w.recent, 0, 1)
 	}
 	w.recent = append(w.recent, s)
 }

@@ -14,8 +14,12 @@ import (
 // the ratios. Each is one svg element that a page can hold as it is. It returns none if there
 // is nothing to draw.
 func costPlots(c Cost) ([]string, error) {
+	all := c.CPU
+	if c.vague(all) { // there are too few cases
+		all = cost.Ratio{}
+	}
 	var pictures []string
-	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, c.together())} {
+	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, all)} {
 		if len(chart.Lines) == 0 {
 			continue
 		}
@@ -26,14 +30,6 @@ func costPlots(c Cost) ([]string, error) {
 		pictures = append(pictures, b.String())
 	}
 	return pictures, nil
-}
-
-// together returns the ratio of all cases, or false if there are too few.
-func (c *Cost) together() cost.Ratio {
-	if c.vague(c.CPU) {
-		return cost.Ratio{}
-	}
-	return c.CPU
 }
 
 // timesChart has a dot for each case. Dots above the line take longer than before.
@@ -128,7 +124,7 @@ type load struct {
 }
 
 const (
-	loadSpans    = 96
+	loadSpans    = 96 // even
 	loadWidthMin = 50 * time.Millisecond
 	loadShown    = 20                   // smallest number of runs with a picture
 	loadTimeMax  = 100 * 24 * time.Hour // longer times come from a wrong clock
@@ -171,13 +167,10 @@ func (l *load) spread(to *[loadSpans]time.Duration, from, end time.Duration) {
 // halve joins each two spans.
 func (l *load) halve() {
 	for _, sums := range []*[loadSpans]time.Duration{&l.asked, &l.running} {
-		for i := range sums {
-			both := time.Duration(0)
-			if 2*i+1 < loadSpans {
-				both = sums[2*i] + sums[2*i+1]
-			}
-			sums[i] = both
+		for i := range loadSpans / 2 {
+			sums[i] = sums[2*i] + sums[2*i+1]
 		}
+		clear(sums[loadSpans/2:])
 	}
 	l.width *= 2
 	l.used = (l.used + 1) / 2

@@ -140,19 +140,17 @@ func (t *tally) measureFrom(at time.Time) {
 func (t *tally) addRun(ev CaseRan) {
 	delete(t.running, run{ev.Name, ev.Pass})
 	t.last = ev.At
+	t.cpu += ev.CPU
 	if ev.Old && !t.costs {
-		t.cpu += ev.CPU
 		return // the run of the other command on the same case
 	}
 	if ev.Differs {
 		t.differs++
 	}
 	if ev.Pass < t.pass || t.pass == 1 && ev.Pass > 1 {
-		t.cpu += ev.CPU
 		return // a late run of an earlier pass, or a further run during the first pass
 	}
 	t.done++
-	t.cpu += ev.CPU
 	t.ofThat += ev.Expected
 	s := sample{ev.At, t.done, t.cpu, t.ofThat}
 	t.samples.add(s)

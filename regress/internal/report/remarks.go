@@ -33,16 +33,13 @@ func remarks(s regress.Summary, most int) []remark {
 		list = append(list, labelled("selection of the golden", s.Selection))
 	}
 	if s.NotSampled > 0 {
-		verb := " are"
-		if s.NotSampled == 1 {
-			verb = " is"
-		}
+		verb := oneOrMany(s.NotSampled, " is", " are")
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))
 	}
 	list = append(list, sourceRemarks(s.Sources, most)...)
 	if text := toolChanged(s, most); text != "" {
 		if n := s.Tool.Same; n > 0 {
-			text += "; " + readable.Count(n, "other file") + " of the tool " + isOrAre(n) + " the same"
+			text += "; " + readable.Count(n, "other file") + " of the tool " + oneOrMany(n, "is", "are") + " the same"
 		}
 		list = append(list, labelled("tool changed since the golden", text))
 	}
@@ -58,7 +55,7 @@ const (
 	namedMax   = 1000
 )
 
-// remarks returns the remarks on parts that were not compared, with the reason.
+// maskedRemarks returns the remarks on parts that were not compared, with the reason.
 func maskedRemarks(m regress.Masked, command string) (list []remark) {
 	verb := "not compared"
 	if command == regress.RecordCommand {
@@ -69,10 +66,11 @@ func maskedRemarks(m regress.Masked, command string) (list []remark) {
 		if others := m.Parts - m.CutOffParts - m.IgnoredParts - m.Holes.Parts - m.Holes.Whole; others > 0 {
 			texts = and(texts, "the kind or name of "+readable.Count(others, "part"))
 		}
-		list = append(list, labelled(verb, texts+", in "+readable.Count(varying, "case")+" that "+varies(varying)+" from run to run"))
+		vary := oneOrMany(varying, " that varies", " that vary")
+		list = append(list, labelled(verb, texts+", in "+readable.Count(varying, "case")+vary+" from run to run"))
 	}
 	if m.Ignored > 0 {
-		list = append(list, labelled(verb, partsIn(m.IgnoredParts, m.Ignored)+", which --ignore names"))
+		list = append(list, labelled(verb, readable.Count(m.IgnoredParts, "part")+" in "+readable.Count(m.Ignored, "case")+", which --ignore names"))
 	}
 	if m.CutOff > 0 {
 		list = append(list, labelled(verb, "the output of "+readable.Count(m.CutOff, "case")+" that a limit ended"))
@@ -102,11 +100,12 @@ func and(a, b string) string {
 	return a + " and " + b
 }
 
-func varies(cases int) string {
-	if cases == 1 {
-		return "varies"
+// oneOrMany returns the word that agrees with a number.
+func oneOrMany(n int, one, many string) string {
+	if n == 1 {
+		return one
 	}
-	return "vary"
+	return many
 }
 
 // maskedHeadline returns a short form for the headline.
@@ -124,10 +123,6 @@ func maskedHeadline(m regress.Masked) string {
 	return ", " + text + " in " + readable.Count(m.Cases, "case") + " not compared"
 }
 
-func partsIn(parts, cases int) string {
-	return readable.Count(parts, "part") + " in " + readable.Count(cases, "case")
-}
-
 // SourceNamesMax bounds the names in a summary.
 const SourceNamesMax = namedMax
 
@@ -143,11 +138,7 @@ func sourceRemarks(s regress.Sources, most int) (list []remark) {
 
 // notRecorded returns how many of some files differ from the record.
 func notRecorded(n, of int, what string) string {
-	text := readable.Number(n) + " of " + readable.Count(of, what)
-	if n == 1 {
-		return text + " is not the one recorded"
-	}
-	return text + " are not those recorded"
+	return readable.Number(n) + " of " + readable.Count(of, what) + oneOrMany(n, " is not the one recorded", " are not those recorded")
 }
 
 // sharedKinds returns the counts of changed, added and removed shared files as text.
@@ -166,7 +157,7 @@ func sharedKinds(s regress.Sources) string {
 
 // namesOf prints at most most of the first names, and how many of all it leaves out.
 func namesOf(first []string, all, most int) string {
-	shown := printedPaths(first[:min(len(first), most)])
+	shown := name.PrintAll(name.First(first, most))
 	text := strings.Join(shown, ", ")
 	if more := all - len(shown); more > 0 {
 		text += " and " + readable.Number(more) + " more"
@@ -200,7 +191,7 @@ func toolChanged(s regress.Summary, most int) string {
 	if len(s.ToolChanged) == 0 {
 		return ""
 	}
-	shown := printedPaths(s.ToolChanged[:min(len(s.ToolChanged), most)])
+	shown := name.PrintAll(name.First(s.ToolChanged, most))
 	text := strings.Join(shown, ", ")
 	if more := len(s.ToolChanged) - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %s (-v names them)", readable.Count(more, "more file"))
@@ -228,31 +219,6 @@ func toolText(s regress.Summary) string {
 }
 
 const varyingMax = 20 // paths in text
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-// printedPaths returns paths as they are printed. The list is never nil, so that JSON has
-// [] and not null.
-func printedPaths(paths []string) []string {
-	list := make([]string, len(paths))
-	for i, path := range paths {
-		list[i] = name.Print(path)
-	}
-	return list
-}
-
-// toolProperties returns the properties of a JUnit report about the tool.
-func toolProperties(s regress.Summary) []junitProperty {
-	if text := toolChanged(s, namedMax); text != "" {
-		return []junitProperty{{"tool_changed", text}}
-	}
-	return nil
-}
 
 // AddMasked adds the parts of a case that were not compared.
 func AddMasked(m *regress.Masked, c Case) {

@@ -152,10 +152,6 @@ func engineCounts(r *regress.EngineRuns) string {
 	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
 }
 
-func engineBytes(r *regress.EngineRuns) string {
-	return "sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)
-}
-
 // engineWaits gives the mean times that runs waited and took.
 func engineWaits(r *regress.EngineRuns) string {
 	if r.Executed == 0 || r.Took == 0 {
@@ -209,7 +205,7 @@ func longestRunText(l regress.LongestRun) string {
 
 // engineLines describes the runs on an engine, beyond their number.
 func engineLines(r *regress.EngineRuns) []string {
-	lines := []string{engineBytes(r)}
+	lines := []string{"sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)}
 	if seen := engineSeen(r); seen != "" {
 		lines[0] = seen + "; " + lines[0]
 	}

@@ -242,15 +242,11 @@ func tighten(p Part, c diff.Change) cause.LiteralEdit {
 	old, now := p.Old[c.OldFrom:c.OldTo], p.Now[c.NowFrom:c.NowTo]
 	head, tail := 0, 0
 	if bytes.Count(old, newline) == bytes.Count(now, newline) {
-		for head < len(old) && head < len(now) && old[head] == now[head] {
-			head++
-		}
+		head = diff.CommonPrefix(old, now)
 		for head > 0 && head < len(old) && !utf8.RuneStart(old[head]) || head > 0 && head < len(now) && !utf8.RuneStart(now[head]) {
 			head--
 		}
-		for tail < len(old)-head && tail < len(now)-head && old[len(old)-tail-1] == now[len(now)-tail-1] {
-			tail++
-		}
+		tail = diff.CommonSuffix(old[head:], now[head:])
 		for tail > 0 && !utf8.RuneStart(old[len(old)-tail]) {
 			tail--
 		}

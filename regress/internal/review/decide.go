@@ -20,28 +20,28 @@ type pending struct {
 	decided bool
 }
 
-// Accept, Reject and Skip decide on the item under the cursor, and move to the next undecided
-// one. They report whether there was an item.
-func (r *Review) Accept() bool { return r.decideHere(Accepted) }
-
-// Reject is like Accept.
-func (r *Review) Reject() bool { return r.decideHere(Rejected) }
-
-// Skip is like Accept. It removes an earlier decision.
-func (r *Review) Skip() bool { return r.decideHere(Skipped) }
-
-// AcceptRest, RejectRest and SkipRest decide on all visible items that are undecided, and
-// return their number. AcceptRest leaves buckets out: who accepts one has looked at it.
-func (r *Review) AcceptRest() int {
-	single := slices.DeleteFunc(r.rest(), func(item int) bool { return r.items[item].Folded > 0 })
-	return r.decide(single, Accepted)
+// DecideHere decides on the item under the cursor, and moves to the next undecided one. Skipped
+// removes an earlier decision. DecideHere reports whether there was an item.
+func (r *Review) DecideHere(s State) bool {
+	item, _, some := r.Cursor()
+	if some {
+		r.decide([]int{item}, s)
+		r.advance()
+	}
+	return some
 }
 
-// RejectRest is like AcceptRest.
-func (r *Review) RejectRest() int { return r.decide(r.rest(), Rejected) }
-
-// SkipRest is like AcceptRest.
-func (r *Review) SkipRest() int { return r.decide(r.rest(), Skipped) }
+// DecideRest decides on all visible items that are undecided, and returns their number. It accepts no
+// bucket: who accepts one has looked at it.
+func (r *Review) DecideRest(s State) int {
+	var rest []int
+	for _, item := range r.visible {
+		if r.State(item) == Undecided && (s != Accepted || r.items[item].Folded == 0) {
+			rest = append(rest, item)
+		}
+	}
+	return r.decide(rest, s)
+}
 
 // Decide decides on the item with that ID, regardless of cursor and filter. It reports whether
 // the item exists.
@@ -69,34 +69,14 @@ func (r *Review) Undo() bool {
 			delete(r.mine, p.item)
 		}
 	}
-	for place, item := range r.visible {
-		if item == last.item {
-			r.cursor, r.member = place, last.member
-		}
+	if place := slices.Index(r.visible, last.item); place >= 0 {
+		r.cursor, r.member = place, last.member
 	}
 	return true
 }
 
 // Undoable returns the number of steps that Undo can undo.
 func (r *Review) Undoable() int { return len(r.undo) }
-
-func (r *Review) rest() (items []int) {
-	for _, item := range r.visible {
-		if r.State(item) == Undecided {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-func (r *Review) decideHere(s State) bool {
-	item, _, some := r.Cursor()
-	if some {
-		r.decide([]int{item}, s)
-		r.advance()
-	}
-	return some
-}
 
 func (r *Review) decide(items []int, s State) int {
 	if len(items) == 0 {

@@ -29,9 +29,6 @@ func (s *sheet) unified(b block) {
 // shares returns the number of lines that each side has room for.
 func (s *sheet) shares(b block) (old, now int) {
 	a, c := diff.CountLines(s.part.Old[b.old.From:b.old.To]), diff.CountLines(s.part.Now[b.now.From:b.now.To])
-	if a+c <= s.room {
-		return a, c
-	}
 	old = min(a, max((s.room+1)/2, s.room-c))
 	return old, min(c, s.room-old)
 }

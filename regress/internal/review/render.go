@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,15 +99,7 @@ func (s *sheet) block(b block) bool {
 }
 
 func (s *sheet) wants(b block) bool {
-	if s.Focus == All || s.Others {
-		return true
-	}
-	for _, e := range b.edits {
-		if e.Cause == s.Focus {
-			return true
-		}
-	}
-	return false
+	return s.Focus == All || s.Others || slices.ContainsFunc(b.edits, func(e cause.Attributed) bool { return e.Cause == s.Focus })
 }
 
 // skip advances in both texts without showing anything.
@@ -118,10 +111,7 @@ func (s *sheet) skip(old, now int) {
 
 // lead shows the position of a block, and the lines before it.
 func (s *sheet) lead(b block) {
-	from := b.old.From
-	for n := 0; n < s.Context && from > s.old; n++ {
-		from = max(s.old, diff.LineStart(s.part.Old, from-1))
-	}
+	from := max(s.old, diff.Back(s.part.Old, b.old.From, s.Context))
 	if s.passed > 0 {
 		s.lines = append(s.lines, remark("%s of other causes", readable.Count(s.passed, "edit")))
 		s.passed = 0
@@ -136,15 +126,10 @@ func (s *sheet) lead(b block) {
 
 // trail shows the lines after the last block, up to the next one.
 func (s *sheet) trail(next int) {
-	if !s.hasTrailer {
-		return
+	if s.hasTrailer {
+		s.hasTrailer = false
+		s.context(min(next, diff.Forth(s.part.Old, s.old, s.Context)))
 	}
-	s.hasTrailer = false
-	to := s.old
-	for n := 0; n < s.Context && to < next; n++ {
-		to = diff.LineEnd(s.part.Old, to)
-	}
-	s.context(min(to, next))
 }
 
 // context shows lines that are equal on both sides, up to an offset in the old text.
@@ -277,18 +262,8 @@ type Layout struct {
 const All = -1
 
 func (l Layout) withDefaults() Layout {
-	if l.Mode == "" {
-		l.Mode = Unified
-	}
-	if l.Lines == 0 {
-		l.Lines = 400
-	}
-	if l.Columns == 0 {
-		l.Columns = 400
-	}
-	if l.Context == 0 {
-		l.Context = 3
-	}
+	l.Mode, l.Lines = cmp.Or(l.Mode, Unified), cmp.Or(l.Lines, 400)
+	l.Columns, l.Context = cmp.Or(l.Columns, 400), cmp.Or(l.Context, 3)
 	return l
 }
 

@@ -90,12 +90,7 @@ func New(items []Item, cases []Case, written map[string]State) *Review {
 	}
 	r.base = decisions(written)
 	r.Filter("")
-	for place, item := range r.visible {
-		if r.State(item) == Undecided {
-			r.cursor = place
-			break
-		}
-	}
+	r.cursor = max(0, slices.IndexFunc(r.visible, func(item int) bool { return r.State(item) == Undecided }))
 	return r
 }
 
@@ -235,12 +230,9 @@ func (r *Review) Filter(text string) {
 			r.visible = append(r.visible, i)
 		}
 	}
-	place := slices.Index(r.visible, at)
-	if place < 0 {
+	if r.cursor = slices.Index(r.visible, at); r.cursor < 0 {
 		r.cursor, r.member = 0, 0
-		return
 	}
-	r.cursor = place
 }
 
 // Filtered returns the latest text of Filter.

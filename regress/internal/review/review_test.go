@@ -51,17 +51,17 @@ func act(t *rapid.T, r *Review) bool {
 	before := r.Undoable()
 	switch rapid.IntRange(0, 9).Draw(t, "act") {
 	case 0:
-		r.Accept()
+		r.DecideHere(Accepted)
 	case 1:
-		r.Reject()
+		r.DecideHere(Rejected)
 	case 2:
-		r.Skip()
+		r.DecideHere(Skipped)
 	case 3:
-		r.AcceptRest()
+		r.DecideRest(Accepted)
 	case 4:
-		r.RejectRest()
+		r.DecideRest(Rejected)
 	case 5:
-		r.SkipRest()
+		r.DecideRest(Skipped)
 	case 6:
 		r.Move(rapid.IntRange(-2, 2).Draw(t, "by"))
 	case 7:
@@ -232,7 +232,7 @@ func TestCommit(t *testing.T) {
 	}
 	promoted := func(string) bool { return true }
 	d := newDesk(Result{Decisions: map[string]State{"G1": Accepted, "G2": Accepted}, Promoted: promoted}, nil)
-	d.AcceptRest()
+	d.DecideRest(Accepted)
 	if c := d.Changes(); len(c.Promote) != 1 {
 		t.Errorf("%v is ready", c)
 	}
@@ -240,12 +240,12 @@ func TestCommit(t *testing.T) {
 		t.Errorf("%v, and %v is left after a commit", err, d.Changes())
 	}
 	d = newDesk(Result{}, context.Canceled)
-	d.Accept()
+	d.DecideHere(Accepted)
 	if _, err := d.Commit(t.Context()); err == nil || len(d.Changes().Decisions) != 1 || len(d.Waiting()) != 1 || d.Waiting()[0].For[0] != 1 {
 		t.Errorf("%v, and %v is left, %v wait", err, d.Changes(), d.Waiting())
 	}
 	d = newDesk(Result{Conflicts: []Conflict{{"G1", Accepted, Rejected}}, Decisions: map[string]State{"G1": Rejected}, Promoted: func(string) bool { return false }}, nil)
-	d.Accept()
+	d.DecideHere(Accepted)
 	if _, err := d.Commit(t.Context()); err != nil || d.State(0) != Accepted {
 		t.Errorf("%v, and G1 is %q after a conflict", err, d.State(0))
 	}

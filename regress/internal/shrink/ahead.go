@@ -25,11 +25,6 @@ type candidate struct {
 	guess bool // the assumed answer until the test ends
 }
 
-func newCandidate(s step) *candidate {
-	text := s.candidate()
-	return &candidate{from: s, text: text, key: sha256.Sum256(text)}
-}
-
 // testResult is the result of a test.
 type testResult struct {
 	key   key
@@ -73,9 +68,8 @@ func (a *ahead) answer(ctx context.Context) (*candidate, bool, error) {
 
 // newGuess makes a candidate of a step, with a guess.
 func (a *ahead) newGuess(s step) *candidate {
-	c := newCandidate(s)
-	c.guess = a.yes >= 2
-	return c
+	text := s.candidate()
+	return &candidate{from: s, text: text, key: sha256.Sum256(text), guess: a.yes >= 2}
 }
 
 // fill starts tests ahead until no lane is idle or the path is long.

@@ -15,14 +15,9 @@ type chunks struct {
 	balances []balance // of the pieces, if only balanced chunks may go; otherwise nil
 }
 
-// newChunks returns the first step, or nil for a single piece.
+// newChunks returns the first step, or nil for a single piece. It owns pieces.
 func newChunks(pieces [][]byte, balanced bool) step {
-	kept := pieces[:0:0]
-	for _, p := range pieces {
-		if len(p) > 0 {
-			kept = append(kept, p)
-		}
-	}
+	kept := slices.DeleteFunc(pieces, func(p []byte) bool { return len(p) == 0 })
 	if len(kept) < 2 {
 		return nil
 	}
@@ -39,17 +34,13 @@ func (c chunks) from() int { return max(0, c.end-c.size) }
 
 func (c chunks) candidate() []byte { return bytes.Join(c.without(), nil) }
 
-func (c chunks) without() [][]byte {
-	rest := make([][]byte, 0, len(c.pieces))
-	return append(append(rest, c.pieces[:c.from()]...), c.pieces[c.end:]...)
-}
+func (c chunks) without() [][]byte { return slices.Concat(c.pieces[:c.from()], c.pieces[c.end:]) }
 
 func (c chunks) next(shows bool) step {
 	from := c.from()
 	if shows {
 		if c.balances != nil {
-			rest := make([]balance, 0, len(c.pieces))
-			c.balances = append(append(rest, c.balances[:from]...), c.balances[c.end:]...)
+			c.balances = slices.Concat(c.balances[:from], c.balances[c.end:])
 		}
 		c.pieces = c.without()
 	}
@@ -116,20 +107,16 @@ func cheapPasses() []pass {
 	}
 	return append(list,
 		pass{"lines", func(source []byte) step { return newChunks(lines(source), false) }},
-		pass{"groups", func(source []byte) step { return newUnwrapping(source) }},
+		pass{"groups", newUnwrapping},
 		pass{"tokens", func(source []byte) step { return newChunks(words(source), false) }},
 	)
 }
 
-// dearPasses returns the passes that need several times as many tests as the source has tokens.
-func dearPasses() []pass {
-	return []pass{{"runs of tokens", func(source []byte) step { return newRuns(source) }}}
-}
+// dearPasses need several times as many tests as the source has tokens.
+var dearPasses = []pass{{"runs of tokens", newRuns}}
 
-// lastPasses returns the final passes. After them the others would find nothing new.
-func lastPasses() []pass {
-	return []pass{{"spaces", func(source []byte) step { return newTidying(source) }}}
-}
+// lastPasses come last. After them the others would find nothing new.
+var lastPasses = []pass{{"spaces", newTidying}}
 
 // lines cuts a source after each line end.
 func lines(text []byte) [][]byte { return bytes.SplitAfter(text, []byte("\n")) }
@@ -353,13 +340,7 @@ func groups(list []token) (found []group) {
 			}
 		}
 	}
-	matched := found[:0]
-	for _, g := range found {
-		if g.close >= 0 {
-			matched = append(matched, g)
-		}
-	}
-	return matched
+	return slices.DeleteFunc(found, func(g group) bool { return g.close < 0 })
 }
 
 // depths returns for each token the number of bracket pairs around it. A bracket is outside its own

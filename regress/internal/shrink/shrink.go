@@ -93,11 +93,11 @@ func (w *reduction) rounds(ctx context.Context) error {
 		if len(w.best) < before {
 			continue
 		}
-		if err := w.passes(ctx, dearPasses()); err != nil {
+		if err := w.passes(ctx, dearPasses); err != nil {
 			return err
 		}
 		if len(w.best) == before {
-			return w.passes(ctx, lastPasses())
+			return w.passes(ctx, lastPasses)
 		}
 	}
 	return nil
@@ -240,9 +240,7 @@ const (
 	ways
 )
 
-func newUnwrapping(text []byte) step {
-	return unwrapping{at: 0}.over(text).nextAllowed()
-}
+func newUnwrapping(text []byte) step { return unwrapping{}.over(text).nextAllowed() }
 
 // over returns the same place in another source.
 func (u unwrapping) over(text []byte) unwrapping {

@@ -73,8 +73,11 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 	if err := m.confirm(ctx, &c.Estimate); err != nil {
 		return c, err
 	}
-	if why := explainSpoilt(&m.o.Rival, m.broken); why != "" {
+	switch why := m.o.Rival.explainChange(); {
+	case why != "": // it may also be why the rival could not run
 		return report.Cost{Why: why}, nil
+	case m.broken != nil:
+		return report.Cost{Why: "the golden's command could not run: " + wording.Of(m.broken)}, nil
 	}
 	if len(m.o.Limits) == 0 {
 		suggestLimit(c.Warnings)
@@ -89,17 +92,6 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 	}
 	c.Cases = sampleEvenly(c.Cases, report.CostCasesMax)
 	return c, nil
-}
-
-// explainSpoilt explains why the pairs are of no use: the rival changed, or it could not run.
-// It reports a change first, because that may be why the rival could not run. It returns "" for
-// good pairs.
-func explainSpoilt(r *Rival, broken error) string {
-	why := r.explainChange()
-	if why == "" && broken != nil {
-		why = "the golden's command could not run: " + wording.Of(broken)
-	}
-	return why
 }
 
 // compareRecorded compares with the recorded costs. They were measured under another load, perhaps

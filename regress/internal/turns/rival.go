@@ -60,7 +60,7 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 	}
 	words, shell := by.Command[i].Args, by.Shell
 	if c := now.Command; c != nil && now.Tool.Digest(c.Path) == by.ExecutableDigest && slices.Equal(c.Words, words) && c.Shell == shell {
-		if shell || namesFiles(words) {
+		if shell || len(filesIn(words)) > 0 {
 			return Rival{Why: "the command is the recorded one, but files that it uses may have changed"}
 		}
 		return Rival{same: true, Why: "the command is the one that was recorded, so there is nothing to compare"}
@@ -140,12 +140,8 @@ func (r *Rival) explainChange() string {
 	return r.explainRewritten()
 }
 
-// namesFiles reports whether an argument is a file: a script, say, that an interpreter runs. No
-// digest is known of it.
-func namesFiles(words []string) bool { return len(filesIn(words)) > 0 }
-
 // filesIn returns the arguments that are files for every case: absolute ones, as each case has
-// another folder.
+// another folder. Such a file is a script, say, that an interpreter runs: no digest is known of it.
 func filesIn(words []string) (files []string) {
 	for _, word := range words[1:] {
 		if !filepath.IsAbs(word) {

@@ -38,7 +38,9 @@ func patience(limits []cost.Limit, pairs []cost.Pair, ran time.Duration) time.Du
 // runRounds runs both commands on some cases, round by round, until the figures are precise or
 // have taken long enough. No case runs a second time before all have run once.
 func (m *Measurement) runRounds(ctx context.Context) error {
-	cases := shuffle(runnable(&m.o.Rival, m.cases))
+	cases := runnable(&m.o.Rival, m.cases)
+	order := rand.New(rand.NewPCG(uint64(len(cases)), 0)) // the same each time
+	order.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	began := time.Now()
 	most, before := patience(m.o.Limits, m.pairs, began.Sub(m.o.Began)), m.took
 	for round := 0; round < roundsMax && m.broken == nil; round++ {
@@ -106,20 +108,8 @@ func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 }
 
 // runnable returns the cases that the rival can run.
-func runnable(r *Rival, cases []caseCost) (list []caseCost) {
-	for _, one := range cases {
-		if r.Runs(one.name()) {
-			list = append(list, one)
-		}
-	}
-	return list
-}
-
-// shuffle brings cases into a random order, which is the same each time.
-func shuffle(cases []caseCost) []caseCost {
-	r := rand.New(rand.NewPCG(uint64(len(cases)), 0))
-	r.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-	return cases
+func runnable(r *Rival, cases []caseCost) []caseCost {
+	return slices.DeleteFunc(slices.Clone(cases), func(one caseCost) bool { return !r.Runs(one.name()) })
 }
 
 // round runs each case once with both commands, in turns which goes first.

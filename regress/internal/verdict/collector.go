@@ -147,35 +147,6 @@ func (c *collector) conclude(t pass.Task, judged report.Case) {
 	c.o.Ledger.Verdict(judged)
 }
 
-// reportUndecided reports the cases that differed and have no verdict when a run broke off.
-// So every difference that a run showed is reported.
-func (c *collector) reportUndecided() error {
-	c.order.Flush()
-	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
-		if c.final[i] {
-			continue
-		}
-		u := c.undecided[i]
-		judged, decided, err := c.o.Judge.decide(u.task)
-		if err != nil {
-			return err
-		}
-		if !decided {
-			continue // identical so far: --runs asks for more runs
-		}
-		switch judged.Verdict {
-		case regress.Identical:
-			continue
-		case regress.Flaky, regress.New: // further runs would change nothing
-		default:
-			judged.Verdict, judged.Unstable = regress.DifferedOnce, false
-		}
-		judged.Engine = u.onEngine
-		c.conclude(u.task, judged)
-	}
-	return nil
-}
-
 // failureCounter counts the first runs that fail newly, until another run comes.
 type failureCounter struct {
 	base  Baseline

@@ -136,7 +136,10 @@ func (f *furtherRuns) countLeft(cases []undecidedCase) (runs int) {
 
 // run makes the further runs of a case, and then judges the case.
 func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
-	series := runSeries{all: f, first: u, avoid: u.lane, equal: u.equalRuns()}
+	series := runSeries{all: f, first: u, avoid: u.lane}
+	if u.alike {
+		series.equal = 1
+	}
 	if j.err = series.run(ctx); j.err != nil {
 		return j
 	}

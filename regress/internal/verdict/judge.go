@@ -170,14 +170,6 @@ type undecidedCase struct {
 	ifIdentical report.Case // the report of an alike case whose further runs are identical, too
 }
 
-// equalRuns counts the runs so far that equalled the baseline and are not stored.
-func (u *undecidedCase) equalRuns() int {
-	if u.alike {
-		return 1
-	}
-	return 0
-}
-
 // RunNumbers says how often a case runs.
 type RunNumbers struct {
 	Retries   int // further runs of a case that differs

@@ -2,8 +2,11 @@ package verdict
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
@@ -91,7 +94,34 @@ func (l *Loop) RunFurther(ctx context.Context) error {
 }
 
 // ReportUndecided reports the cases that differed and have no verdict when a run broke off.
-func (l *Loop) ReportUndecided() error { return l.collector.reportUndecided() }
+// So every difference that a run showed is reported.
+func (l *Loop) ReportUndecided() error {
+	c := &l.collector
+	c.order.Flush()
+	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
+		if c.final[i] {
+			continue
+		}
+		u := c.undecided[i]
+		judged, decided, err := c.o.Judge.decide(u.task)
+		if err != nil {
+			return err
+		}
+		if !decided {
+			continue // identical so far: --runs asks for more runs
+		}
+		switch judged.Verdict {
+		case regress.Identical:
+			continue
+		case regress.Flaky, regress.New: // further runs would change nothing
+		default:
+			judged.Verdict, judged.Unstable = regress.DifferedOnce, false
+		}
+		judged.Engine = u.onEngine
+		c.conclude(u.task, judged)
+	}
+	return nil
+}
 
 // IsDecided reports whether a case has its verdict.
 func (l *Loop) IsDecided(index int) bool { return l.collector.final[index] }

@@ -73,13 +73,17 @@ func (m *model) countRows(l review.Line, width int) int {
 // long lines are cut, else in as many rows as it takes.
 func (m *model) lineRows(l review.Line, shift, width int) []string {
 	line := m.layOutLine(l, width)
-	if m.view.cut {
-		return []string{m.cutRow(line, shift)}
+	if line.fixed {
+		shift = 0
 	}
 	columns := make([][]string, len(line.cells))
 	count := 1
 	for i, c := range line.cells {
-		columns[i] = m.paint.wrapped(c)
+		if m.view.cut {
+			columns[i] = []string{m.paint.fit(c.pieces, shift, c.width)}
+		} else {
+			columns[i] = m.paint.wrapped(c)
+		}
 		count = max(count, len(columns[i]))
 	}
 	rows := make([]string, count)
@@ -99,17 +103,6 @@ func (m *model) lineRows(l review.Line, shift, width int) []string {
 		rows[i] = sign + strings.Join(texts, m.paint.paint(palette.Dim, "│"))
 	}
 	return rows
-}
-
-func (m *model) cutRow(line lineLayout, shift int) string {
-	if line.fixed {
-		shift = 0
-	}
-	texts := make([]string, len(line.cells))
-	for i, c := range line.cells {
-		texts[i] = m.paint.fit(c.pieces, shift, c.width)
-	}
-	return line.sign + strings.Join(texts, m.paint.paint(palette.Dim, "│"))
 }
 
 // wrapped returns a cell as rows of exactly its width.
@@ -161,11 +154,10 @@ func fold(pieces []piece, width int) [][]piece {
 func columnsAt(condition *runewidth.Condition, r rune, at, width int) (shown string, columns int) {
 	columns = condition.RuneWidth(r)
 	switch {
-	case r == '\t' && at < width:
-		columns = min(tabColumns-at%tabColumns, width-at)
-		return strings.Repeat(" ", columns), columns
 	case r == '\t':
-		columns = min(tabColumns, width)
+		if columns = min(tabColumns, width); at < width {
+			columns = min(tabColumns-at%tabColumns, width-at)
+		}
 		return strings.Repeat(" ", columns), columns
 	case columns > width:
 		return "…", 1

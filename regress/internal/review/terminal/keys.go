@@ -19,7 +19,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case filtering:
 		return m.typing(k)
 	case reading:
-		m.leaf(k.String(), browsing)
+		m.leaf(k.String())
 		return nil
 	case confirming:
 		return m.confirm(k.String())
@@ -77,22 +77,21 @@ func (m *model) nothing() string {
 
 // decide handles the keys that decide.
 func (m *model) decide(key string) bool {
-	d := m.desk
 	switch key {
 	case "a":
-		m.decided(d.Accept)
+		m.decideHere(review.Accepted)
 	case "r":
-		m.decided(d.Reject)
+		m.decideHere(review.Rejected)
 	case "s":
-		m.decided(d.Skip)
+		m.decideHere(review.Skipped)
 	case "A":
-		m.decidedRest("accepted", d.AcceptRest())
+		m.decideRest(review.Accepted)
 	case "R":
-		m.decidedRest("rejected", d.RejectRest())
+		m.decideRest(review.Rejected)
 	case "S":
-		m.decidedRest("skipped", d.SkipRest())
+		m.decideRest(review.Skipped)
 	case "u":
-		if !d.Undo() {
+		if !m.desk.Undo() {
 			m.message = "nothing to undo"
 		}
 	default:
@@ -102,14 +101,15 @@ func (m *model) decide(key string) bool {
 	return true
 }
 
-func (m *model) decided(take func() bool) {
-	if !take() {
+func (m *model) decideHere(s review.State) {
+	if !m.desk.DecideHere(s) {
 		m.message = "nothing passes the filter: esc takes it away"
 	}
 }
 
-func (m *model) decidedRest(what string, n int) {
-	m.message = fmt.Sprintf("%s %s, u takes it back", m.desk.Count(n), what)
+func (m *model) decideRest(s review.State) {
+	n := m.desk.DecideRest(s)
+	m.message = fmt.Sprintf("%s %s, u takes it back", m.desk.Count(n), s)
 	if n == 0 {
 		m.message = "nothing is left to decide at once"
 	}
@@ -194,26 +194,23 @@ func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (m *model) confirm(key string) tea.Cmd {
-	switch key {
-	case "y":
-		switch {
-		case !m.inSight():
-			m.message = unread // the reviewer cannot see what it would write
-			return nil
-		case m.desk.Changes().Empty():
-			m.message = "there is nothing left to write"
-			return nil
-		}
-		return m.write()
-	case "q":
+	switch {
+	case key == "q":
 		return tea.Quit
+	case key != "y":
+		m.leaf(key)
+	case !m.inSight():
+		m.message = unread // the reviewer cannot see what it would write
+	case m.desk.Changes().Empty():
+		m.message = "there is nothing left to write"
+	default:
+		return m.write()
 	}
-	m.leaf(key, browsing)
 	return nil
 }
 
 // leaf scrolls a page of text. Any other key goes back.
-func (m *model) leaf(key string, back stage) {
+func (m *model) leaf(key string) {
 	switch key {
 	case "down", "j":
 		m.leafed++
@@ -224,6 +221,6 @@ func (m *model) leaf(key string, back stage) {
 	case "pgup", "b":
 		m.leafed = max(0, m.leafed-max(1, m.height-2))
 	default:
-		m.stage, m.message = back, ""
+		m.stage, m.message = browsing, ""
 	}
 }

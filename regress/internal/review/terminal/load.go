@@ -28,17 +28,13 @@ type page struct {
 const pagesMax = 16
 
 // pages are the pages that were loaded last, the latest at the end.
-type pages struct {
-	kept    []page
-	loading *pageKey
-}
+type pages struct{ kept []page }
 
 func (p *pages) put(n page) {
 	p.kept = append(slices.DeleteFunc(p.kept, func(o page) bool { return o.pageKey == n.pageKey }), n)
 	if len(p.kept) > pagesMax {
 		p.kept = slices.Delete(p.kept, 0, len(p.kept)-pagesMax)
 	}
-	p.loading = nil
 }
 
 func (p *pages) find(k pageKey) (page, bool) {
@@ -47,11 +43,6 @@ func (p *pages) find(k pageKey) (page, bool) {
 		return page{}, false
 	}
 	return p.kept[i], true
-}
-
-func (p *pages) get(k pageKey) ([]review.Line, bool) {
-	found, some := p.find(k)
-	return found.lines, some
 }
 
 // wantedPage returns the key of the page that the screen should show.
@@ -67,14 +58,14 @@ func (m *model) difference() []review.Line {
 	if !some {
 		return nil
 	}
-	lines, _ := m.pages.get(k)
-	return lines
+	p, _ := m.pages.find(k)
+	return p.lines
 }
 
 // load loads the wanted page unless it is there.
 func (m *model) load() tea.Cmd {
 	k, some := m.wantedPage()
-	if _, known := m.pages.get(k); !some || known {
+	if _, known := m.pages.find(k); !some || known {
 		return nil
 	}
 	caseName := m.desk.Cases()[k.c].Name

@@ -143,12 +143,9 @@ func (m *model) catchUp(l presentState) {
 	}
 	m.notes = l.now.Notes
 	if fresh := m.desk.CatchUp(l.now); len(fresh) > 0 {
-		m.message = contestedText(fresh[0])
+		c := fresh[0]
+		m.message = c.ID + ": somebody else has " + verb(c.Theirs) + " it meanwhile, and you have it " + verb(c.Mine)
 	}
-}
-
-func contestedText(c review.Conflict) string {
-	return c.ID + ": somebody else has " + verb(c.Theirs) + " it meanwhile, and you have it " + verb(c.Mine)
 }
 
 func verb(s review.State) string {

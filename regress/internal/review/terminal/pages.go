@@ -134,11 +134,6 @@ func (m *model) inSight() bool {
 // unread is shown instead of a confirmation that does not fit.
 const unread = "nothing is written: make the window larger first"
 
-// tooSmall is shown on a screen that is too small.
-func tooSmall() []piece {
-	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", palette.Yellow}}
-}
-
 func helpText(noun string) (text []piece) {
 	for _, row := range [...][2]string{
 		{"a r s", "accept, reject, skip the " + noun + "; then the next undecided one"},

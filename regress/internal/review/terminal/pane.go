@@ -15,9 +15,9 @@ import (
 func (m *model) pane(b box) []string {
 	rows := m.about(b)
 	k, some := m.wantedPage()
-	lines, loaded := m.pages.get(k)
+	p, loaded := m.pages.find(k)
 	if some {
-		rows = append(rows, m.shown(lines, box{b.width, b.height - len(rows)})...)
+		rows = append(rows, m.shown(p.lines, box{b.width, b.height - len(rows)})...)
 	}
 	if some && !loaded && len(rows) < b.height {
 		rows = append(rows, m.paint.fit([]piece{{"loading …", palette.Dim}}, 0, b.width))

@@ -60,7 +60,8 @@ func (m *model) rows() []string {
 // confirmed shows the confirmation, or the progress of the write.
 func (m *model) confirmed() []string {
 	if !m.inSight() {
-		return m.text(wrap(tooSmall(), m.width), "")
+		small := []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", palette.Yellow}}
+		return m.text(wrap(small, m.width), "")
 	}
 	keys := "y writes   esc goes back   q leaves without writing"
 	if m.stage == writing {
@@ -79,29 +80,34 @@ func (m *model) title() string {
 		}
 	}
 	text += fmt.Sprintf(" %d to decide  run %s", counts[review.Undecided], d.Run)
-	return m.paint.fit([]piece{{text, palette.Bold}}, 0, m.width)
+	return m.row(text, palette.Bold)
 }
 
 // hint returns the row below the lists: a message, else the filter, else a note.
 func (m *model) hint() string {
+	text := ""
 	switch {
 	case m.stage == filtering:
-		return m.paint.fit([]piece{{"filter: " + m.typed + "▏", palette.Yellow}}, 0, m.width)
+		text = "filter: " + m.typed + "▏"
 	case m.message != "":
-		return m.paint.fit([]piece{{m.message, palette.Yellow}}, 0, m.width)
+		text = m.message
 	case m.desk.Filtered() != "":
-		text := fmt.Sprintf("filter: %s  %d of %d, esc takes it away", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
-		return m.paint.fit([]piece{{text, palette.Yellow}}, 0, m.width)
+		text = fmt.Sprintf("filter: %s  %d of %d, esc takes it away", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
 	case len(m.notes) > 0:
-		return m.paint.fit([]piece{{"note: " + strings.Join(m.notes, "; "), palette.Yellow}}, 0, m.width)
+		text = "note: " + strings.Join(m.notes, "; ")
 	}
-	return m.paint.fit(nil, 0, m.width)
+	return m.row(text, palette.Yellow)
+}
+
+// row returns a row of the screen with a text.
+func (m *model) row(text string, s palette.Style) string {
+	return m.paint.fit([]piece{{text, s}}, 0, m.width)
 }
 
 // keys returns the row that names keys, as many as fit.
 func (m *model) keys() string {
 	if m.stage == filtering {
-		return m.paint.fit([]piece{{"enter keeps the filter   esc takes it away", palette.Dim}}, 0, m.width)
+		return m.row("enter keeps the filter   esc takes it away", palette.Dim)
 	}
 	wrap, move := "w no wrap", ""
 	if m.view.cut {
@@ -111,14 +117,14 @@ func (m *model) keys() string {
 	for _, spare := range []string{"", "e editor", wrap, "/ filter", "n case", "v form", "u undo"} {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
 		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
-			return m.paint.fit([]piece{{text, palette.Dim}}, 0, m.width)
+			return m.row(text, palette.Dim)
 		}
 	}
 	text := "a r s u v w n /  ? help  q done"
 	if m.view.cut {
 		text = "a r s u v w ← →  ? help  q done"
 	}
-	return m.paint.fit([]piece{{text, palette.Dim}}, 0, m.width)
+	return m.row(text, palette.Dim)
 }
 
 func (m *model) body() []string {
@@ -149,7 +155,7 @@ func (m *model) text(lines []piece, keys string) []string {
 	if left := len(lines) - m.leafed - rows; left > 0 {
 		keys = fmt.Sprintf("%s more below   %s", readable.Number(left), keys)
 	}
-	return append(shown, m.paint.fit([]piece{{m.message, palette.Yellow}}, 0, m.width), m.paint.fit([]piece{{keys, palette.Dim}}, 0, m.width))
+	return append(shown, m.row(m.message, palette.Yellow), m.row(keys, palette.Dim))
 }
 
 // wrap breaks text that is longer than a row, between words if possible.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"muster/regress/internal/review"
 )
@@ -60,29 +61,15 @@ func aim(d *review.Desk, a action) {
 }
 
 func decide(d *review.Desk, do string) (count int, known bool) {
-	one := func(done bool) (int, bool) {
-		if done {
-			return 1, true
-		}
-		return 0, true
+	verb, isRest := strings.CutSuffix(do, "-rest")
+	state, known := map[string]review.State{"accept": review.Accepted, "reject": review.Rejected, "skip": review.Skipped}[verb]
+	if known && isRest {
+		return d.DecideRest(state), true
 	}
-	switch do {
-	case "accept":
-		return one(d.Accept())
-	case "reject":
-		return one(d.Reject())
-	case "skip":
-		return one(d.Skip())
-	case "accept-rest":
-		return d.AcceptRest(), true
-	case "reject-rest":
-		return d.RejectRest(), true
-	case "skip-rest":
-		return d.SkipRest(), true
-	case "undo":
-		return one(d.Undo())
+	if known && d.DecideHere(state) || do == "undo" && d.Undo() {
+		count = 1
 	}
-	return 0, false
+	return count, known || do == "undo"
 }
 
 // commit writes the plan of a revision. If something has changed since, it returns the new plan

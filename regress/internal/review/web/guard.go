@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"muster/internal/wording"
@@ -30,20 +31,13 @@ func (h *house) guarded(inner http.Handler) http.Handler {
 		case !h.reach.knows(r.Host):
 			refuse(w, http.StatusMisdirectedRequest, "this review does not know the name "+r.Host+": take the link as muster printed it")
 			return
-		case r.Method != http.MethodGet && r.Header.Get("Origin") != h.scheme()+"://"+r.Host:
+		case r.Method != http.MethodGet && r.Header.Get("Origin") != h.reach.scheme()+r.Host:
 			refuse(w, http.StatusForbidden, "this request was not sent by the page of the review")
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, bodyBytesMax)
 		inner.ServeHTTP(w, r)
 	})
-}
-
-func (h *house) scheme() string {
-	if h.reach.config != nil {
-		return "https"
-	}
-	return "http"
 }
 
 // Bounds of requests: decisions are short, and a filter is typed.
@@ -74,13 +68,20 @@ func (h *house) seated(inner func(http.ResponseWriter, *http.Request, *seat)) ht
 	}
 }
 
-// seatFor returns the seat of the browser that sent a request.
+// seatFor returns the seat of the browser that sent a request: its cookie and its key tell.
 func (h *house) seatFor(r *http.Request) (*seat, bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil, false
 	}
-	return h.seatOf(cookie.Value, r.Header.Get(keyHeader))
+	c, k := digestOf(cookie.Value), digestOf(r.Header.Get(keyHeader))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.seats, func(s *seat) bool { return s.cookie == c && s.key == k })
+	if i < 0 {
+		return nil, false
+	}
+	return h.seats[i], true
 }
 
 // session exchanges a link's token for a seat. A browser that has a seat keeps it, and the link

@@ -56,10 +56,6 @@ var (
 	errIdle     = errors.New("no page was open")
 )
 
-func newHouse(o Options, r reach, origin string, end context.CancelCauseFunc) *house {
-	return &house{options: o, reach: r, origin: origin, end: end, quiet: time.Now()}
-}
-
 // link returns a new link that opens the review once. The secret is in the fragment, which
 // browsers do not send: no log and no other page sees it, and a program that previews links
 // does not use it up.
@@ -117,18 +113,6 @@ func (h *house) spend(d digest) error {
 	h.links = slices.Delete(h.links, i, i+1)
 	h.spent = append(h.spent, d)
 	return nil
-}
-
-// seatOf returns the seat that belongs to a cookie and a key.
-func (h *house) seatOf(cookie, key string) (*seat, bool) {
-	c, k := digestOf(cookie), digestOf(key)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.seats, func(s *seat) bool { return s.cookie == c && s.key == k })
-	if i < 0 {
-		return nil, false
-	}
-	return h.seats[i], true
 }
 
 // others returns all seats but one.

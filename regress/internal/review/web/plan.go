@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"embed"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"path"
@@ -80,10 +81,9 @@ func (p *plan) fill(d *review.Desk) {
 	}
 	for i, c := range d.Cases() {
 		switch {
+		case c.Promoted:
 		case !d.Promotable(i):
-			if !c.Promoted {
-				p.Untouched++
-			}
+			p.Untouched++
 		case d.Shut() == "" && len(p.Names) < namesMax:
 			p.Names = append(p.Names, c.Printed)
 		}
@@ -164,20 +164,23 @@ func isLoopback(host string) bool {
 // origin returns the beginning of the link. It replaces an address that stands for all
 // interfaces by one that a browser can open.
 func (r reach) origin(at net.Addr) string {
-	scheme, host, port := "http", "", ""
-	if r.config != nil {
-		scheme = "https"
-	}
 	host, port, err := net.SplitHostPort(at.String())
 	switch ip := net.ParseIP(host); {
 	case err != nil:
-		return scheme + "://" + at.String()
+		return r.scheme() + at.String()
 	case len(r.names) > 0 && !r.local:
 		host = strings.Replace(r.names[0], "*", "review", 1)
 	case ip != nil && ip.IsUnspecified():
 		host = "127.0.0.1"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port)
+	return r.scheme() + net.JoinHostPort(host, port)
+}
+
+func (r reach) scheme() string {
+	if r.config != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 // beat is the time between two signs of life of a stream.
@@ -222,6 +225,9 @@ func (h *house) changes(w http.ResponseWriter, r *http.Request, s *seat) {
 //go:embed page
 var pages embed.FS
 
+//go:embed page/page.css
+var pageStyle string
+
 // handler serves all addresses of the review.
 func (h *house) handler() http.Handler {
 	m := http.NewServeMux()
@@ -256,11 +262,6 @@ func file(name, kind string) http.HandlerFunc {
 
 // styleSheet serves the shared style, followed by the page's own.
 func styleSheet(w http.ResponseWriter, _ *http.Request) {
-	own, err := pages.ReadFile("page/page.css")
-	if err != nil {
-		fail(w, err)
-		return
-	}
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write(append([]byte(style.CSS()), own...))
+	_, _ = io.WriteString(w, style.CSS()+pageStyle)
 }

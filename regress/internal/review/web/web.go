@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -82,8 +83,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	defer end(nil)
 	writes, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	h := newHouse(o, r, origin, end)
-	h.writes, h.stopWrites = writes, stop
+	h := &house{options: o, reach: r, origin: origin, end: end, writes: writes, stopWrites: stop, quiet: time.Now()}
 	server := &http.Server{
 		Handler:           h.handler(),
 		ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: readTime,
@@ -106,13 +106,5 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 }
 
 func (o *Options) complete() {
-	if o.Addr == "" {
-		o.Addr = addrDefault
-	}
-	if o.Idle == 0 {
-		o.Idle = idleDefault
-	}
-	if o.Every == 0 {
-		o.Every = everyDefault
-	}
+	o.Addr, o.Idle, o.Every = cmp.Or(o.Addr, addrDefault), cmp.Or(o.Idle, idleDefault), cmp.Or(o.Every, everyDefault)
 }
