@@ -1,6 +1,7 @@
 package fileio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,15 +116,11 @@ const (
 // process left in it. A file in the folder records its format. Every later version can open
 // it.
 func Open(folder string, engine Engine, o Options) (*Store, error) {
-	if o.MemoryMax == 0 {
-		o.MemoryMax = memoryDefault
-	}
+	o.MemoryMax = cmp.Or(o.MemoryMax, memoryDefault)
 	if o.MemoryMax < MemoryMin {
 		return nil, fmt.Errorf("memory of %d bytes is too small: use at least %d", o.MemoryMax, MemoryMin)
 	}
-	if o.WaitingMax == 0 {
-		o.WaitingMax = waitingDefault
-	}
+	o.WaitingMax = cmp.Or(o.WaitingMax, waitingDefault)
 	if o.WaitingMax < 1 {
 		return nil, fmt.Errorf("%d waiting operations are not possible: use 1 or more", o.WaitingMax)
 	}
@@ -365,12 +362,9 @@ const tempPrefix = "~"
 // scanFolders removes unfinished files of an interrupted process and adds the names of all
 // files to the index.
 func (s *Store) scanFolders() error {
-	numbers := make([]int, folders)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return pool.ForEach(context.Background(), folderWorkers, numbers, func(_ context.Context, i int) error {
-		j := Job{Op: OpList, Folder: s.descriptor(i)}
+	return pool.ForEach(context.Background(), folderWorkers, s.folders[:], func(_ context.Context, f *os.File) error {
+		folder := int(f.Fd())
+		j := Job{Op: OpList, Folder: folder}
 		if err := s.engine.Do(&j); err != nil {
 			return err
 		}
@@ -382,7 +376,7 @@ func (s *Store) scanFolders() error {
 			if !strings.HasPrefix(encoded, tempPrefix) {
 				continue
 			}
-			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: encoded}
+			j := Job{Op: OpDiscard, Folder: folder, Temp: encoded}
 			if err := s.engine.Do(&j); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,10 +64,7 @@ func NewCaller(o CallerOptions) (*Caller, error) {
 	if o.PageSize < 0 || o.PageSize > PageSizeMax {
 		return nil, fmt.Errorf("pages of %d bytes: from 1 to %d are possible", o.PageSize, PageSizeMax)
 	}
-	c := &Caller{page: o.PageSize}
-	if c.page == 0 {
-		c.page = pageDefault
-	}
+	c := &Caller{page: cmp.Or(o.PageSize, pageDefault)}
 	if o.Token != "" {
 		c.token = "Bearer " + o.Token
 	}

@@ -82,15 +82,9 @@ type Server struct {
 
 // NewServer serves a store. The caller still has to close the store.
 func NewServer(store *fileio.Store, o Options) *Server {
-	if o.BodyMax == 0 {
-		o.BodyMax = bodyDefault
-	}
-	if o.RateMin == 0 {
-		o.RateMin = rateDefault
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.BodyMax = cmp.Or(o.BodyMax, bodyDefault)
+	o.RateMin = cmp.Or(o.RateMin, rateDefault)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
 	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))

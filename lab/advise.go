@@ -136,9 +136,7 @@ func (a *adviser) allAdvice() (list []advice) {
 }
 
 // unknownSetting reports a setting for which figures are missing.
-func unknownSetting(setting string, f finding) advice {
-	return advice{setting, "unknown", f.why, nil}
-}
+func unknownSetting(setting, why string) advice { return advice{setting, "unknown", why, nil} }
 
 func (a *adviser) procs() advice {
 	const setting = "GOMAXPROCS"
@@ -146,8 +144,8 @@ func (a *adviser) procs() advice {
 		return advice{setting, "1, Go's default", "this process may use one processor", nil}
 	}
 	names := []string{workersName(a.cpus, a.cpus, 0), workersName(a.cpus, 1, 0), channelAt(0, a.cpus), channelAt(0, 1)}
-	if f, missing := a.findMissing(names...); missing {
-		return unknownSetting(setting, f)
+	if why := a.findMissing(names...); why != "" {
+		return unknownSetting(setting, why)
 	}
 	work, idle := a.Ratio(names[0], names[1], results.NsPerOp), a.Ratio(names[2], names[3], results.NsPerOp)
 	value := strconv.Itoa(a.cpus) + ", Go's default"
@@ -186,7 +184,7 @@ func (a *adviser) leastWorkers(numbers []int, name func(int) string, unit string
 func (a *adviser) workers(setting string, wait time.Duration) advice {
 	least, text, names := a.leastWorkers(adviseWorkers(), func(n int) string { return workersName(n, a.cpus, wait) }, results.NsPerOp)
 	if least == 0 {
-		return unknownSetting(setting, newUndecided("it was not measured"))
+		return unknownSetting(setting, "it was not measured")
 	}
 	return advice{setting, fmt.Sprintf("%d (%d × processors)", least, least/a.cpus), "µs per task, by number of workers: " + text, names}
 }
@@ -204,8 +202,8 @@ func (a *adviser) chunks() (list []advice) {
 	if a.o.Task > 0 {
 		costs = []time.Duration{a.o.Task}
 	}
-	if f, missing := a.findMissing(single); missing {
-		return []advice{unknownSetting("tasks at a time", f)}
+	if why := a.findMissing(single); why != "" {
+		return []advice{unknownSetting("tasks at a time", why)}
 	}
 	each := a.Summary(single, results.CPUPerOp).Median
 	for _, cost := range costs {
@@ -223,8 +221,8 @@ func (a *adviser) chunks() (list []advice) {
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
 	each, direct := SpawnName(run.Muster, "each", 1, adviseCalls, a.cpus), SpawnName(run.Muster, "direct", 1, directCalls(1), a.cpus)
-	if f, missing := a.findMissing(each, direct); missing {
-		return unknownSetting(setting, f)
+	if why := a.findMissing(each, direct); why != "" {
+		return unknownSetting(setting, why)
 	}
 	added := math.Max(0, a.Difference(each, direct, results.NsPerOp).Median)
 	return advice{setting, "for at least " + digits(added/100) + " µs of work",
@@ -237,7 +235,7 @@ func (a *adviser) threads() advice {
 	write, wrote, names := a.leastWorkers(adviseThreads(), name, createUnit)
 	read, were, _ := a.leastWorkers(adviseThreads(), name, readUnit)
 	if write == 0 || read == 0 {
-		return unknownSetting(setting, newUndecided("it was not measured"))
+		return unknownSetting(setting, "it was not measured")
 	}
 	return advice{setting, strconv.Itoa(max(write, read)),
 		fmt.Sprintf("µs per file of %s bytes, by number of workers: written %s; read %s; all in the system's cache: a disk that blocks needs more workers", readable.Number(adviseSize), wrote, were), names}

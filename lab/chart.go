@@ -24,6 +24,15 @@ func drawableCharts(c plot.Chart) []plot.Chart {
 	return []plot.Chart{c}
 }
 
+// medianLine returns a line with the median at each x of the benchmark that of names.
+func (r view) medianLine(name string, xs []int, unit string, of func(x int) string) plot.Line {
+	l := plot.Line{Name: name}
+	for _, x := range xs {
+		l.Points = append(l.Points, r.medianPoint(float64(x), of(x), unit)...)
+	}
+	return l
+}
+
 // medianPoint returns the point of a benchmark's median, or no point without a figure.
 func (r view) medianPoint(x float64, name, unit string) []plot.Point {
 	return summaryPoint(x, r.Summary(name, unit))

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -39,13 +40,11 @@ const patience = 5 * time.Second
 // Dispatch measures the cost of a trivial task on muster's pool, on the articles' pools in Go
 // and C++, and on widely used pools.
 func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
-	if err := checkNumbers("jobs", 1, 1024, o.Jobs); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("tasks", 1, 1_000_000_000, o.Tasks...); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
+	if err := cmp.Or(
+		checkNumbers("jobs", 1, 1024, o.Jobs),
+		checkNumbers("tasks", 1, 1_000_000_000, o.Tasks...),
+		checkNumbers("procs", 1, 1024, o.Procs...),
+	); err != nil {
 		return nil, err
 	}
 	plan, err := run.New(&o.Options, "dispatch")
@@ -134,13 +133,11 @@ const rootCost = 6 * time.Nanosecond
 // goroutine of its own, garbage collection included. It also measures the memory of waiting
 // goroutines. Contestants are threads, tasks and processes of other languages.
 func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
-	if err := checkNumbers("work", 1, 1_000_000, o.Work...); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("goroutines", 1, 10_000_000, o.Goroutines...); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
+	if err := cmp.Or(
+		checkNumbers("work", 1, 1_000_000, o.Work...),
+		checkNumbers("goroutines", 1, 10_000_000, o.Goroutines...),
+		checkNumbers("procs", 1, 1024, o.Procs...),
+	); err != nil {
 		return nil, err
 	}
 	plan, err := run.New(&o.Options, "spawn")

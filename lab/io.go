@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,13 +48,11 @@ func codecSizes() []int      { return []int{38, 4096} }
 // messages, calls into C, locks and wake-ups. It also shows how Go ends a program that needs
 // too many threads.
 func IO(ctx context.Context, o IOOptions) (*Results, error) {
-	if err := checkNumbers("files", 1, 10_000_000, o.Files); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("stored files", 1, 10_000_000, o.Stored); err != nil {
-		return nil, err
-	}
-	if err := checkNumbers("renames", 10, 100_000_000, o.Renames); err != nil {
+	if err := cmp.Or(
+		checkNumbers("files", 1, 10_000_000, o.Files),
+		checkNumbers("stored files", 1, 10_000_000, o.Stored),
+		checkNumbers("renames", 10, 100_000_000, o.Renames),
+	); err != nil {
 		return nil, err
 	}
 	if o.ThreadsLimit != 0 {
@@ -92,9 +91,7 @@ const threadsLimitMin = 20
 // checkFolder returns the absolute path of the parent of the test files. It fails if no folder
 // can be created there.
 func checkFolder(dir string) (string, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
+	dir = cmp.Or(dir, os.TempDir())
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", inputf("%s is not a folder: create it, or name another", dir)
 	}
@@ -221,10 +218,7 @@ func echoName(impl string) string {
 }
 
 func exhaustName(limit int) string {
-	if limit == 0 {
-		limit = probe.ThreadsMax
-	}
-	return fmt.Sprintf("Exhaust/limit=%d", limit)
+	return fmt.Sprintf("Exhaust/limit=%d", cmp.Or(limit, probe.ThreadsMax))
 }
 
 // addExhaust adds a program that runs out of threads. The trial reports if this machine is too

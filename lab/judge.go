@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -57,19 +58,33 @@ type judge struct {
 	view
 	sizes ClaimSizes
 	cpus  int // processors that the program could use; 0 = nothing was measured
+	// obstacle is the first reason why the present claim cannot be decided; "" = none so far.
+	obstacle string
 }
 
 func newJudge(r *Results, sizes ClaimSizes) *judge {
 	cpus, _ := strconv.Atoi(r.Condition(run.ProcsKey))
-	return &judge{view{r}, sizes, cpus}
+	return &judge{view: view{r}, sizes: sizes, cpus: cpus}
 }
 
-func newUndecided(format string, args ...any) finding {
-	return finding{verdict: undecided, why: fmt.Sprintf(format, args...)}
+// judge decides a claim. The claim is undecided if it lacks something that it needs, whatever
+// its own finding is.
+func (j *judge) judge(c claim) finding {
+	j.obstacle = ""
+	f := c.decide(j)
+	if j.obstacle != "" {
+		return finding{why: j.obstacle}
+	}
+	return f
 }
 
-// findMissing returns an undecided finding if one of the figures is missing, else false.
-func (j *judge) findMissing(names ...string) (finding, bool) {
+// need records an obstacle if one of the figures is missing.
+func (j *judge) need(names ...string) { j.obstruct(j.findMissing(names...)) }
+
+func (j *judge) obstruct(why string) { j.obstacle = cmp.Or(j.obstacle, why) }
+
+// findMissing says which of the figures is missing first and why, "" if none is.
+func (j *judge) findMissing(names ...string) string {
 	for _, name := range names {
 		if len(j.Figures(name, results.NsPerOp)) > 0 || len(j.Units(name)) > 0 {
 			continue
@@ -81,9 +96,15 @@ func (j *judge) findMissing(names ...string) (finding, bool) {
 				why = "this machine lacks a requirement: " + m.Text()
 			}
 		}
-		return newUndecided("%s: %s", name, why), true
+		return name + ": " + why
 	}
-	return finding{}, false
+	return ""
+}
+
+// ratio returns the ratio of two times that the claim needs.
+func (j *judge) ratio(a, b string) stat.Summary {
+	j.need(a, b)
+	return j.Ratio(a, b, results.NsPerOp)
 }
 
 // missingFor returns the requirement of a benchmark that this machine lacks, false if none is
@@ -181,34 +202,25 @@ func timesText(s stat.Summary) string {
 	return digits(s.Median) + " ×" + spreadText(s)
 }
 
-// compare decides a claim about the ratio of two benchmarks.
-func (j *judge) compare(a, b, unit string, low, high float64, why reasons) finding {
-	if f, missing := j.findMissing(a, b); missing {
-		return f
-	}
-	s := j.Ratio(a, b, unit)
+// compare decides a claim about the ratio of the times of two benchmarks.
+func (j *judge) compare(a, b string, low, high float64, why reasons) finding {
+	s := j.ratio(a, b)
 	return newFinding(judgeTimes(s, low, high), timesText(s), why.forSide(s, high))
 }
 
-func (j *judge) needTwoProcessors() (finding, bool) {
-	if j.cpus >= 2 {
-		return finding{}, false
+func (j *judge) needTwoProcessors() {
+	if j.cpus < 2 {
+		j.obstruct("this process may use only one processor")
 	}
-	return newUndecided("this process may use only one processor"), true
 }
 
 func channelAt(cycles, procs int) string { return ChannelName(0, cycles, procs, 0) }
 
 func (j *judge) channelFastest() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
+	j.needTwoProcessors()
 	worst, text := holds, ""
 	for _, procs := range claimProcs()[1:] {
-		if f, missing := j.findMissing(channelAt(0, procs), channelAt(0, 1)); missing {
-			return f
-		}
-		s := j.Ratio(channelAt(0, procs), channelAt(0, 1), results.NsPerOp)
+		s := j.ratio(channelAt(0, procs), channelAt(0, 1))
 		worst = combine(worst, judgeTimes(s, 1, math.Inf(1)))
 		text += fmt.Sprintf(", %d: %s", procs, timesText(s))
 	}
@@ -216,34 +228,23 @@ func (j *judge) channelFastest() finding {
 }
 
 func (j *judge) channelTwo() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
-	return j.compare(channelAt(0, 2), channelAt(0, 1), results.NsPerOp, 1.5, 2.5, reasons{held: "a channel wakes its goroutines on other threads",
+	j.needTwoProcessors()
+	return j.compare(channelAt(0, 2), channelAt(0, 1), 1.5, 2.5, reasons{held: "a channel wakes its goroutines on other threads",
 		gone: "a goroutine that a channel wakes runs next on the same thread", above: "compared with an item, waking a thread takes longer than it did"})
 }
 
 func (j *judge) channelRegains() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
-	if f, missing := j.findMissing(channelAt(0, 256), channelAt(0, 2), channelAt(0, 1)); missing {
-		return f
-	}
-	regained, lost := j.Ratio(channelAt(0, 256), channelAt(0, 2), results.NsPerOp), j.Ratio(channelAt(0, 256), channelAt(0, 1), results.NsPerOp)
+	j.needTwoProcessors()
+	regained, lost := j.ratio(channelAt(0, 256), channelAt(0, 2)), j.ratio(channelAt(0, 256), channelAt(0, 1))
 	v := combine(judgeTimes(regained, 0, 0.99), judgeTimes(lost, 1.02, 1.25))
 	return newFinding(v, fmt.Sprintf("at 256: %s the time at 2, and %s the time at 1", timesText(regained), timesText(lost)), reasons{held: "more processors find runnable goroutines sooner", gone: "nothing was lost: a GOMAXPROCS above the number of runnable goroutines costs next to nothing"})
 }
 
 func (j *judge) channelThreads() finding {
 	names := []string{channelAt(0, 1), channelAt(0, 2), channelAt(0, 256)}
-	if f, missing := j.findMissing(names...); missing {
-		return f
-	}
+	j.need(names...)
+	j.needThreads(names[0])
 	one, two, many := j.Summary(names[0], threadsUnit), j.Summary(names[1], threadsUnit), j.Summary(names[2], threadsUnit)
-	if one.N == 0 || one.Median == 0 {
-		return newUndecided(threadsUnknown)
-	}
 	v := combine(judgeCounts(one, 3, 3), combine(judgeCounts(two, 4, 6), judgeCounts(many, 4, 6)))
 	return newFinding(v, fmt.Sprintf("%s at 1, %s at 2, %s at 256", digits(one.Median), digits(two.Median), digits(many.Median)),
 		reasons{held: "the runtime has threads of its own, and starts others only for runnable goroutines",
@@ -252,9 +253,7 @@ func (j *judge) channelThreads() finding {
 
 func (j *judge) procsLimit() finding {
 	most, none := procsName(300), procsName(0)
-	if f, missing := j.findMissing(most, none); missing {
-		return f
-	}
+	j.need(most, none)
 	asked, given := j.Summary(most, procsUnit), j.Summary(none, procsUnit)
 	v := combine(judgeCounts(asked, 1, 256), judgeCounts(given, 1, 1))
 	return finding{v, fmt.Sprintf("a request for 300 gives %s; the default is %s", digits(asked.Median), digits(given.Median)),
@@ -262,23 +261,16 @@ func (j *judge) procsLimit() finding {
 }
 
 func (j *judge) ballastWins() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
-	return j.compare(channelAt(1_000_000, 2), channelAt(1_000_000, 1), results.NsPerOp, 0, 0.8, reasons{held: "both goroutines work at the same time when the work dominates",
+	j.needTwoProcessors()
+	return j.compare(channelAt(1_000_000, 2), channelAt(1_000_000, 1), 0, 0.8, reasons{held: "both goroutines work at the same time when the work dominates",
 		gone: "a goroutine that a channel wakes runs next on the same thread, so both take turns even then"})
 }
 
 func (j *judge) dependsOnTask() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
+	j.needTwoProcessors()
 	gains, loses, unsure, text := false, false, false, ""
 	for _, cycles := range claimCycles() {
-		if f, missing := j.findMissing(channelAt(cycles, 2), channelAt(cycles, 1)); missing {
-			return f
-		}
-		s := j.Ratio(channelAt(cycles, 2), channelAt(cycles, 1), results.NsPerOp)
+		s := j.ratio(channelAt(cycles, 2), channelAt(cycles, 1))
 		switch judgeTimes(s, 0, 1) {
 		case holds:
 			gains = true
@@ -300,34 +292,25 @@ func (j *judge) dependsOnTask() finding {
 
 func (j *judge) manyWriters() finding {
 	few, many := insertName(postgresImpl, claimWriters(j.sizes)[0]), insertName(postgresImpl, claimWriters(j.sizes)[1])
-	if f, missing := j.findMissing(few, many); missing {
-		return f
-	}
-	s := j.Ratio(few, many, results.NsPerOp)
+	s := j.ratio(few, many)
 	memory := j.Summary(many, clientRSS)
 	return newFinding(judgeTimes(s, 5, math.Inf(1)), fmt.Sprintf("%s as many rows a second, with %s MB", timesText(s), digits(memory.Median/1e6)),
 		reasons{held: "writers share flushes of the server's log", gone: "the server's processors and log are the limit; goroutines without a connection only wait"})
 }
 
 func (j *judge) manyProcesses() finding {
-	if f, one := j.needTwoProcessors(); one {
-		return f
-	}
+	j.needTwoProcessors()
 	n := min(j.cpus, run.ProcessesMax)
 	all := ChannelName(0, 0, 1, n)
 	one := ChannelName(0, 0, 1, 1)
-	if f, missing := j.findMissing(all, one); missing {
-		return f
-	}
-	s := j.Ratio(one, all, results.NsPerOp)
+	j.need(all)
+	s := j.ratio(one, all)
 	return newFinding(judgeTimes(s, 0.9*float64(n), math.Inf(1)), fmt.Sprintf("%s with %d processes", timesText(s), n), reasons{held: "the processes share only the machine's caches, memory and clock rate", gone: "processors that share a core or a host deliver less than a whole processor each"})
 }
 
 func (j *judge) threadLimit() finding {
 	name := exhaustName(j.sizes.ThreadsLimit)
-	if f, missing := j.findMissing(name); missing {
-		return f
-	}
+	j.need(name)
 	n, status := j.Summary(name, threadsUnit), j.Summary(name, exitStatusUnit)
 	v := noLongerHolds
 	if status.Median == 2 && n.N > 0 {
@@ -339,20 +322,14 @@ func (j *judge) threadLimit() finding {
 
 func (j *judge) protobufMessages() finding {
 	protobuf, json := echoName("protobuf"), echoName("json")
-	f := j.compare(json, protobuf, results.NsPerOp, 1.2, 1.6, sameReason("the socket dominates the cost of both"))
-	if f.here == "" {
-		return f
-	}
+	f := j.compare(json, protobuf, 1.2, 1.6, sameReason("the socket dominates the cost of both"))
 	f.here += fmt.Sprintf(" as many: %s and %s a second", readable.Number(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), readable.Number(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
 	return f
 }
 
 func (j *judge) renamesIntoTen() finding {
 	flat, ten := renameName(1), renameName(10)
-	if f, missing := j.findMissing(flat, ten); missing {
-		return f
-	}
-	s := j.Ratio(flat, ten, results.NsPerOp)
+	s := j.ratio(flat, ten)
 	here := fmt.Sprintf("%s with %s files", timesText(s), readable.Number(int64(j.sizes.Renames)))
 	v := judgeTimes(s, 2, math.Inf(1))
 	if v != holds && j.sizes.Renames < claimRenames {

@@ -30,26 +30,24 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	if len(args) == 0 {
 		return errors.New("the name of a question is required")
 	}
-	questions := map[string]func(*flag.FlagSet) func() (results.Sample, error){
+	questions := map[string]func(*flag.FlagSet) answer{
 		"dispatch": probeDispatch,
-		"channel": func(f *flag.FlagSet) func() (results.Sample, error) {
-			return probeChannel(f, stdin, stdout)
-		},
-		"spawn":   probeSpawn,
-		"waiting": probeWaiting,
-		"started": probeStarted,
-		"files":   func(f *flag.FlagSet) func() (results.Sample, error) { return probeFiles(ctx, f) },
-		"engine":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeEngine(ctx, f) },
-		"upload":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeUpload(ctx, f) },
-		"rename":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeRename(ctx, f) },
-		"log":     probeLog,
-		"lock":    probeLock,
-		"procs":   probeProcs,
-		"workers": probeWorkers,
-		"corpus":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeCorpus(ctx, f) },
-		"make":    func(f *flag.FlagSet) func() (results.Sample, error) { return probeMake(ctx, f) },
-		"wakeup":  probeWakeUp,
-		blockWord: func(f *flag.FlagSet) func() (results.Sample, error) { return probeBlock(f, stdin, stdout) },
+		"channel":  func(f *flag.FlagSet) answer { return probeChannel(f, stdin, stdout) },
+		"spawn":    probeSpawn,
+		"waiting":  probeWaiting,
+		"started":  probeStarted,
+		"files":    func(f *flag.FlagSet) answer { return probeFiles(ctx, f) },
+		"engine":   func(f *flag.FlagSet) answer { return probeEngine(ctx, f) },
+		"upload":   func(f *flag.FlagSet) answer { return probeUpload(ctx, f) },
+		"rename":   func(f *flag.FlagSet) answer { return probeRename(ctx, f) },
+		"log":      probeLog,
+		"lock":     probeLock,
+		"procs":    probeProcs,
+		"workers":  probeWorkers,
+		"corpus":   func(f *flag.FlagSet) answer { return probeCorpus(ctx, f) },
+		"make":     func(f *flag.FlagSet) answer { return probeMake(ctx, f) },
+		"wakeup":   probeWakeUp,
+		blockWord:  func(f *flag.FlagSet) answer { return probeBlock(f, stdin, stdout) },
 	}
 	if args[0] == serveWord { // a server for another probe, not a question
 		return probeServe(ctx, args[1:], stdin, stdout)
@@ -60,11 +58,11 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	answer := question(f)
+	measure := question(f)
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
-	s, err := answer()
+	s, err := measure()
 	if err != nil {
 		return err
 	}
@@ -73,17 +71,25 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	return err
 }
 
-func probeDispatch(f *flag.FlagSet) func() (results.Sample, error) {
-	mode := f.String("mode", "single", "")
-	workers := f.Int("workers", 1, "")
-	tasks := f.Int("tasks", 1, "")
+// An answer makes the measurement of a question, once the flags are parsed.
+type answer func() (results.Sample, error)
+
+// costOf answers with a cost alone.
+func costOf(measure func() (probe.Cost, error)) answer {
 	return func() (results.Sample, error) {
-		c, err := probe.Dispatch(*mode, *workers, *tasks)
+		c, err := measure()
 		return run.NewSample(c), err
 	}
 }
 
-func probeChannel(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (results.Sample, error) {
+func probeDispatch(f *flag.FlagSet) answer {
+	mode := f.String("mode", "single", "")
+	workers := f.Int("workers", 1, "")
+	tasks := f.Int("tasks", 1, "")
+	return costOf(func() (probe.Cost, error) { return probe.Dispatch(*mode, *workers, *tasks) })
+}
+
+func probeChannel(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) answer {
 	o := probe.ChannelOptions{}
 	f.IntVar(&o.Items, "items", 1_000_000, "")
 	f.IntVar(&o.Portion, "portion", 100_000, "")
@@ -106,19 +112,18 @@ func probeChannel(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (re
 	}
 }
 
-func probeSpawn(f *flag.FlagSet) func() (results.Sample, error) {
+func probeSpawn(f *flag.FlagSet) answer {
 	o := probe.SpawnOptions{}
 	f.IntVar(&o.Roots, "work", 1, "")
 	f.IntVar(&o.Calls, "count", 1, "")
 	mode := f.String("mode", "direct", "")
-	return func() (results.Sample, error) {
+	return costOf(func() (probe.Cost, error) {
 		o.Go = *mode == "each"
-		c, err := probe.Spawn(o)
-		return run.NewSample(c), err
-	}
+		return probe.Spawn(o)
+	})
 }
 
-func probeWaiting(f *flag.FlagSet) func() (results.Sample, error) {
+func probeWaiting(f *flag.FlagSet) answer {
 	count := f.Int("count", 1, "")
 	return func() (results.Sample, error) {
 		w := probe.Waiting(*count)
@@ -131,7 +136,7 @@ func probeWaiting(f *flag.FlagSet) func() (results.Sample, error) {
 	}
 }
 
-func probeStarted(f *flag.FlagSet) func() (results.Sample, error) {
+func probeStarted(f *flag.FlagSet) answer {
 	goroutines := f.Int("goroutines", 1, "")
 	each := f.Duration("each", 0, "")
 	return func() (results.Sample, error) {
@@ -141,26 +146,23 @@ func probeStarted(f *flag.FlagSet) func() (results.Sample, error) {
 }
 
 // probeProcs reports the GOMAXPROCS of its process.
-func probeProcs(*flag.FlagSet) func() (results.Sample, error) {
+func probeProcs(*flag.FlagSet) answer {
 	return func() (results.Sample, error) {
 		return results.Sample{N: 1, Values: []results.Value{{Unit: procsUnit, Figure: float64(runtime.GOMAXPROCS(0))}}}, nil
 	}
 }
 
-func probeWorkers(f *flag.FlagSet) func() (results.Sample, error) {
+func probeWorkers(f *flag.FlagSet) answer {
 	o := probe.WorkersOptions{}
 	f.IntVar(&o.Workers, "workers", 1, "")
 	f.IntVar(&o.Tasks, "tasks", 1, "")
 	f.IntVar(&o.Roots, "roots", 0, "")
 	f.DurationVar(&o.Wait, "wait", 0, "")
-	return func() (results.Sample, error) {
-		c, err := probe.Workers(o)
-		return run.NewSample(c), err
-	}
+	return costOf(func() (probe.Cost, error) { return probe.Workers(o) })
 }
 
 // probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
-func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeCorpus(ctx context.Context, f *flag.FlagSet) answer {
 	archive := f.String("archive", "", "")
 	dir := f.String("dir", "", "")
 	jobs := f.Int("jobs", 0, "")
@@ -197,7 +199,7 @@ func commandFlag(f *flag.FlagSet) *[]string {
 }
 
 // probeMake compiles all C sources below a folder with GNU make.
-func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeMake(ctx context.Context, f *flag.FlagSet) answer {
 	sources := f.String("sources", "", "")
 	jobs := f.Int("jobs", 1, "")
 	words := commandFlag(f)

@@ -26,7 +26,7 @@ func engineFlags(f *flag.FlagSet, o *probe.EngineOptions) {
 	f.BoolVar(&o.Bound, "bound", false, "")
 }
 
-func probeEngine(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeEngine(ctx context.Context, f *flag.FlagSet) answer {
 	o := probe.StoreOptions{}
 	engineFlags(f, &o.Engine)
 	f.StringVar(&o.Dir, "dir", "", "")
@@ -63,7 +63,7 @@ func probeServe(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 
 // probeUpload measures a server under load. The server is a process of its own. The repeated
 // flag -word is its command; the folder is appended.
-func probeUpload(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeUpload(ctx context.Context, f *flag.FlagSet) answer {
 	o := probe.UploadOptions{}
 	words := commandFlag(f)
 	dir := f.String("dir", "", "")
@@ -82,7 +82,7 @@ func probeUpload(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 	}
 }
 
-func probeFiles(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeFiles(ctx context.Context, f *flag.FlagSet) answer {
 	o := probe.FilesOptions{}
 	f.StringVar(&o.Dir, "dir", "", "")
 	f.IntVar(&o.Files, "files", 1, "")
@@ -104,53 +104,43 @@ func probeFiles(ctx context.Context, f *flag.FlagSet) func() (results.Sample, er
 	}
 }
 
-func probeRename(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
+func probeRename(ctx context.Context, f *flag.FlagSet) answer {
 	o := probe.RenameOptions{}
 	f.StringVar(&o.Dir, "dir", "", "")
 	f.IntVar(&o.Files, "files", 1, "")
 	f.IntVar(&o.Folders, "folders", 1, "")
-	return func() (results.Sample, error) {
-		c, err := probe.Rename(ctx, o)
-		return run.NewSample(c), err
-	}
+	return costOf(func() (probe.Cost, error) { return probe.Rename(ctx, o) })
 }
 
-func probeLog(f *flag.FlagSet) func() (results.Sample, error) {
+func probeLog(f *flag.FlagSet) answer {
 	o := probe.LogOptions{}
 	dir := f.String("dir", "", "")
 	f.StringVar(&o.Logger, "logger", "", "")
 	f.IntVar(&o.Lines, "lines", 1, "")
 	f.IntVar(&o.Goroutines, "goroutines", 1, "")
 	f.BoolVar(&o.Buffered, "buffered", false, "")
-	return func() (results.Sample, error) {
+	return costOf(func() (probe.Cost, error) {
 		o.File = filepath.Join(*dir, "log")
-		c, err := probe.Log(o)
-		return run.NewSample(c), err
-	}
+		return probe.Log(o)
+	})
 }
 
-func probeLock(f *flag.FlagSet) func() (results.Sample, error) {
+func probeLock(f *flag.FlagSet) answer {
 	goroutines := f.Int("goroutines", 1, "")
 	pairs := f.Int("pairs", 1, "")
-	return func() (results.Sample, error) {
-		c, err := probe.Lock(*goroutines, *pairs)
-		return run.NewSample(c), err
-	}
+	return costOf(func() (probe.Cost, error) { return probe.Lock(*goroutines, *pairs) })
 }
 
-func probeWakeUp(f *flag.FlagSet) func() (results.Sample, error) {
+func probeWakeUp(f *flag.FlagSet) answer {
 	passes := f.Int("passes", 2, "")
 	ofThreads := f.Bool("threads", false, "")
-	return func() (results.Sample, error) {
-		c, err := probe.WakeUp(*passes, *ofThreads)
-		return run.NewSample(c), err
-	}
+	return costOf(func() (probe.Cost, error) { return probe.WakeUp(*passes, *ofThreads) })
 }
 
 // blockWord is the argument that makes a probe run out of threads.
 const blockWord = "block"
 
-func probeBlock(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (results.Sample, error) {
+func probeBlock(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) answer {
 	limit := f.Int("limit", 0, "")
 	return func() (results.Sample, error) {
 		pipe, ok := stdin.(*os.File)

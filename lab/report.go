@@ -129,6 +129,14 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// texts returns the text of each element of a list.
+func texts[T any](list []T, text func(T) string) (all []string) {
+	for _, one := range list {
+		all = append(all, text(one))
+	}
+	return all
+}
+
 // newColumns returns a column of words, followed by columns of numbers.
 func newColumns(first string, others ...string) []page.Column {
 	c := []page.Column{{Title: first}}
@@ -230,11 +238,8 @@ func (r view) slowdown(work, count, procs int) stat.Summary {
 
 func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	s := page.Section{Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs)}
-	var titles, all []string
-	for _, work := range o.Work {
-		titles = append(titles, rootsText(work))
-	}
-	t := page.Table{Caption: "time in goroutines ÷ time in a loop", Columns: newColumns("goroutines", titles...)}
+	var all []string
+	t := page.Table{Caption: "time in goroutines ÷ time in a loop", Columns: newColumns("goroutines", texts(o.Work, rootsText)...)}
 	chart := plot.Chart{
 		Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs),
 		X:     plot.Axis{Label: "goroutines alive", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop"},
@@ -309,11 +314,9 @@ func (r view) memorySection(o SpawnOptions) page.Section {
 	var all []string
 	units := []struct{ name, unit string }{{"stack", stackUnit}, {"obtained from the system", sysUnit}, {"resident", rssUnit}}
 	for _, u := range units {
-		l := plot.Line{Name: u.name}
-		for _, count := range o.Goroutines {
-			l.Points = append(l.Points, r.medianPoint(float64(count), SpawnName(run.Muster, "waiting", 0, count, 1), u.unit)...)
-		}
-		c.Lines = append(c.Lines, l)
+		c.Lines = append(c.Lines, r.medianLine(u.name, o.Goroutines, u.unit, func(count int) string {
+			return SpawnName(run.Muster, "waiting", 0, count, 1)
+		}))
 	}
 	for _, count := range o.Goroutines {
 		name := SpawnName(run.Muster, "waiting", 0, count, 1)

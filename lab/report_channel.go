@@ -37,10 +37,8 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		title = fmt.Sprintf("With a buffer of %d items", buffer)
 	}
 	s := page.Section{Title: title}
-	var titles, all []string
-	for _, cycles := range o.Cycles {
-		titles = append(titles, readable.Number(int64(cycles))+" cycles")
-	}
+	titles := texts(o.Cycles, func(cycles int) string { return readable.Number(cycles) + " cycles" })
+	var all []string
 	t := page.Table{Caption: "seconds for " + readable.Number(channelPortion) + " items", Columns: newColumns("GOMAXPROCS", titles...)}
 	for _, procs := range o.Procs {
 		row := page.Row(strconv.Itoa(procs))
@@ -52,10 +50,7 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	for i, cycles := range o.Cycles {
-		var names []string
-		for _, procs := range o.Procs {
-			names = append(names, ChannelName(buffer, cycles, procs, 0))
-		}
+		names := texts(o.Procs, func(procs int) string { return ChannelName(buffer, cycles, procs, 0) })
 		r.markBest(t.Rows, i+1, portionUnit, names)
 	}
 	s.Tables = []page.Table{t}
@@ -70,19 +65,15 @@ func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
 	seconds := plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items", Log: true}
 	against := plot.Chart{Title: "Time against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true}, Y: seconds}
 	for _, cycles := range o.Cycles {
-		l := plot.Line{Name: strconv.Itoa(cycles) + " cycles"}
-		for _, procs := range o.Procs {
-			l.Points = append(l.Points, r.medianPoint(float64(procs), ChannelName(buffer, cycles, procs, 0), portionUnit)...)
-		}
-		against.Lines = append(against.Lines, l)
+		against.Lines = append(against.Lines, r.medianLine(strconv.Itoa(cycles)+" cycles", o.Procs, portionUnit, func(procs int) string {
+			return ChannelName(buffer, cycles, procs, 0)
+		}))
 	}
 	cycles := plot.Chart{Title: "Time against cycles", X: plot.Axis{Label: "cycles for each item"}, Y: plot.Axis{Label: seconds.Label}}
 	for _, procs := range o.Procs[:min(len(o.Procs), 4)] {
-		l := plot.Line{Name: "GOMAXPROCS " + strconv.Itoa(procs)}
-		for _, n := range o.Cycles {
-			l.Points = append(l.Points, r.medianPoint(float64(n), ChannelName(buffer, n, procs, 0), portionUnit)...)
-		}
-		cycles.Lines = append(cycles.Lines, l)
+		cycles.Lines = append(cycles.Lines, r.medianLine("GOMAXPROCS "+strconv.Itoa(procs), o.Cycles, portionUnit, func(n int) string {
+			return ChannelName(buffer, n, procs, 0)
+		}))
 	}
 	return append(drawableCharts(against), drawableCharts(cycles)...)
 }

@@ -94,10 +94,7 @@ func (r view) articleSection(o DispatchOptions) page.Section {
 }
 
 func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
-	var titles []string
-	for _, tasks := range o.Tasks {
-		titles = append(titles, readable.Number(int64(tasks))+" tasks")
-	}
+	titles := texts(o.Tasks, func(tasks int) string { return readable.Number(tasks) + " tasks" })
 	most := o.Tasks[len(o.Tasks)-1]
 	own := DispatchName(run.Muster, "single", o.Jobs, most, procs)
 	t := page.Table{
@@ -127,11 +124,9 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 func (r view) modesSection(o DispatchOptions) page.Section {
 	procs := o.Procs[len(o.Procs)-1]
 	tasks := ModeTasks(probe.DispatchModes()[1], o.Tasks[len(o.Tasks)-1])
-	var titles, all []string
 	modes := probe.DispatchModes()[1:]
-	for _, mode := range modes {
-		titles = append(titles, modeTitles[mode])
-	}
+	titles := texts(modes, func(mode string) string { return modeTitles[mode] })
+	var all []string
 	t := page.Table{
 		Caption: fmt.Sprintf("ns, %s tasks; contestants in Go at GOMAXPROCS %d", readable.Number(int64(tasks)), procs),
 		Columns: newColumns("", titles...),
@@ -147,10 +142,7 @@ func (r view) modesSection(o DispatchOptions) page.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	for i, mode := range modes {
-		var names []string
-		for _, impl := range impls {
-			names = append(names, r.dispatchName(impl, mode, o.Jobs, tasks, procs))
-		}
+		names := texts(impls, func(impl string) string { return r.dispatchName(impl, mode, o.Jobs, tasks, procs) })
 		r.markBest(t.Rows, i+1, results.NsPerOp, names)
 	}
 	return page.Section{

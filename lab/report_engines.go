@@ -19,10 +19,7 @@ func (r view) enginesSection(o IOOptions) page.Section {
 		t.Rows = append(t.Rows, page.Row(name))
 	}
 	for _, size := range fileSizes() {
-		var names []string
-		for _, name := range probe.Engines() {
-			names = append(names, engineName(name, size))
-		}
+		names := texts(probe.Engines(), func(name string) string { return engineName(name, size) })
 		for i, unit := range []string{putUnit, getUnit, threadsUnit} {
 			divisor := 1000.0
 			if unit == threadsUnit {

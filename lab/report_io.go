@@ -171,7 +171,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			if c.article != a.key {
 				continue
 			}
-			f := c.decide(j)
+			f := j.judge(c)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
 				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict.String(),
@@ -242,7 +242,8 @@ func (j *judge) rootsChart() []plot.Chart {
 	for _, procs := range []int{1, 2} {
 		l := plot.Line{Name: fmt.Sprintf("GOMAXPROCS %d", procs)}
 		for _, work := range claimWork() {
-			if s, _, missing := j.slowdownOf(work, claimGoroutines(j.sizes, work), procs); !missing && s.N > 0 {
+			each, direct := j.callNames(work, claimGoroutines(j.sizes, work), procs)
+			if s := j.Ratio(each, direct, results.NsPerOp); s.N > 0 {
 				l.Points = append(l.Points, plot.Point{X: float64(work), Y: s.Median, Low: s.Low, High: s.High})
 			}
 		}

@@ -102,11 +102,7 @@ func (r view) writersTable(o ChannelOptions, written []database) page.Table {
 func (r view) writersChart(o ChannelOptions, written []database) plot.Chart {
 	c := plot.Chart{Title: "Rows per second against goroutines", X: plot.Axis{Label: "writing goroutines", Log: true}, Y: plot.Axis{Label: "rows per second"}}
 	for _, d := range written {
-		l := plot.Line{Name: d.name}
-		for _, n := range o.Writers {
-			l.Points = append(l.Points, r.medianPoint(float64(n), insertName(d.impl, n), rowsPerSecond)...)
-		}
-		c.Lines = append(c.Lines, l)
+		c.Lines = append(c.Lines, r.medianLine(d.name, o.Writers, rowsPerSecond, func(n int) string { return insertName(d.impl, n) }))
 	}
 	return c
 }

@@ -91,7 +91,7 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	for i := range p.workers {
 		w := &p.workers[i]
 		w.hand.Store(1) // an empty batch, all of it done
-		w.batch, batches = split(batches, places)
+		w.batch, batches = batches[:places:places], batches[places:]
 		p.crew.add(func() bool { return p.step(w) })
 	}
 	return p
@@ -403,6 +403,3 @@ func (p *Pool[T]) wakeProducers() {
 	defer p.mu.Unlock()
 	p.room.Broadcast()
 }
-
-// split returns the first n elements of a slice and the rest.
-func split[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }

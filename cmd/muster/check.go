@@ -36,12 +36,17 @@ give a selection, it narrows the recorded one; --all-cases lifts that. The exit 
   muster check --filter '^a/' --format json
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(checkFlags, runsFlag, recordedFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(checkFlags, runsFlag, recordedFlags), p.onJob(check.Run))
+}
+
+// onJob reads [CORPUS] [-- COMMAND [ARG...]] and executes a run.
+func (p *program) onJob(do runner) action {
+	return func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return work(c, o, newHost(p), check.Run)
-	})
+		return work(c, o, newHost(p), do)
+	}
 }
 
 // takeJob reads [CORPUS] [-- COMMAND [ARG...]].
@@ -114,12 +119,7 @@ without any of them, and without --stdin, gets {in} as its last argument.`,
 		Example: `  muster record sources.tar -- gofmt {in}
   muster record src --headers '*.h' -- cc -c {in} -o {out}
   tar c src | muster record - --stdin -- wc -l`,
-	}, jobGroups(recordFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
-		if err := takeJob(c, o, args); err != nil {
-			return err
-		}
-		return work(c, o, newHost(p), record.Run)
-	})
+	}, jobGroups(recordFlags), p.onJob(record.Run))
 }
 
 func (p *program) compare() *cobra.Command {

@@ -44,10 +44,8 @@ func (e *serveEngine) flags(f *pflag.FlagSet) {
 }
 
 func (e *serveEngine) check() error {
-	switch e.kind {
-	case ioPool, ioCThreads, ioURing, ioDirect:
-	default:
-		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, suggest(e.kind, []string{ioPool, ioCThreads, ioURing, ioDirect}))
+	if kinds := []string{ioPool, ioCThreads, ioURing, ioDirect}; !slices.Contains(kinds, e.kind) {
+		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, suggest(e.kind, kinds))
 	}
 	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.light < 0 || e.light > pooled.ThreadsMax {
 		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, pooled.ThreadsMax)
@@ -205,7 +203,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 		return loadError(err)
 	}
 	if len(comparison.Runs) > 0 {
-		err = errors.Join(loadError(err), p.showLoad(l, comparison))
+		err = errors.Join(loadError(err), p.showReport(l.html, l.format, comparison))
 	}
 	if err == nil && comparison.Failed() > 0 {
 		return statusError(1)

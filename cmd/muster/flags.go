@@ -28,7 +28,8 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 // toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool, and report when they change; repeatable")
-	f.Var(newObserve(&o.Command.Observe), "observe", "look for files of the tool on `WHICH` cases: all, some (the first ones, then every 100th) or none")
+	observe := newChoice(&o.Command.Observe, "WHICH", "a choice: all, some or none", regress.ObserveSome, regress.ObserveAll, regress.ObserveNone)
+	f.Var(observe, "observe", "look for files of the tool on `WHICH` cases: all, some (the first ones, then every 100th) or none")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not treat files that match `GLOB` as part of the tool; repeatable")
 }
 
@@ -175,7 +176,8 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func colourFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(newColour(&o.Report.Colour), "color", "when to colour text: auto, always or never; auto colours only on a terminal, CLICOLOR_FORCE forces colours, NO_COLOR disables them")
+	colour := newChoice(&o.Report.Colour, "WHEN", "a choice: auto, always or never", regress.ColourAuto, regress.ColourAlways, regress.ColourNever)
+	f.Var(colour, "color", "when to colour text: auto, always or never; auto colours only on a terminal, CLICOLOR_FORCE forces colours, NO_COLOR disables them")
 }
 
 // acceptedFlags control how much accept prints.
@@ -214,9 +216,12 @@ func settings() *pflag.FlagSet {
 	return f
 }
 
+// An action is what a command does with its complete options.
+type action func(*cobra.Command, *regress.Options, []string) error
+
 // command builds a command from groups of flags. It runs with complete options: flags,
 // environment, configuration file. A command that takes case names defines their completion.
-func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
+func (p *program) command(c *cobra.Command, groups []flagGroup, do action, list ...names) *cobra.Command {
 	o, broken := p.options()
 	if broken == nil {
 		colourFlag(c.Flags(), o)

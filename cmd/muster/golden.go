@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"muster/regress"
 	"muster/regress/goldens"
+	"muster/regress/host"
 )
 
 func (p *program) golden() *cobra.Command {
@@ -19,20 +22,17 @@ FILE; without it, --golden or muster.golden.`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"})
-	for _, sub := range []*cobra.Command{
-		p.goldenInfo(), p.goldenCheck(), p.goldenRepair(), p.goldenMerge(), p.goldenCompact(), p.goldenText(),
-	} {
-		sub.GroupID = mainGroup
-		c.AddCommand(sub)
-	}
+	addGroup(c, "Main", p.goldenInfo(), p.goldenCheck(), p.goldenRepair(), p.goldenMerge(), p.goldenCompact(), p.goldenText())
 	return c
 }
 
-// takeGolden reads [FILE].
-func takeGolden(o *regress.Options, args []string) {
-	if len(args) > 0 {
-		o.Store.Golden = args[0]
+// onGolden reads [FILE] and calls do.
+func (p *program) onGolden(do func(context.Context, regress.Options, host.Host) error) action {
+	return func(c *cobra.Command, o *regress.Options, args []string) error {
+		if len(args) > 0 {
+			o.Store.Golden = args[0]
+		}
+		return do(c.Context(), *o, newHost(p))
 	}
 }
 
@@ -46,10 +46,7 @@ since the record that the golden still has outcomes of. It prints the sizes of t
 and of its contents.`,
 		Example: "  muster golden info\n  muster golden info old.golden --format json",
 		Args:    atMostOne("a golden"),
-	}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		takeGolden(o, args)
-		return goldens.Info(c.Context(), *o, newHost(p))
-	})
+	}, []flagGroup{storeFlags, formatFlag}, p.onGolden(goldens.Info))
 }
 
 func (p *program) goldenCheck() *cobra.Command {
@@ -62,10 +59,7 @@ if the golden is whole and 2 if it is damaged. Other commands read only the cont
 they need.`,
 		Example: "  muster golden check\n  muster golden check backup.golden",
 		Args:    atMostOne("a golden"),
-	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		takeGolden(o, args)
-		return goldens.Check(c.Context(), *o, newHost(p))
-	})
+	}, []flagGroup{storeFlags}, p.onGolden(goldens.Check))
 }
 
 func (p *program) goldenRepair() *cobra.Command {
@@ -86,8 +80,7 @@ on a page that cannot be read. In a golden of format 1 it cannot check names and
 		if !drop {
 			return usagef("golden repair drops damaged cases: confirm that with --drop, or look first with muster golden check")
 		}
-		takeGolden(o, args)
-		return goldens.Repair(c.Context(), *o, newHost(p))
+		return p.onGolden(goldens.Repair)(c, o, args)
 	})
 	c.Flags().BoolVar(&drop, "drop", false, "drop the damaged cases")
 	return c
@@ -131,10 +124,7 @@ func (p *program) goldenCompact() *cobra.Command {
 beside the golden and renames it, so the disk needs room for both.`,
 		Example: "  muster golden compact",
 		Args:    atMostOne("a golden"),
-	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		takeGolden(o, args)
-		return goldens.Compact(c.Context(), *o, newHost(p))
-	})
+	}, []flagGroup{storeFlags}, p.onGolden(goldens.Compact))
 }
 
 func (p *program) goldenText() *cobra.Command {
@@ -149,8 +139,5 @@ With the two lines below, git diff shows which cases of a golden changed.`,
 		Example: `  echo '*.golden diff=muster' >> .gitattributes
   git config diff.muster.textconv 'muster golden textconv'`,
 		Args: atMostOne("a golden"),
-	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		takeGolden(o, args)
-		return goldens.Text(c.Context(), *o, newHost(p))
-	})
+	}, []flagGroup{storeFlags}, p.onGolden(goldens.Text))
 }

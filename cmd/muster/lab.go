@@ -32,11 +32,7 @@ confidence intervals and warnings about figures that may mislead.`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddGroup(&cobra.Group{ID: measureGroup, Title: "Measure:"})
-	for _, sub := range []*cobra.Command{p.labDispatch(), p.labChannel(), p.labSpawn(), p.labIO(), p.labClaims(), p.labAdvise()} {
-		sub.GroupID = measureGroup
-		c.AddCommand(sub)
-	}
+	addGroup(c, "Measure", p.labDispatch(), p.labChannel(), p.labSpawn(), p.labIO(), p.labClaims(), p.labAdvise())
 	c.AddCommand(p.labProbe())
 	return c
 }
@@ -46,7 +42,7 @@ type labFlags struct {
 	count        int
 	full, resume bool
 	out, html    string
-	format       format
+	format       regress.Format
 	quiet        bool
 }
 
@@ -54,29 +50,18 @@ type labFlags struct {
 const countDefault = 6
 
 func (l *labFlags) add(f *pflag.FlagSet) {
-	l.format = format(regress.Text)
 	f.IntVar(&l.count, "count", countDefault, "measure each figure `N` times; an interval at 95 % needs 6")
 	f.StringVar(&l.out, "out", "", "write each result to `FILE` at once, in Go's benchmark format, for benchstat")
 	f.BoolVar(&l.resume, "resume", false, "resume the interrupted run that wrote --out FILE")
 	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, a self-contained page")
-	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
+	f.Var(newFormat(&l.format), "format", "print results as `FORMAT`: text or json")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
-// addFull adds --full, for sizes that take a long time.
-func (l *labFlags) addFull(f *pflag.FlagSet, usage string) {
-	f.BoolVar(&l.full, "full", false, usage)
-}
-
-// labRun is a measurement and its report.
-type labRun struct {
-	measure func(context.Context) (*lab.Results, error)
-	report  func(*lab.Results) lab.Report
-}
-
-// measure copies the flags to o, runs the measurement and prints the results. It prints them
-// too if the run ended early.
-func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run labRun) (err error) {
+// measure copies the flags to common, which is a part of the options o, runs the measurement and
+// prints the results. It prints them too if the run ended early.
+func measure[O any](ctx context.Context, p *program, l *labFlags, common *lab.Options, o *O,
+	run func(context.Context, O) (*lab.Results, error), report func(*lab.Results, O) lab.Report) (err error) {
 	if err := l.check(); err != nil {
 		return err
 	}
@@ -84,28 +69,29 @@ func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run 
 	if err != nil {
 		return err
 	}
-	o.Count, o.Version = l.count, versionText()
-	o.Probe = []string{self, "lab", probeWord}
+	common.Count, common.Version = l.count, versionText()
+	common.Probe = []string{self, "lab", probeWord}
 	if cache, err := os.UserCacheDir(); err == nil { // without a cache folder, some contestants are missing
-		o.Cache = filepath.Join(cache, "muster", "contestants")
+		common.Cache = filepath.Join(cache, "muster", "contestants")
 	}
 	if l.out != "" {
 		j := &journal{name: l.out}
-		if o.Earlier, err = j.begin(l.resume); err != nil {
+		if common.Earlier, err = j.begin(l.resume); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, j.Close()) }()
-		o.Journal = j
+		common.Journal = j
 	}
 	progress := newStatusLine(p.stderr, l.quiet)
-	o.Progress = func(now lab.Progress) { progress.show(progressLine(now)) }
-	results, err := run.measure(ctx)
+	common.Progress = func(now lab.Progress) { progress.show(progressLine(now)) }
+	results, err := run(ctx, *o)
 	progress.end()
+	show := func() error { return p.showReport(l.html, l.format, labReport{report(results, *o), results}) }
 	if err == nil {
-		return p.showResults(l, results, run.report(results))
+		return show()
 	}
 	if results != nil && len(results.Samples) > 0 {
-		err = errors.Join(err, p.showResults(l, results, run.report(results)))
+		err = errors.Join(err, show())
 		if l.out != "" {
 			fmt.Fprintf(p.stderr, "muster: the results so far are in %s; continue with --resume\n", l.out)
 		}
@@ -121,17 +107,13 @@ func (l *labFlags) check() error {
 	return checkFiles(map[string]string{"--out": l.out, "--html": l.html})
 }
 
-// showResults writes all requested forms, even if one fails.
-func (p *program) showResults(l *labFlags, results *lab.Results, d lab.Report) error {
-	var page error
-	if l.html != "" {
-		page = writePage(l.html, d.HTML)
-	}
-	if l.format == format(regress.JSON) {
-		return errors.Join(page, d.JSON(p.stdout, results))
-	}
-	return errors.Join(page, d.Text(p.stdout))
+// labReport is a report with the results that its JSON contains.
+type labReport struct {
+	lab.Report
+	results *lab.Results
 }
+
+func (r labReport) JSON(w io.Writer) error { return r.Report.JSON(w, r.results) }
 
 func (p *program) labAdvise() *cobra.Command {
 	var l labFlags
@@ -148,10 +130,7 @@ measurements.`,
   muster lab advise --dir /srv/data --format json`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.Advise(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.AdviseReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.Advise, lab.AdviseReport)
 		},
 	}
 	l.add(c.Flags())
@@ -180,14 +159,11 @@ uploads (a tenth).`,
 			if o.Sizes = lab.ClaimsQuick(); l.full {
 				o.Sizes = lab.ClaimsFull()
 			}
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.Claims(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.ClaimsReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.Claims, lab.ClaimsReport)
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "use nearly the articles' sizes; takes about an hour")
+	c.Flags().BoolVar(&l.full, "full", false, "use nearly the articles' sizes; takes about an hour")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and remove them (default: the system's folder for temporary files)")
 	return c
 }

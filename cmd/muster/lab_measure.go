@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"runtime"
 	"slices"
 	"time"
@@ -44,14 +43,11 @@ reported. --full measures up to 100,000,000 tasks.`,
 			if l.full && !c.Flags().Changed("tasks") {
 				o.Tasks = []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 			}
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.Dispatch(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.DispatchReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.Dispatch, lab.DispatchReport)
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "measure up to 100,000,000 tasks; takes hours, unless --tasks or --peers restrict it")
+	c.Flags().BoolVar(&l.full, "full", false, "measure up to 100,000,000 tasks; takes hours, unless --tasks or --peers restrict it")
 	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
 	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "dispatch `NUMBERS` of tasks, such as 1e4,1e5,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`, for contestants in Go")
@@ -102,14 +98,11 @@ goroutines write rows to a private PostgreSQL server and to SQLite.
 			if slices.Equal(o.Writers, []int{0}) {
 				o.Writers = nil
 			}
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.Channel(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.ChannelReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.Channel, lab.ChannelReport)
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
+	c.Flags().BoolVar(&l.full, "full", false, "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
 	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
 	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = skip")
@@ -141,14 +134,11 @@ processes. Measurements longer than 0.1 s need --full.`,
 			if !l.full {
 				o.EachMax = spawnQuick
 			}
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.Spawn(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.SpawnReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.Spawn, lab.SpawnReport)
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "also make measurements longer than 0.1 s; takes some minutes")
+	c.Flags().BoolVar(&l.full, "full", false, "also make measurements longer than 0.1 s; takes some minutes")
 	c.Flags().Var((*numbers)(&o.Work), "work", "compute `NUMBERS` of square roots per call")
 	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "make `NUMBERS` of calls with as many goroutines alive, such as 1e3,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
@@ -181,14 +171,11 @@ process of its own it shows how Go ends a program that needs more than 10,000 th
 			if l.full {
 				o.Files, o.Stored, o.Renames = filesFull, storedFull, renamesFull
 			}
-			return p.measure(c.Context(), &l, &o.Options, labRun{
-				func(ctx context.Context) (*lab.Results, error) { return lab.IO(ctx, o) },
-				func(r *lab.Results) lab.Report { return lab.IOReport(r, o) },
-			})
+			return measure(c.Context(), p, &l, &o.Options, &o, lab.IO, lab.IOReport)
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "use 20,000 files, and rename 2,000,000; takes some minutes")
+	c.Flags().BoolVar(&l.full, "full", false, "use 20,000 files, and rename 2,000,000; takes some minutes")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write test files below `DIR`, and remove them (default: the system's folder for temporary files)")
 	return c
 }

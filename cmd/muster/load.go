@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 )
-
-const operationsGroup = "operations"
 
 func (p *program) load() *cobra.Command {
 	c := &cobra.Command{
@@ -36,7 +33,7 @@ reached, and 130 after an interrupt.`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddGroup(&cobra.Group{ID: operationsGroup, Title: "Operations:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
+	var operations []*cobra.Command
 	for _, o := range []operation{
 		{op: load.Upload, sized: true, short: "Write files", long: "Upload writes files, each under its own name."},
 		{op: load.Download, sized: true, short: "Read the files of upload and compare them", long: `Download reads the files that upload wrote and compares their contents. SIZE must be the
@@ -47,13 +44,10 @@ same as for upload. A missing or different file is a failure.`},
 REQUESTS.`},
 		{op: load.Bench, short: "Measure the protocol with an echo of 38 bytes", long: "Bench has the server echo 38 bytes and compares them. It measures the protocol without files."},
 	} {
-		sub := p.loadOp(o)
-		sub.GroupID = operationsGroup
-		c.AddCommand(sub)
+		operations = append(operations, p.loadOp(o))
 	}
-	engines := p.loadEngines()
-	engines.GroupID = measureGroup
-	c.AddCommand(engines)
+	addGroup(c, "Operations", operations...)
+	addGroup(c, "Measure", p.loadEngines())
 	return c
 }
 
@@ -166,17 +160,16 @@ func serverURL(addr string) string {
 type loadFlags struct {
 	addr, html string
 	config     string
-	format     format
+	format     regress.Format
 	quiet      bool
 }
 
 func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
-	o.Protocol, l.format = load.HTTP, format(regress.Text)
-	f.Var((*protocol)(&o.Protocol), "protocol", "send requests by `PROTOCOL`: "+protocols())
+	f.Var(newChoice(&o.Protocol, "PROTOCOL", "a protocol: "+protocols(), load.Protocols()...), "protocol", "send requests by `PROTOCOL`: "+protocols())
 	f.Var(&size{&o.PageSize, 0}, "page-size", "put `SIZE` of a file into a message of protobuf or JSON: up to 1M (default 64K)")
 	f.Float64Var(&o.Rate, "rate", 0, "make `R` requests due per second in total, and measure latencies from the due time (default: each request follows an answer)")
 	f.DurationVar(&o.Timeout, "timeout", time.Minute, "abort a request after `TIME`")
-	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
+	f.Var(newFormat(&l.format), "format", "print results as `FORMAT`: text or json")
 	f.StringVar(&l.html, "html", "", "write tables and charts to `FILE`, as one self-contained page")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
@@ -189,22 +182,7 @@ func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
 }
 
-// protocol is a flag value.
-type protocol load.Protocol
-
-func (p *protocol) Set(text string) error {
-	for _, known := range load.Protocols() {
-		if text == string(known) {
-			*p = protocol(known)
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not a protocol: %s", text, protocols())
-}
-
-func (p *protocol) Type() string   { return "PROTOCOL" }
-func (p *protocol) String() string { return string(*p) }
-
+// protocols lists the protocols for texts.
 func protocols() string {
 	var list []string
 	for _, known := range load.Protocols() {
@@ -230,7 +208,7 @@ func (p *program) runLoad(ctx context.Context, l *loadFlags, o load.Options) err
 	if result == nil {
 		return loadError(err)
 	}
-	if shown := p.showLoad(l, result); shown != nil || err != nil {
+	if shown := p.showReport(l.html, l.format, result); shown != nil || err != nil {
 		return errors.Join(loadError(err), shown)
 	}
 	if result.Failed > 0 {
@@ -262,30 +240,10 @@ func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
 
 // loadError makes a usage error of a load's input error.
 func loadError(err error) error {
-	var mistake *load.InputError
-	if errors.As(err, &mistake) {
+	if _, mistake := errors.AsType[*load.InputError](err); mistake {
 		return &usageError{err}
 	}
 	return err
-}
-
-// loadReport is the report on one or more loads.
-type loadReport interface {
-	Text(io.Writer) error
-	JSON(io.Writer) error
-	HTML(io.Writer) error
-}
-
-// showLoad writes the report in every requested form, even if one of them fails.
-func (p *program) showLoad(l *loadFlags, r loadReport) error {
-	var page error
-	if l.html != "" {
-		page = writePage(l.html, r.HTML)
-	}
-	if l.format == format(regress.JSON) {
-		return errors.Join(page, r.JSON(p.stdout))
-	}
-	return errors.Join(page, r.Text(p.stdout))
 }
 
 // loadQuiet is the time before a load shows its progress.

@@ -49,6 +49,25 @@ func writePage(name string, html func(io.Writer) error) error {
 	return os.WriteFile(name, page.Bytes(), 0o644)
 }
 
+// report is a report in every form.
+type report interface {
+	Text(io.Writer) error
+	JSON(io.Writer) error
+	HTML(io.Writer) error
+}
+
+// showReport writes a report in every requested form, even if one of them fails.
+func (p *program) showReport(html string, f regress.Format, r report) error {
+	var page error
+	if html != "" {
+		page = writePage(html, r.HTML)
+	}
+	if f == regress.JSON {
+		return errors.Join(page, r.JSON(p.stdout))
+	}
+	return errors.Join(page, r.Text(p.stdout))
+}
+
 // statusLine shows progress: as a line that is redrawn on a terminal, else as a line from time
 // to time.
 type statusLine struct {

@@ -34,12 +34,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return root.ExecuteContext(ctx)
 }
 
-// The groups of commands in the help. Lab and load have subcommands, in groups too.
-const (
-	mainGroup    = "main"
-	serviceGroup = "service"
-	measureGroup = "measure"
-)
+// addGroup adds subcommands under a title of the help.
+func addGroup(c *cobra.Command, title string, subs ...*cobra.Command) {
+	c.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, sub := range subs {
+		sub.GroupID = title
+	}
+	c.AddCommand(subs...)
+}
 
 func (p *program) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // in the order in which people need them
@@ -69,22 +71,13 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 	cobra.AddTemplateFunc("flagUsages", flagUsages)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: serviceGroup, Title: "Service:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
 	root.SetFlagErrorFunc(flagError)
-	for _, c := range []*cobra.Command{
+	addGroup(root, "Main",
 		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
-		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(),
-	} {
-		c.GroupID = mainGroup
-		root.AddCommand(c)
-	}
-	for _, c := range []*cobra.Command{p.serve(), p.load()} {
-		c.GroupID = serviceGroup
-		root.AddCommand(c)
-	}
-	measuring := p.lab()
-	measuring.GroupID = measureGroup
-	root.AddCommand(measuring, p.version(), exitCodes())
+		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge())
+	addGroup(root, "Service", p.serve(), p.load())
+	addGroup(root, "Measure", p.lab())
+	root.AddCommand(p.version(), exitCodes())
 	root.SetHelpCommand(help())
 	tameCompletion(root)
 	root.Flags().Bool("version", false, "print the version") // else cobra uses -v for it
@@ -93,14 +86,23 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 
 // unknownCommand refuses arguments of the program itself, and suggests a command.
 func unknownCommand(c *cobra.Command, args []string) error {
+	return refuseUnknown(c.Root(), args, "muster help")
+}
+
+// unknownSubcommand refuses arguments of a command that only has subcommands.
+func unknownSubcommand(c *cobra.Command, args []string) error {
+	return refuseUnknown(c, args, c.CommandPath()+" --help")
+}
+
+func refuseUnknown(c *cobra.Command, args []string, help string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	var names []string
-	for _, sub := range c.Root().Commands() {
+	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	return usagef("unknown command %q%s: muster help lists the commands", args[0], suggest(args[0], names))
+	return usagef("unknown command %q%s: %s lists the commands", args[0], suggest(args[0], names), help)
 }
 
 // flagError suggests a flag for one that a command does not have: another flag, or one of the
@@ -127,15 +129,12 @@ func flagError(c *cobra.Command, err error) error {
 
 // choicesOf lists the values of a flag that was given without one, if only some are possible.
 func choicesOf(err error) string {
-	var bare *pflag.ValueRequiredError
-	if !errors.As(err, &bare) {
-		return ""
+	if bare, is := errors.AsType[*pflag.ValueRequiredError](err); is {
+		if values := flagValues()[bare.GetFlag().Name]; len(values) > 0 {
+			return ": one of " + strings.Join(values, ", ")
+		}
 	}
-	values := flagValues()[bare.GetFlag().Name]
-	if len(values) == 0 {
-		return ""
-	}
-	return ": one of " + strings.Join(values, ", ")
+	return ""
 }
 
 // options returns the options that all commands share, before flags.
@@ -215,16 +214,4 @@ func atMostOne(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// unknownSubcommand refuses arguments of a command that only has subcommands.
-func unknownSubcommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	return usagef("unknown command %q%s: %s --help lists the commands", args[0], suggest(args[0], names), c.CommandPath())
 }

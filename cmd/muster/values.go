@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,65 +117,34 @@ func (b *bundleSwitch) Set(text string) (err error) {
 func (b *bundleSwitch) Type() string   { return "bool" }
 func (b *bundleSwitch) String() string { return strconv.FormatBool(b.Bundle) }
 
-// observe is a flag's choice of the cases on which the tool is observed.
-type observe regress.Observe
-
-func newObserve(p *regress.Observe) *observe {
-	*p = regress.ObserveSome
-	return (*observe)(p)
+// choice is a flag's text that must be one of a few.
+type choice[T ~string] struct {
+	text   *T
+	kind   string // names the text in the help
+	wanted string // for errors: what the text is, and the possible ones
+	all    []T
 }
 
-func (o *observe) Set(text string) error {
-	switch regress.Observe(text) {
-	case regress.ObserveAll, regress.ObserveSome, regress.ObserveNone:
-		*o = observe(text)
-		return nil
+// newChoice gives the text its default, the first one of all.
+func newChoice[T ~string](text *T, kind, wanted string, all ...T) *choice[T] {
+	*text = all[0]
+	return &choice[T]{text, kind, wanted, all}
+}
+
+func newFormat(f *regress.Format) *choice[regress.Format] {
+	return newChoice(f, "FORMAT", "a format: text or json", regress.Text, regress.JSON)
+}
+
+func (c *choice[T]) Set(text string) error {
+	if !slices.Contains(c.all, T(text)) {
+		return fmt.Errorf("%q is not %s", text, c.wanted)
 	}
-	return fmt.Errorf("%q is not a choice: all, some or none", text)
+	*c.text = T(text)
+	return nil
 }
 
-func (o *observe) Type() string   { return "WHICH" }
-func (o *observe) String() string { return string(*o) }
-
-// format is a flag's output format.
-type format regress.Format
-
-func newFormat(p *regress.Format) *format {
-	*p = regress.Text
-	return (*format)(p)
-}
-
-func (f *format) Set(text string) error {
-	switch regress.Format(text) {
-	case regress.Text, regress.JSON:
-		*f = format(text)
-		return nil
-	}
-	return fmt.Errorf("%q is not a format: text or json", text)
-}
-
-func (f *format) Type() string   { return "FORMAT" }
-func (f *format) String() string { return string(*f) }
-
-// colour is a flag's choice of the coloured outputs.
-type colour regress.Colour
-
-func newColour(p *regress.Colour) *colour {
-	*p = regress.ColourAuto
-	return (*colour)(p)
-}
-
-func (c *colour) Set(text string) error {
-	switch regress.Colour(text) {
-	case regress.ColourAuto, regress.ColourAlways, regress.ColourNever:
-		*c = colour(text)
-		return nil
-	}
-	return fmt.Errorf("%q is not a choice: auto, always or never", text)
-}
-
-func (c *colour) Type() string   { return "WHEN" }
-func (c *colour) String() string { return string(*c) }
+func (c *choice[T]) Type() string   { return c.kind }
+func (c *choice[T]) String() string { return string(*c.text) }
 
 // numbers is a flag's list of whole numbers: 1,2,4 or 1e4,1e6.
 type numbers []int

@@ -9,6 +9,7 @@
 package uring
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -45,9 +46,7 @@ func (o *Options) check() error {
 	if o.Rings < 0 || o.Rings > RingsMax {
 		return fmt.Errorf("%d rings: from 1 to %d are possible, and 0 for the default", o.Rings, RingsMax)
 	}
-	if o.Rings == 0 {
-		o.Rings = ringsDefault
-	}
+	o.Rings = cmp.Or(o.Rings, ringsDefault)
 	o.Rings = min(o.Rings, o.Threads)
 	return nil
 }

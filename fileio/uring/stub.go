@@ -8,8 +8,8 @@ import (
 	"muster/fileio"
 )
 
-// Engine cannot be created in this build.
-type Engine struct{}
+// Engine cannot be created in this build, so nothing calls its methods.
+type Engine struct{ fileio.Engine }
 
 // New returns ErrUnavailable, or an error about the options.
 func New(o Options) (*Engine, error) {
@@ -18,15 +18,3 @@ func New(o Options) (*Engine, error) {
 	}
 	return nil, fmt.Errorf("%w: only Linux has it", ErrUnavailable)
 }
-
-// Do is never called.
-func (*Engine) Do(*fileio.Job) error { return ErrUnavailable }
-
-// Room returns no bounds.
-func (*Engine) Room() fileio.Room { return fileio.Room{} }
-
-// Stats returns zeros.
-func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }
-
-// Close does nothing.
-func (*Engine) Close() error { return nil }

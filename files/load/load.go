@@ -6,6 +6,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,12 +120,8 @@ const (
 
 // complete checks the options and returns them with defaults.
 func (o Options) complete() (Options, error) {
-	if o.Protocol == "" {
-		o.Protocol = HTTP
-	}
-	if o.Timeout == 0 {
-		o.Timeout = timeoutDefault
-	}
+	o.Protocol = cmp.Or(o.Protocol, HTTP)
+	o.Timeout = cmp.Or(o.Timeout, timeoutDefault)
 	if o.Op == Bench {
 		o.Size = benchSize
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -127,10 +128,7 @@ const otherMethod = "other"
 
 // NewMeter returns a new Meter. It logs each request at debug level; nil = no log.
 func NewMeter(log *slog.Logger) *Meter {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	m := &Meter{set: metrics.NewSet(), log: log, methods: map[string]*method{}}
+	m := &Meter{set: metrics.NewSet(), log: cmp.Or(log, slog.New(slog.DiscardHandler)), methods: map[string]*method{}}
 	m.set.NewGauge("muster_requests_running", func() float64 { return float64(m.running.Load()) })
 	for _, name := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, otherMethod} {
 		one := &method{time: m.set.NewSummary(fmt.Sprintf(`muster_request_seconds{method=%q}`, name))}

@@ -4,6 +4,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -117,21 +118,11 @@ func (u *handlerTracker) handler(h http.Handler) http.Handler {
 func (u *handlerTracker) end() { u.mu.Lock() }
 
 func (o *Options) setDefaults() {
-	if o.ConnectionsMax == 0 {
-		o.ConnectionsMax = connectionsDefault
-	}
-	if o.Idle == 0 {
-		o.Idle = idleDefault
-	}
-	if o.Grace == 0 {
-		o.Grace = graceDefault
-	}
-	if o.headTime == 0 {
-		o.headTime = headTimeDefault
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.ConnectionsMax = cmp.Or(o.ConnectionsMax, connectionsDefault)
+	o.Idle = cmp.Or(o.Idle, idleDefault)
+	o.Grace = cmp.Or(o.Grace, graceDefault)
+	o.headTime = cmp.Or(o.headTime, headTimeDefault)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }
 
 // ErrOpen is the error of a service that anybody on the network could use.

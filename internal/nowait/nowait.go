@@ -18,35 +18,24 @@ import (
 )
 
 // Read reads from a non-blocking descriptor.
-func Read(fd int, p []byte) (int, error) { return transfer(unix.SYS_READ, fd, p) }
+func Read(fd int, p []byte) (int, error) { return transfer(unix.SYS_READ, fd, p, 0) }
 
 // Write writes to a non-blocking descriptor.
-func Write(fd int, p []byte) (int, error) { return transfer(unix.SYS_WRITE, fd, p) }
-
-func transfer(call uintptr, fd int, p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	for {
-		n, _, errno := syscall.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-		if errno == 0 {
-			return int(n), nil
-		}
-		if errno != syscall.EINTR {
-			return 0, errno
-		}
-	}
-}
+func Write(fd int, p []byte) (int, error) { return transfer(unix.SYS_WRITE, fd, p, 0) }
 
 // WriteMore writes to a TCP socket and announces that another write follows at once. Data that
 // does not fill a segment waits for that write, for at most 200 ms.
 func WriteMore(fd int, p []byte) (int, error) {
+	return transfer(unix.SYS_SENDTO, fd, p, unix.MSG_MORE|unix.MSG_NOSIGNAL)
+}
+
+// transfer makes a call. Calls without flags ignore the last three arguments.
+func transfer(call uintptr, fd int, p []byte, flags uintptr) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	for {
-		n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)),
-			unix.MSG_MORE|unix.MSG_NOSIGNAL, 0, 0)
+		n, _, errno := syscall.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), flags, 0, 0)
 		if errno == 0 {
 			return int(n), nil
 		}

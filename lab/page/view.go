@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -124,10 +125,7 @@ func newCell(c Cell) cell {
 // and go; a number would not.
 func newID(taken map[string]int, title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	id := strings.Join(words, "-")
-	if id == "" {
-		id = "section"
-	}
+	id := cmp.Or(strings.Join(words, "-"), "section")
 	for taken[id] > 0 {
 		taken[id]++
 		id = fmt.Sprintf("%s-%d", id, taken[id])

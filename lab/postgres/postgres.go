@@ -7,6 +7,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ type Server struct {
 // if this process is root, the server runs as user postgres or nobody. The server ends with
 // ctx.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	if o.ConnectionsMax == 0 {
-		o.ConnectionsMax = connectionsDefault
-	}
+	o.ConnectionsMax = cmp.Or(o.ConnectionsMax, connectionsDefault)
 	if o.ConnectionsMax < connectionsLeast {
 		return nil, fmt.Errorf("a server with %d connections is impossible: PostgreSQL reserves 3, so set %d or more", o.ConnectionsMax, connectionsLeast)
 	}

@@ -65,14 +65,15 @@ func (o EngineOptions) CheckAvailable() error {
 	return e.Close()
 }
 
-const keptBytesMax = 64 << 10
+// KeptBytesMax bounds the output of a process that is kept.
+const KeptBytesMax = 64 << 10
 
-// firstBytes keeps the beginning of its input. The stacks of thousands of goroutines take
-// megabytes.
-type firstBytes struct{ bytes []byte }
+// FirstBytes keeps the beginning of its input: a result is one line, and an error precedes the
+// stacks. The stacks of thousands of goroutines take megabytes.
+type FirstBytes struct{ Bytes []byte }
 
-func (f *firstBytes) Write(p []byte) (int, error) {
-	f.bytes = append(f.bytes, p[:min(len(p), keptBytesMax-len(f.bytes))]...)
+func (f *FirstBytes) Write(p []byte) (int, error) {
+	f.Bytes = append(f.Bytes, p[:min(len(p), KeptBytesMax-len(f.Bytes))]...)
 	return len(p), nil
 }
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,12 +26,8 @@ import (
 // ends it. If this machine may lack that many threads, by its limits or its memory, Exhaust
 // starts nothing and returns an *UnmeasurableError. No process is left when Exhaust returns.
 func Exhaust(ctx context.Context, o ExhaustOptions) (ExhaustResult, error) {
-	if o.Limit == 0 {
-		o.Limit = ThreadsMax
-	}
-	if o.Patience == 0 {
-		o.Patience = time.Minute
-	}
+	o.Limit = cmp.Or(o.Limit, ThreadsMax)
+	o.Patience = cmp.Or(o.Patience, time.Minute)
 	if len(o.Command) == 0 || o.Limit < 1 {
 		return ExhaustResult{}, errors.New("a command is required, and the limit must be 1 or more")
 	}
@@ -45,7 +42,7 @@ func Exhaust(ctx context.Context, o ExhaustOptions) (ExhaustResult, error) {
 
 func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
 	var reports lastBytes
-	var output firstBytes
+	var output FirstBytes
 	c := exec.CommandContext(ctx, o.Command[0], o.Command[1:]...)
 	c.Stdout, c.Stderr = &reports, &output
 	// GOTRACEBACK=crash, which the caller may have set, would write a core dump.
@@ -66,7 +63,7 @@ func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
 		return ExhaustResult{}, err
 	}
 	err = c.Wait()
-	e := ExhaustResult{Limit: o.Limit, Threads: lastNumber(reports.bytes), Output: firstLines(output.bytes), Wall: time.Since(began)}
+	e := ExhaustResult{Limit: o.Limit, Threads: lastNumber(reports.bytes), Output: firstLines(output.Bytes), Wall: time.Since(began)}
 	// The group's leader has ended. Kill the other processes of the group, if any.
 	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 	if ctx.Err() != nil {
@@ -85,9 +82,7 @@ func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
 // not involved. BlockThreads returns only if the pipe closes before the runtime ends the
 // process.
 func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
-	if limit == 0 {
-		limit = ThreadsMax
-	}
+	limit = cmp.Or(limit, ThreadsMax)
 	debug.SetMaxThreads(limit)
 	fd := int(pipe.Fd())
 	if err := syscall.SetNonblock(fd, false); err != nil {
@@ -114,7 +109,7 @@ type lastBytes struct{ bytes []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {
 	l.bytes = append(l.bytes, p...)
-	if over := len(l.bytes) - keptBytesMax; over > 0 {
+	if over := len(l.bytes) - KeptBytesMax; over > 0 {
 		l.bytes = append(l.bytes[:0], l.bytes[over:]...)
 	}
 	return len(p), nil

@@ -110,7 +110,7 @@ type server struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer // closing it ends the server
 	stdout *bufio.Reader
-	failed firstBytes
+	failed FirstBytes
 }
 
 // startServer returns when the server has printed its URL. The server ends with ctx. It also
@@ -148,7 +148,7 @@ func (s *server) stop() (threads int, err error) {
 		threads, err = strconv.Atoi(strings.TrimSpace(line))
 	}
 	if e := s.cmd.Wait(); e != nil {
-		return 0, fmt.Errorf("the server failed: %w: %s", e, firstLines(s.failed.bytes))
+		return 0, fmt.Errorf("the server failed: %w: %s", e, firstLines(s.failed.Bytes))
 	}
 	return threads, err
 }

@@ -204,10 +204,10 @@ func (r *Results) WriteJSON(w io.Writer) error {
 	warnings := r.Warnings()
 	var others []any
 	for _, a := range r.Absent {
-		others = append(others, jsonAbsent{"absent", a.Name, a.Why})
+		others = append(others, jsonAbsent{"absent", a})
 	}
 	for _, m := range r.Missing {
-		others = append(others, jsonMissing{"missing", m.Peer, m.Reason, m.Install})
+		others = append(others, jsonMissing{"missing", m})
 	}
 	for _, w := range warnings {
 		others = append(others, jsonWarning{"warning", w.Kind.String(), w.Name, w.Text})
@@ -240,15 +240,12 @@ type jsonFigure struct {
 
 type jsonAbsent struct {
 	Type string `json:"type"`
-	Name string `json:"name"`
-	Why  string `json:"why"`
+	Absent
 }
 
 type jsonMissing struct {
-	Type    string `json:"type"`
-	Peer    string `json:"peer"`
-	Reason  string `json:"reason"`
-	Install string `json:"install"`
+	Type string `json:"type"`
+	Missing
 }
 
 type jsonWarning struct {

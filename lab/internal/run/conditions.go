@@ -42,7 +42,6 @@ func Processors() int {
 
 // currentConditions returns the conditions of this process.
 func currentConditions(version string) []results.Pair {
-	m := readMachine()
 	all := []results.Pair{
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},
@@ -52,9 +51,9 @@ func currentConditions(version string) []results.Pair {
 		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
 		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
 		{Key: "goenv", Value: goEnvironment()},
-		{Key: "cpu", Value: m.cpu},
-		{Key: "kernel", Value: m.kernel},
-		{Key: loadKey, Value: m.load},
+		{Key: "cpu", Value: cpuName()},
+		{Key: "kernel", Value: firstWord("/proc/sys/kernel/osrelease")},
+		{Key: loadKey, Value: firstWord("/proc/loadavg")},
 		{Key: "muster", Value: version},
 	}
 	return slices.DeleteFunc(all, func(p results.Pair) bool { return p.Value == "" })
@@ -78,8 +77,26 @@ func goEnvironment() string {
 	return strings.Join(set, " ")
 }
 
-// machine describes the hardware and the system; "" = unknown.
-type machine struct{ cpu, kernel, load string }
+// cpuName returns the name of the processor. It is "" on systems other than Linux, which report
+// it only through other programs.
+func cpuName() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// firstWord returns the first word of a file, "" if the file cannot be read.
+func firstWord(file string) string {
+	text, _ := os.ReadFile(file)
+	for word := range strings.FieldsSeq(string(text)) {
+		return word
+	}
+	return ""
+}
 
 // cgoSetting returns the build's value of CGO_ENABLED.
 func cgoSetting() string {

@@ -84,7 +84,7 @@ func (t *Trial) execute(ctx context.Context) (s results.Sample, why string, err 
 
 func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample, why string, err error) {
 	c := t.cmd(ctx, more...)
-	var output, failed firstBytes
+	var output, failed probe.FirstBytes
 	c.Stdout, c.Stderr = &output, &failed
 	err = c.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -98,10 +98,10 @@ func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample,
 		}
 	}
 	if err != nil {
-		return results.Sample{}, "", failed.explain(err)
+		return results.Sample{}, "", explain(&failed, err)
 	}
-	s, err = results.ParseLine(string(output.bytes))
-	return s, "", failed.explain(err)
+	s, err = results.ParseLine(string(output.Bytes))
+	return s, "", explain(&failed, err)
 }
 
 // cmd returns the trial's command with more arguments. It removes the caller's GOMAXPROCS,
@@ -121,20 +121,9 @@ func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	return c
 }
 
-// firstBytes keeps the beginning of its input: a result is one line, and an error precedes the
-// stacks.
-type firstBytes struct{ bytes []byte }
-
-const keptBytesMax = 64 << 10
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	f.bytes = append(f.bytes, p[:min(len(p), keptBytesMax-len(f.bytes))]...)
-	return len(p), nil
-}
-
-// explain adds the first line of the process's output to an error.
-func (f *firstBytes) explain(err error) error {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(f.bytes)), "\n")
+// explain adds the first line of a process's output to an error.
+func explain(f *probe.FirstBytes, err error) error {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(f.Bytes)), "\n")
 	if err == nil || line == "" {
 		return err
 	}
@@ -197,13 +186,13 @@ type gatedProcess struct {
 	cmd    *exec.Cmd
 	in     io.Closer
 	out    *bufio.Reader
-	stderr *firstBytes
+	stderr *probe.FirstBytes
 }
 
 // explain adds the process's error message to err, after the process has ended.
 func (g *gatedProcess) explain(err error) error {
 	_ = g.cmd.Wait()
-	return g.stderr.explain(err)
+	return explain(g.stderr, err)
 }
 
 func startGated(c *exec.Cmd) (*gatedProcess, error) {
@@ -215,9 +204,9 @@ func startGated(c *exec.Cmd) (*gatedProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := &firstBytes{}
+	failed := &probe.FirstBytes{}
 	c.Stderr = failed
-	return &gatedProcess{c, in, bufio.NewReader(io.LimitReader(out, keptBytesMax)), failed}, c.Start()
+	return &gatedProcess{c, in, bufio.NewReader(io.LimitReader(out, probe.KeptBytesMax)), failed}, c.Start()
 }
 
 // NewSample converts a cost to a sample, with further values.

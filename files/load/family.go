@@ -2,9 +2,11 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,9 @@ type family struct {
 
 // threads counts the threads of the family. An ended process has none.
 func (f *family) threads() (int, error) {
+	if runtime.GOOS != "linux" {
+		return 0, errors.New("the threads of a process can be counted on Linux only: name the server's --admin address")
+	}
 	n, err := threadsOf(f.root)
 	if err != nil {
 		return 0, err
