@@ -77,7 +77,7 @@ func perSecondAt(i Interval) float64 {
 	return float64(i.Succeeded) / max(i.Length, time.Millisecond).Seconds()
 }
 
-// course returns a value at the middle of each interval. It omits a short rest at the end if
+// timeSeries returns a value at the middle of each interval. It omits a short rest at the end if
 // there are other intervals.
 func (r *Result) timeSeries(name string, value func(Interval) float64) series {
 	s := series{Name: name}

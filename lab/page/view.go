@@ -134,7 +134,7 @@ func newID(taken map[string]int, title string) string {
 	return id
 }
 
-// dataOf makes a table with a row for each x of the chart and a column for each line.
+// chartData makes a table with a row for each x of the chart and a column for each line.
 func chartData(c plot.Chart) Table {
 	t := Table{Caption: c.Title + " (" + c.Y.Label + ")", Columns: []Column{{c.X.Label, true}}}
 	var xs []float64

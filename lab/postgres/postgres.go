@@ -218,7 +218,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// lastLine returns the last line with a fatal error, because hints may follow it.
+// errorLine returns the last line with a fatal error, because hints may follow it.
 func errorLine(output []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

@@ -35,7 +35,7 @@ func manyWays(cases, ways, each int, seed int) (all []cause.Case) {
 			switch way % 5 {
 			case 0:
 				fmt.Fprintf(&old, "x%s = %s;\n", letters(n), a)
-				fmt.Fprintf(&now, "x%s = %s;\n", letters(n), b)
+				fmt.Fprintf(&now, "x%s = %s;\n", letters(n), strings.ToUpper(b)) // shares no letter
 			case 1:
 				fmt.Fprintf(&now, "%s %s %s;\n", a, b, a)
 			case 2:

@@ -160,13 +160,13 @@ func (p *pattern) countSigns() (n int) {
 	return n
 }
 
-// generalizeMiddles makes one shape of replacements of rare words in which the same letters change.
+// generalizeMiddles makes one shape of replacements of words in which the same letters change.
 func (f *finder) generalizeMiddles(all []filledPattern) (left []filledPattern) {
 	groups := map[string][]filledPattern{}
 	for _, l := range all {
 		p := &f.patterns[l.pattern]
 		t, ok := middle(&p.pattern)
-		if !ok || p.cases >= f.literal {
+		if !ok {
 			left = append(left, l)
 			continue
 		}
