@@ -177,6 +177,9 @@ func showCause(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.
 		fmt.Fprintf(w, ", family %s", c.Family)
 	}
 	fmt.Fprintf(w, "\n")
+	for _, joined := range c.Joined {
+		fmt.Fprintf(w, "  of these: %s\n", readable.Line(joined))
+	}
 	for _, folded := range c.Folded {
 		fmt.Fprintf(w, "  folded in: %s\n", readable.Line(folded))
 	}

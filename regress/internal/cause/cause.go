@@ -65,12 +65,13 @@ type Cause struct {
 	Kind      Kind     `json:"kind" line:"kind"`
 	Family    string   `json:"family,omitempty" line:"family"` // what it shares with other causes; may be empty
 	Cases     int      `json:"cases" line:"cases"`
-	Lines     int      `json:"lines" line:"lines"`             // changed lines of all its cases together
-	Sole      int      `json:"sole" line:"sole"`               // cases that show nothing else
-	Example   string   `json:"example" line:"example,name"`    // the case that shows it best
-	Smallest  string   `json:"smallest" line:"smallest,name"`  // the case with the smallest source; cases that show nothing else come first
-	Patterns  []string `json:"patterns"`                       // edits are compared with these, see Index
-	Folded    []string `json:"folded,omitempty" line:"folded"` // of a bucket: names of the causes that were folded into it
+	Lines     int      `json:"lines" line:"lines"`                       // changed lines of all its cases together
+	Sole      int      `json:"sole" line:"sole"`                         // cases that show nothing else
+	Example   string   `json:"example" line:"example,name"`              // the case that shows it best
+	Smallest  string   `json:"smallest" line:"smallest,name"`            // the case with the smallest source; cases that show nothing else come first
+	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, the most frequent first
+	Patterns  []string `json:"patterns"`                                 // edits are compared with these, see Index
+	Folded    []string `json:"folded,omitempty" line:"folded"`           // of a bucket: names of the causes that were folded into it
 
 	FoldedCount int `json:"folded_count,omitempty" line:"folded_count,omitempty"` // of a bucket: how many those are; Folded has at most 200
 }

@@ -125,7 +125,7 @@ func (f *finder) result() *Found {
 		out.Rewritten = out.Rewritten || g.kind == Rewritten
 		out.Causes[i] = Cause{
 			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
-			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.folded, FoldedCount: g.foldedCount,
+			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Joined: g.joined, Folded: g.folded, FoldedCount: g.foldedCount,
 		}
 	}
 	for _, s := range f.cases {

@@ -16,6 +16,7 @@ type group struct {
 	cases, uses  int
 	lines        int
 	patterns     []string
+	joined       []string // names of the changes that it stands for, if they differ in more than words
 	folded       []string // names of the causes folded into it
 	foldedCount  int      // the number of those causes; 0 for a single cause
 }

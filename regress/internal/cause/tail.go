@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 const (
@@ -23,6 +24,7 @@ func (l likeness) String() string { return l.does + " " + l.beside + " " + l.wha
 // foldEdits gives causes their families. If there are too many causes, each gets a family, and the
 // rare ones of a family become one cause.
 func (f *finder) foldEdits() {
+	f.joinAlike()
 	var edits []int
 	for i := range f.groups {
 		if f.groups[i].kind == Edit {
@@ -34,6 +36,36 @@ func (f *finder) foldEdits() {
 	if len(edits) > foldAbove {
 		f.foldRare(edits)
 	}
+}
+
+// joinAlike makes one cause of those that put in or take out something before one sort of bracket, where
+// an element of a list mostly begins: the types of literals, say, whatever they are.
+func (f *finder) joinAlike() {
+	by := map[likeness][]int{}
+	for i, w := range f.around() {
+		g := &f.groups[i]
+		p := &f.shapes[g.shapes[0]].pattern
+		after := f.list[w.after]
+		if 3*w.begins >= 2*w.uses && w.after > 0 && strings.Contains("([{", after) && p.isEdit() && (len(p.old) == 0 || len(p.now) == 0) && p.in == "" {
+			l := likeness{g.direction(f), "before", after}
+			by[l] = append(by[l], i)
+		}
+	}
+	var sets []group
+	for l, members := range by {
+		if len(members) < familyMin {
+			continue
+		}
+		sign := "- "
+		if l.does == "adds" {
+			sign = "+ "
+		}
+		g := f.mergeGroups(members, "any "+l.String(), sign+`… before "`+l.what+`"`, "")
+		g.kind, g.joined, g.folded, g.foldedCount = Edit, g.folded, nil, 0
+		sets = append(sets, g)
+	}
+	slices.SortFunc(sets, func(x, y group) int { return cmp.Compare(x.text, y.text) })
+	f.replaceGroups(sets)
 }
 
 // groupByPlace makes a family of causes that make the same change at different places.
@@ -184,14 +216,16 @@ func (f *finder) chooseFamilies(edits []int) {
 // neighbourWords are the words that always stand before and after some edits; 0 for none, or if they vary.
 type neighbourWords struct {
 	before, after int32
-	known, vary   bool
+	vary          bool
+	uses, begins  int // edits, and those of them where an element of a list begins: behind a bracket, a comma, a colon, =
 }
 
 // add takes account of further edits with such neighbours.
-func (w *neighbourWords) add(before, after int32) {
-	if !w.known {
-		*w = neighbourWords{before, after, true, false}
+func (w *neighbourWords) add(before, after int32, uses, begins int) {
+	if w.uses == 0 {
+		w.before, w.after = before, after
 	}
+	w.uses, w.begins = w.uses+uses, w.begins+begins
 	if w.before != before {
 		w.before, w.vary = 0, true
 	}
@@ -207,8 +241,27 @@ func (f *finder) neighbours() []neighbourWords {
 		for _, p := range s.parts {
 			for i := range p.places {
 				q := &p.places[i]
-				f.patterns[f.at[q.pattern]].each(func(s int) { around[s].add(q.before, q.after) })
+				f.patterns[f.at[q.pattern]].each(func(s int) { around[s].add(q.before, q.after, 1, beginsElement(f.list[q.before])) })
 			}
+		}
+	}
+	return around
+}
+
+func beginsElement(before string) int {
+	switch before {
+	case "{", "(", "[", ",", ":", "=", "": // "": the beginning of a line
+		return 1
+	}
+	return 0
+}
+
+// around returns the constant neighbours of each group.
+func (f *finder) around() []neighbourWords {
+	around := make([]neighbourWords, len(f.groups))
+	for s, w := range f.neighbours() {
+		if w.uses > 0 {
+			around[f.groupOf[s]].add(w.before, w.after, w.uses, w.begins)
 		}
 	}
 	return around
@@ -218,13 +271,7 @@ func (f *finder) neighbours() []neighbourWords {
 // vary. A name without a word also gets its neighbour, if that is no chance.
 func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
-	around := make([]neighbourWords, len(f.groups))
-	for s, w := range f.neighbours() {
-		if w.known {
-			around[f.groupOf[s]].add(w.before, w.after)
-		}
-	}
-	for i, b := range around {
+	for i, b := range f.around() {
 		g := &f.groups[i]
 		does := g.direction(f)
 		if does == "" {
