@@ -47,7 +47,10 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err := refuseOtherCorpus(r.Inputs, base.Store, &r.Job.Options); err != nil {
 		return sum, err
 	}
-	if err := identify(ctx, r); err != nil {
+	if err := r.ResolveCommands(ctx); err != nil {
+		return sum, err
+	}
+	if err := r.IdentifyTool(); err != nil {
 		return sum, err
 	}
 	reportChanges(r, base.Meta())
@@ -67,17 +70,6 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 		return sum, err
 	}
 	return op.execute(ctx)
-}
-
-// identify finds what runs the cases: the engine if one is to, the commands and their files.
-func identify(ctx context.Context, r *run.Run) error {
-	if err := r.Connect(ctx); err != nil {
-		return err
-	}
-	if err := r.ResolveCommands(); err != nil {
-		return err
-	}
-	return r.IdentifyTool()
 }
 
 // reportChanges puts into the summary which settings changed since the golden was recorded.
@@ -108,10 +100,7 @@ func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.S
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	r.Ledger.WatchIgnored(r.Job.Judge.Ignore, r.Job.Ignored)
-	if err := r.Connect(ctx); err != nil {
-		return sum, err
-	}
-	if err := r.ResolveCommands(); err != nil {
+	if err := r.ResolveCommands(ctx); err != nil {
 		return sum, err
 	}
 	command, err := r.Execution.Crew.Resolve(o.Command.Reference)

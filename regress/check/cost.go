@@ -35,8 +35,8 @@ func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Ri
 		Sink: turns.Sink{Emit: r.Events.Emit, AddCPU: func(used time.Duration) { r.Ledger.Summary.CPU += used }, KeepPair: keepPair},
 	}
 	if r.Execution.Crew.IsRemote() {
-		if err := refuseLimitsOnEngine(&r.Job.Judge); err != nil {
-			return nil, err
+		if on := r.Job.Judge.FailOn; len(on) > 0 {
+			return nil, fault.Inputf("--fail-on %s: the workers of an engine differ, so the cost of a change cannot be measured there: leave --fail-on out, or run without --remote", on[0])
 		}
 		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so the cost of a change is not measured there"}
 	} else {
@@ -52,14 +52,6 @@ func findRecordedRival(r *run.Run, recorded golden.Meta) turns.Rival {
 		now.Command = r.Execution.Commands.Main
 	}
 	return turns.CostRival(recorded, now)
-}
-
-// refuseLimitsOnEngine refuses --fail-on: the workers of an engine differ.
-func refuseLimitsOnEngine(j *regress.CompareOptions) error {
-	if len(j.FailOn) == 0 {
-		return nil
-	}
-	return fault.Inputf("--fail-on %s: the workers of an engine differ, so the cost of a change cannot be measured there: leave --fail-on out, or run without --remote", j.FailOn[0])
 }
 
 // reportCost measures and reports what the change costs. Every case needs its verdict before. If
@@ -112,13 +104,6 @@ func warnCommand(r *run.Run, l *verdict.Loop) {
 	}
 	if 2*l.CountUnstable() > differ {
 		r.Events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
-	}
-}
-
-// warnLeaks warns if cases differ by the path of the work folder.
-func warnLeaks(r *run.Run) {
-	if text := r.Differences.Leaks.Advice(); text != "" {
-		r.Events.Warn(text)
 	}
 }
 

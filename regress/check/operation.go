@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +63,11 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	}
 	ctx, watched := r.Tool.Watch(ctx, r.Folder, r.Events.Warn)
 	err = op.loop.RunFirst(ctx, pending)
-	if e := op.journal.CloseLines(); err == nil {
-		err = e
-	}
-	if err == nil {
+	if err = cmp.Or(err, op.journal.CloseLines()); err == nil {
 		err = op.loop.RunFurther(ctx)
-		warnLeaks(r)
+		if text := r.Differences.Leaks.Advice(); text != "" {
+			r.Events.Warn(text)
+		}
 	}
 	if err == nil {
 		err = r.ReportGroups(op.judge.Sides)
@@ -78,23 +78,16 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		err = errors.Join(err, op.loop.ReportUndecided())
 	}
-	if e := op.journal.ClosePairs(); err == nil {
-		err = e
-	}
+	err = cmp.Or(err, op.journal.ClosePairs())
 	err = op.end(op.endStores(watched(err)))
 	return r.Ledger.Summary, err
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (op *operation) endStores(err error) error {
-	if e := op.judge.Found.End(err); e != nil {
-		err = errors.Join(err, e)
-	}
-	if op.reference == nil {
-		return err
-	}
-	if e := op.reference.End(err); e != nil {
-		err = errors.Join(err, e)
+	err = errors.Join(err, op.judge.Found.End(err))
+	if op.reference != nil {
+		err = errors.Join(err, op.reference.End(err))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -175,12 +176,8 @@ func eachEntryAt(fd int, do func(entry) error) error {
 
 // cstring cuts off everything from the first NUL byte.
 func cstring(padded []byte) []byte {
-	for i, c := range padded {
-		if c == 0 {
-			return padded[:i]
-		}
-	}
-	return padded
+	text, _, _ := bytes.Cut(padded, []byte{0})
+	return text
 }
 
 func isDir(fd int, name string, kind uint8) bool {
@@ -224,10 +221,7 @@ func clearFlags(fd int) bool {
 
 func ioctl(fd int, command uintptr, flags *[2]uint32) error {
 	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), command, uintptr(unsafe.Pointer(flags)))
-	if e != 0 {
-		return e
-	}
-	return nil
+	return asError(e)
 }
 
 // clearFlagsAt does the same for a name in a folder. It opens only files and folders: opening
@@ -267,6 +261,14 @@ func fail(op, path string, err error) error {
 		return nil
 	}
 	return &failure{op, path, err}
+}
+
+// asError returns the error of a system call, or nil.
+func asError(e syscall.Errno) error {
+	if e != 0 {
+		return e
+	}
+	return nil
 }
 
 // isFull reports whether an error means that a file system has no room.

@@ -292,40 +292,20 @@ func (p *path) open(flags int, mode uint32) (int, error) {
 	}
 }
 
-func (p *path) unlink() error {
-	if _, _, e := syscall.RawSyscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), 0); e != 0 {
-		return e
-	}
-	return nil
-}
+func (p *path) unlink() error           { return p.call(syscall.SYS_UNLINKAT, 0) }
+func (p *path) rmdir() error            { return p.call(syscall.SYS_UNLINKAT, removeDir) }
+func (p *path) mkdir(mode uint32) error { return p.call(syscall.SYS_MKDIRAT, uintptr(mode)) }
+func (p *path) chmod(mode uint32) error { return p.call(syscall.SYS_FCHMODAT, uintptr(mode)) }
 
-func (p *path) mkdir(mode uint32) error {
-	if _, _, e := syscall.RawSyscall(syscall.SYS_MKDIRAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
-		return e
-	}
-	return nil
-}
-
-func (p *path) rmdir() error {
-	if _, _, e := syscall.RawSyscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), removeDir); e != 0 {
-		return e
-	}
-	return nil
+// call makes a system call that takes a folder, a path and a number.
+func (p *path) call(number, how uintptr) error {
+	_, _, e := syscall.RawSyscall(number, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), how)
+	return asError(e)
 }
 
 func (p *path) watch(inotify int, events uint32) (wd int32, err error) {
 	n, _, e := syscall.RawSyscall(syscall.SYS_INOTIFY_ADD_WATCH, uintptr(inotify), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(events))
-	if e != 0 {
-		return 0, e
-	}
-	return int32(n), nil
-}
-
-func (p *path) chmod(mode uint32) error {
-	if _, _, e := syscall.RawSyscall(syscall.SYS_FCHMODAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
-		return e
-	}
-	return nil
+	return int32(n), asError(e)
 }
 
 // atCwd makes a system call resolve paths from the working folder.

@@ -90,10 +90,8 @@ func rmdirAt(fd int, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(fd), uintptr(unsafe.Pointer(p)), removeDir); e != 0 {
-		return e
-	}
-	return nil
+	_, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(fd), uintptr(unsafe.Pointer(p)), removeDir)
+	return asError(e)
 }
 
 // closeFD closes a descriptor. It ignores errors: on these file systems a failed write is

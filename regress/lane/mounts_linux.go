@@ -212,10 +212,8 @@ func raiseLoopback() error {
 		flags uint16
 		_     [22]byte
 	}{name: [16]byte{'l', 'o'}, flags: syscall.IFF_UP}
-	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); e != 0 {
-		return fail("bring up", "the loopback", e)
-	}
-	return nil
+	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request)))
+	return fail("bring up", "the loopback", asError(e))
 }
 
 // A case that starts processes without end (a fork bomb) is bounded twice. pid_max is the

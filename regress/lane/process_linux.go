@@ -80,10 +80,8 @@ func isolateProcess() error {
 		return fail("limit", "core files", err) // a core file would count as an output
 	}
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
-	if _, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0); e != 0 {
-		return fail("become", "subreaper", e)
-	}
-	return nil
+	_, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
+	return fail("become", "subreaper", asError(e))
 }
 
 // withheldCapabilities are the capabilities that no case gets, not even root's. With the first
@@ -133,10 +131,7 @@ func dropCapabilities() error {
 		sets[0].inheritable, sets[1].inheritable = 0, 0
 		_, _, e = syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&sets)), 0)
 	}
-	if e != 0 {
-		return fail("drop", "inheritable capabilities", e)
-	}
-	return nil
+	return fail("drop", "inheritable capabilities", asError(e))
 }
 
 // ownCPU returns the CPU time of this process itself since it began.

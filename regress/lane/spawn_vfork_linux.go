@@ -5,6 +5,7 @@ package lane
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -44,10 +45,8 @@ type block struct {
 func (k *block) set(list ...string) error {
 	k.bytes, k.pointers = k.bytes[:0], k.pointers[:0]
 	for _, s := range list {
-		for i := range len(s) {
-			if s[i] == 0 {
-				return syscall.EINVAL
-			}
+		if strings.IndexByte(s, 0) >= 0 {
+			return syscall.EINVAL
 		}
 		k.bytes = append(append(k.bytes, s...), 0)
 	}

@@ -9,12 +9,11 @@ import (
 
 // init makes the process a lane helper if it was started as one. It runs before "os" and
 // everything above it has been initialised (see the package comment). So everything that it
-// calls may use system calls only.
+// calls may use system calls only. On other systems the program runs no cases, and reports that.
 func init() {
-	if !startedAsHelper() {
-		return
+	if startedAsHelper() {
+		syscall.Exit(serve())
 	}
-	syscall.Exit(serve())
 }
 
 // startedAsHelper reports whether the first argument is Argument. os.Args is not set yet.
@@ -33,8 +32,7 @@ func startedAsHelper() bool {
 // process's exit status.
 func serve() int {
 	resetSignals()
-	var c conversation
-	err := c.run()
+	err := converse()
 	if err == nil {
 		return 0
 	}
@@ -43,16 +41,14 @@ func serve() int {
 	return 1
 }
 
-// conversation is the helper's side of the socket.
-type conversation struct{ in Frames }
-
-// run handles the conversation from the first message to the parent's end.
-func (c *conversation) run() error {
+// converse handles the conversation from the first message to the parent's end.
+func converse() error {
 	if err := errors.Join(closeOnExec(), setIdlePatience(), wakeAtParentsEnd()); err != nil {
 		return err
 	}
 	var setup Setup
-	message, err := c.in.Next(receive)
+	var in Frames
+	message, err := in.Next(receive)
 	if err == nil {
 		err = setup.Decode(message)
 	}
@@ -68,14 +64,14 @@ func (c *conversation) run() error {
 	if err := writeFull(AnswersFD, ready.AppendFrame(nil)); err != nil {
 		return err
 	}
-	return c.runBatches(h)
+	return runBatches(h, &in)
 }
 
 // runBatches runs batches until the parent hangs up, or until the helper should be replaced.
-func (c *conversation) runBatches(h *helper) error {
+func runBatches(h *helper, in *Frames) error {
 	var batch Batch
 	for {
-		message, err := c.in.Next(receive)
+		message, err := in.Next(receive)
 		if err == io.EOF {
 			return nil
 		}

@@ -166,24 +166,19 @@ func (t *tree) signal(sig syscall.Signal) {
 // visit calls do for every process of the tree, as long as do asks for more. It lists the
 // children of a process after the call for it.
 func (t *tree) visit(do func(pid int) (more bool)) {
-	if t.pids && t.ownProc {
-		t.visitOthers(do)
+	if t.pids && t.ownProc { // all other processes belong to the tree
+		_ = eachEntry("/proc", func(e entry) error {
+			if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 && !do(pid) {
+				return errStop
+			}
+			return nil
+		})
 		return
 	}
 	queue := t.children("/proc/self")
 	for i := 0; i < len(queue) && do(queue[i]); i++ {
 		queue = append(queue, t.children("/proc/"+strconv.Itoa(queue[i]))...)
 	}
-}
-
-// visitOthers is visit where all other processes belong to the tree.
-func (t *tree) visitOthers(do func(pid int) (more bool)) {
-	_ = eachEntry("/proc", func(e entry) error {
-		if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 && !do(pid) {
-			return errStop
-		}
-		return nil
-	})
 }
 
 var errStop = errors.New("enough")

@@ -80,7 +80,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	if err != nil {
 		return nil, err
 	}
-	p = newPasses(s, w, took)
+	p = &passes{run: s, writer: w, cases: newCases(took), failing: failures{run: s, writer: w}}
 	rest := s.Inputs.Tasks()
 	if s.Resumed {
 		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, w, rest); err == nil {

@@ -27,10 +27,6 @@ type passes struct {
 	ranFirst bool // cases had their first run in this process, just now
 }
 
-func newPasses(s *run.Run, w *golden.Writer, took pass.Durations) *passes {
-	return &passes{run: s, writer: w, cases: newCases(took), failing: failures{run: s, writer: w}}
-}
-
 // runAll runs every case until it has its number of runs. The passes are apart
 // in time, so that what depends on the clock shows.
 func (p *passes) runAll(ctx context.Context) error {

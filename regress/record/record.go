@@ -40,10 +40,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.Ledger.WatchIgnored(s.Job.Judge.Ignore, s.Job.Ignored)
-	if err := s.Connect(ctx); err != nil {
-		return sum, err
-	}
-	if err := s.ResolveCommands(); err != nil {
+	if err := s.ResolveCommands(ctx); err != nil {
 		return sum, err
 	}
 	if err := s.IdentifyTool(); err != nil {

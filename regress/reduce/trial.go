@@ -38,12 +38,9 @@ type trial struct {
 	start *facts // of the case's own source; nil before it ran
 }
 
-// newTrial connects to the crew, if it is remote, and finds both commands.
+// newTrial finds both commands, at the engine if there is one.
 func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Found, target goal.Goal, reference []string) (t *trial, err error) {
-	if err := s.Connect(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.ResolveCommands(); err != nil {
+	if err := s.ResolveCommands(ctx); err != nil {
 		return nil, err
 	}
 	t = &trial{exec: s.Execution, rules: s.Job.Rules, task: pass.Task{Index: 0, Entry: &s.Inputs.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: target.Causes}

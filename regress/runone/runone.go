@@ -55,10 +55,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host, caseName, keep str
 	if err != nil {
 		return err
 	}
-	if err := s.Connect(ctx); err != nil {
-		return err
-	}
-	if err := s.ResolveCommands(); err != nil {
+	if err := s.ResolveCommands(ctx); err != nil {
 		return err
 	}
 	run := runHere

@@ -187,8 +187,7 @@ func linkAt(path string) string {
 
 // describeError returns the state of a path that the kernel does not show.
 func describeError(err error) string {
-	var number syscall.Errno
-	if errors.As(err, &number) {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return unknown + ": " + number.Error()
 	}
 	return unknown

@@ -158,14 +158,7 @@ func looksTar(head []byte) bool {
 func isZero(block []byte) bool { return firstNonzero(block) == len(block) }
 
 // firstNonzero returns the index of the first byte that is not zero, or len(b).
-func firstNonzero(b []byte) int {
-	for i, c := range b {
-		if c != 0 {
-			return i
-		}
-	}
-	return len(b)
-}
+func firstNonzero(b []byte) int { return len(b) - len(bytes.TrimLeft(b, "\x00")) }
 
 // foreignName names a format that people mistake for a corpus, or returns "".
 func foreignName(head []byte) string {
@@ -258,16 +251,6 @@ func xzDecoder(ctx context.Context, label string, src io.Reader) (io.ReadCloser,
 		return nil, err
 	}
 	return io.NopCloser(r), nil
-}
-
-// openPipe opens a named pipe, such as a shell's <(zcat …).
-func (p *opener) openPipe(ctx context.Context) (*Corpus, error) {
-	f, err := os.Open(p.Path)
-	if err != nil {
-		return nil, readError(p.label, "", err)
-	}
-	defer f.Close()
-	return p.openStream(ctx, f)
 }
 
 // openStream opens an archive that can be read only once.

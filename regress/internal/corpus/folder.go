@@ -82,7 +82,7 @@ func (w *walk) listFolder(dir string) (below []string, err error) {
 	}
 	for _, e := range entries {
 		at := path.Join(dir, e.Name())
-		if w.isExcluded(e.Name(), at) {
+		if _, excluded := w.excluded[at]; excluded || e.Name() == ".git" || e.Name() == ".muster" {
 			continue
 		}
 		info, err := e.Info()
@@ -97,11 +97,6 @@ func (w *walk) listFolder(dir string) (below []string, err error) {
 		}
 	}
 	return below, nil
-}
-
-func (w *walk) isExcluded(base, at string) bool {
-	_, excluded := w.excluded[at]
-	return excluded || base == ".git" || base == ".muster"
 }
 
 func (w *walk) addEntry(at string, info fs.FileInfo) error {
@@ -148,11 +143,10 @@ func (w *walk) checkReadable(at string, info fs.FileInfo) error {
 }
 
 func (w *walk) readError(at string, err error) error {
-	var l *fs.PathError
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fault.Inputf("%s changed while it was read: %s is gone; run again when nothing writes there", w.label, name.Print(at))
-	case errors.As(err, &l):
+	case errors.As(err, new(*fs.PathError)):
 		return readError(w.label, at, err)
 	}
 	return err

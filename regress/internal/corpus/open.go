@@ -73,8 +73,13 @@ func Open(ctx context.Context, o Options) (*Corpus, error) {
 		return p.openFolder(ctx)
 	case info.Mode().IsRegular():
 		return p.openArchive(ctx)
-	case info.Mode()&os.ModeNamedPipe != 0:
-		return p.openPipe(ctx)
+	case info.Mode()&os.ModeNamedPipe != 0: // such as a shell's <(zcat …)
+		f, err := os.Open(o.Path)
+		if err != nil {
+			return nil, readError(p.label, "", err)
+		}
+		defer f.Close()
+		return p.openStream(ctx, f)
 	}
 	return nil, fault.Inputf("%s is neither an archive nor a folder, but a %s; name a tar archive, a folder or - for standard input", p.label, kindOf(info.Mode()))
 }

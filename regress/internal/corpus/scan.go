@@ -77,8 +77,7 @@ func padded(n int64) int64 { return (n + blockBytes - 1) / blockBytes * blockByt
 // copyTo writes a member's content, holes filled.
 func (s *scan) copyTo(w io.Writer) error {
 	_, err := io.Copy(w, s.tar)
-	var known *finalError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*finalError](err); ok {
 		return known.err
 	}
 	if err != nil {

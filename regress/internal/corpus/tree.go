@@ -271,11 +271,7 @@ func kindOfMember(h *tar.Header) (kind, error) {
 // hasContent reports whether bytes follow the header, by archive/tar's rules: for the other types
 // it reads no content, whatever size they claim.
 func hasContent(typeflag byte) bool {
-	switch typeflag {
-	case tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeDir, tar.TypeFifo:
-		return false
-	}
-	return true
+	return !slices.Contains([]byte{tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeDir, tar.TypeFifo}, typeflag)
 }
 
 // GNU tar's own types, which archive/tar does not name.

@@ -79,8 +79,7 @@ func (p *opener) unpackError(ctx context.Context, form format, in *watchedReader
 	if err := stopError(ctx, p.label); err != nil {
 		return err
 	}
-	var known *finalError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*finalError](err); ok {
 		return known.err
 	}
 	if err := in.failure(); err != nil {

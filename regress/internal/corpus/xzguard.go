@@ -277,8 +277,7 @@ func (p *xzProgram) end() {
 	message := strings.TrimSpace(p.errors.String())
 	message = strings.TrimPrefix(message, p.cmd.Path+": (stdin): ")
 	p.err = fmt.Errorf("xz: %s (%w)", message, err)
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() < 0 {
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() < 0 {
 		if message != "" {
 			err = fmt.Errorf("%w: %s", err, message)
 		}

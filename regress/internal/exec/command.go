@@ -293,11 +293,7 @@ func (c *Command) TypedWords() []string {
 	if c.Shell {
 		return c.Words
 	}
-	found, err := exec.LookPath(c.Words[0])
-	if errors.Is(err, exec.ErrDot) {
-		err = nil
-	}
-	if at, absErr := filepath.Abs(found); err == nil && absErr == nil && at == c.Path {
+	if at, err := Locate(c.Words[0]); err == nil && at == c.Path {
 		return c.Words
 	}
 	return append([]string{c.Path}, c.Words[1:]...)

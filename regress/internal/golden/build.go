@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -194,10 +195,7 @@ func (w *Writer) Finish() error {
 		}
 		return w.committer.commit(ctx)
 	})
-	if closeErr := w.closeDatabase(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
+	if err = cmp.Or(err, w.closeDatabase()); err == nil {
 		err = w.publish()
 	}
 	w.releaseAll()
@@ -273,9 +271,7 @@ func (w *Writer) Abort(keep bool) error {
 		}
 		return nil
 	})
-	if closeErr := w.closeDatabase(); err == nil {
-		err = closeErr
-	}
+	err = cmp.Or(err, w.closeDatabase())
 	if !keep {
 		err = removeDatabase(w.part)
 	}
@@ -293,9 +289,7 @@ func (w *Writer) closeDatabase() error {
 		w.committer.stop()
 		err = w.committer.conn.Close()
 	}
-	if closeErr := w.db.Close(); err == nil {
-		err = closeErr
-	}
+	err = cmp.Or(err, w.db.Close())
 	w.db = nil
 	return classify(w.part, err)
 }

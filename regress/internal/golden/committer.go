@@ -175,33 +175,21 @@ type blob struct {
 
 // blobs returns the whole table of contents.
 func blobs(ctx context.Context, q querier) ([]blob, error) {
-	rows, err := q.QueryContext(ctx, "SELECT digest, id, size FROM blob")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var all []blob
-	for rows.Next() {
+	err := eachRow(ctx, q, "SELECT digest, id, size FROM blob", nil, func(rows *sql.Rows) error {
 		var b blob
 		var digest sql.RawBytes
 		if err := rows.Scan(&digest, &b.id, &b.size); err != nil {
-			return nil, err
+			return err
 		}
 		if len(digest) != len(b.digest) {
-			return nil, errors.New("a content without a digest")
+			return errors.New("a content without a digest")
 		}
 		b.digest = outcome.Digest(digest)
 		all = append(all, b)
-	}
-	return all, rows.Err()
-}
-
-// dropBlob removes a blob and its pieces.
-func dropBlob(ctx context.Context, q querier, b blob) error {
-	if _, err := q.ExecContext(ctx, "DELETE FROM blob WHERE digest=?", b.digest[:]); err != nil {
-		return err
-	}
-	return dropPieces(ctx, q, b.id)
+		return nil
+	})
+	return all, err
 }
 
 // dropPieces removes the pieces of the blob with the given id.
@@ -286,7 +274,7 @@ func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 	if err != nil {
 		return outcome.Digest{}, err
 	}
-	wanted, used := map[outcome.Digest]bool{}, make([]bool, len(m.Accepts))
+	wanted, used := map[outcome.Digest]bool{}, make([]bool, len(m.Accepts)+1) // used: by Record.Origin
 	sum, err := scan(ctx, q, d, func(r row) error {
 		rec, err := r.decode()
 		if err != nil {
@@ -297,7 +285,10 @@ func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 				wanted[p.Digest] = true
 			}
 		}
-		return markOrigin(used, rec)
+		if err = checkOrigin(rec.Name, rec.Origin, len(m.Accepts)); err == nil {
+			used[rec.Origin] = true
+		}
+		return err
 	})
 	if err != nil {
 		return sum, err
@@ -316,14 +307,6 @@ func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 	return sum, err
 }
 
-func markOrigin(used []bool, r Record) error {
-	if err := checkOrigin(r.Name, r.Origin, len(used)); err != nil || r.Origin == 0 {
-		return err
-	}
-	used[r.Origin-1] = true
-	return nil
-}
-
 // checkOrigin refuses a record whose accept the meta does not list.
 func checkOrigin(caseName string, origin, accepts int) error {
 	if origin < 0 || origin > accepts {
@@ -334,10 +317,10 @@ func checkOrigin(caseName string, origin, accepts int) error {
 
 // dropAccepts removes the unused accepts, and updates the indexes in the records.
 func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []bool) (dropped bool, err error) {
-	moved := make([]int, len(used)+1) // the new origin by the old one
+	moved := make([]int, len(used)) // the new origin by the old one
 	kept := m.Accepts[:0:0]
 	for i, a := range m.Accepts {
-		if used[i] {
+		if used[i+1] {
 			kept = append(kept, a)
 			moved[i+1] = len(kept)
 		}
@@ -371,7 +354,10 @@ func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error
 			there++
 			continue
 		}
-		if err := dropBlob(ctx, q, b); err != nil {
+		if _, err := q.ExecContext(ctx, "DELETE FROM blob WHERE digest=?", b.digest[:]); err != nil {
+			return err
+		}
+		if err := dropPieces(ctx, q, b.id); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func vacuum(ctx context.Context, path, copied string, info fs.FileInfo) error {
 		return classify(path, err)
 	}
 	defer conn.Close()
-	digest, err := checkRows(ctx, conn, path, info)
+	_, digest, err := checkRows(ctx, conn, path, info, func(row) error { return nil })
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "VACUUM INTO ?", copied)
 	}
@@ -88,20 +88,20 @@ func vacuum(ctx context.Context, path, copied string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkRows checks all rows, as Open does, and returns their digest.
-func checkRows(ctx context.Context, conn *sql.Conn, path string, info fs.FileInfo) (outcome.Digest, error) {
-	d, err := checkTables(ctx, conn, path)
-	if err != nil {
-		return outcome.Digest{}, err
+// checkRows checks all rows, as Open does, and calls visit for each. It also returns their digest.
+func checkRows(
+	ctx context.Context, conn *sql.Conn, path string, info fs.FileInfo, visit func(row) error,
+) (d description, digest outcome.Digest, err error) {
+	if d, err = checkTables(ctx, conn, path); err != nil {
+		return d, digest, err
 	}
 	if err := checkSize(ctx, conn, path, info); err != nil {
-		return outcome.Digest{}, err
+		return d, digest, err
 	}
-	digest, err := scan(ctx, conn, d, func(row) error { return nil })
-	if err == nil {
+	if digest, err = scan(ctx, conn, d, visit); err == nil {
 		err = d.checkDigest(digest)
 	}
-	return digest, err
+	return d, digest, err
 }
 
 // replaceFile replaces the golden at path by a copy.
@@ -190,18 +190,10 @@ func CheckReplaceable(path string) error {
 // checkJournal refuses a file with the name of SQLite's journal that is not one, because it would
 // be removed. Before its first sync, a journal has zeros instead of its magic.
 func checkJournal(path string) error {
-	f, _, err := openRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	var h [len(journalMagic)]byte
+	n, err := readHead(path, h[:])
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	var h [len(journalMagic)]byte
-	n, err := io.ReadFull(f, h[:])
-	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.Environmentf("golden: %w", err)
 	}
 	if b := h[:n]; string(b) != journalMagic && len(bytes.Trim(b, "\x00")) > 0 {
 		return occupiedError(path, "it is not the journal of a golden")
@@ -209,27 +201,32 @@ func checkJournal(path string) error {
 	return nil
 }
 
-func checkReplaceable(path string) error {
+// readHead fills h with the beginning of a file, and returns how many bytes it has. A file that does
+// not exist has none.
+func readHead(path string, h []byte) (n int, err error) {
 	f, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
+	if n, err = io.ReadFull(f, h); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return n, fault.Environmentf("golden: %w", err)
+	}
+	return n, nil
+}
+
+func checkReplaceable(path string) error {
 	var h [headerBytes]byte
-	n, err := io.ReadFull(f, h[:])
+	n, err := readHead(path, h[:])
 	switch {
-	case err == io.EOF:
-		return nil
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.Environmentf("golden: %w", err)
+	case err != nil || n == 0:
+		return err
 	case !isGolden(h[:n]):
 		return occupiedError(path, "it is not a muster golden")
-	}
-	// A golden that is cut off within its header shows no format.
-	if n < headerBytes {
+	case n < headerBytes: // a golden that is cut off within its header shows no format
 		return nil
 	}
 	if version := binary.BigEndian.Uint32(h[headerUserVersion:]); version > Version {

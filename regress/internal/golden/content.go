@@ -25,7 +25,7 @@ var errNoContent = errors.New("the golden keeps no content of it")
 
 // contents reads blobs. It is safe for concurrent use if its statements are.
 type contents struct {
-	zip         *unpacker
+	zip         *zstd.Decoder
 	blob, piece *sql.Stmt
 	fail        func(error) error // classifies an error of a read
 }
@@ -42,7 +42,7 @@ func newContents(prepare func(context.Context, string) (*sql.Stmt, error), fail 
 		blob.Close()
 		return nil, fail(err)
 	}
-	zip, err := newUnpacker()
+	zip, err := newDecoder()
 	if err != nil {
 		blob.Close()
 		row.Close()
@@ -52,7 +52,7 @@ func newContents(prepare func(context.Context, string) (*sql.Stmt, error), fail 
 }
 
 func (c *contents) close() {
-	c.zip.close()
+	c.zip.Close()
 	c.blob.Close()
 	c.piece.Close()
 }
@@ -132,7 +132,7 @@ func (r *contentReader) nextPiece() ([]byte, error) {
 	err := r.from.piece.QueryRow(r.next).Scan(&p.codec, &p.data)
 	var plain []byte
 	if err == nil {
-		plain, err = r.from.zip.unpack(p, min(r.left, pieceMax))
+		plain, err = unpack(r.from.zip, p, min(r.left, pieceMax))
 	}
 	if err != nil {
 		return nil, r.from.damaged(r.part, err)
@@ -258,29 +258,25 @@ func (k *packer) piece(id int64, plain []byte, b *buffers) piece {
 	return piece{id, c, append([]byte(nil), data...)}
 }
 
-// unpacker decompresses pieces. It is safe for concurrent use.
-type unpacker struct{ zip *zstd.Decoder }
-
-func newUnpacker() (*unpacker, error) {
+// newDecoder returns a decoder of pieces, which is safe for concurrent use.
+func newDecoder() (*zstd.Decoder, error) {
 	// The limit on capacity bounds the memory for a damaged or hostile piece.
 	zip, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(true),
 		zstd.WithDecoderMaxMemory(8*pieceMax), zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("decompression: %w", err)
 	}
-	return &unpacker{zip}, nil
+	return zip, nil
 }
 
-func (u *unpacker) close() { u.zip.Close() }
-
 // unpack returns the plain bytes of a piece. Their number must be size.
-func (u *unpacker) unpack(p piece, size int64) ([]byte, error) {
+func unpack(zip *zstd.Decoder, p piece, size int64) ([]byte, error) {
 	plain := p.data
 	switch p.codec {
 	case raw:
 	case zstandard:
 		var err error
-		if plain, err = u.zip.DecodeAll(p.data, make([]byte, 0, size)); err != nil {
+		if plain, err = zip.DecodeAll(p.data, make([]byte, 0, size)); err != nil {
 			return nil, err
 		}
 	default:

@@ -28,6 +28,21 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// eachRow calls do for each row of a query. A do that fails ends it.
+func eachRow(ctx context.Context, q querier, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // How a file is opened.
 const (
 	readOnly  = "ro"
@@ -65,8 +80,7 @@ func openDatabase(path, mode string, pragmas ...string) (*sql.DB, error) {
 
 // code returns SQLite's extended result code, or -1.
 func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
 	}
 	return -1

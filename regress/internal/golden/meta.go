@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -120,26 +121,26 @@ func (t *text) UnmarshalText(b []byte) error {
 
 // metaJSON is Meta in the file. No field may be omitted when empty: merge relies on all fields.
 type metaJSON struct {
-	Command          []commandJSON  `json:"command"`
-	Executable       text           `json:"executable"`
-	ExecutableDigest outcome.Digest `json:"executable_digest"`
-	Env              []text         `json:"env"`
-	Corpus           outcome.Digest `json:"corpus"`
-	CorpusPath       text           `json:"corpus_path"`
-	Machine          text           `json:"machine"`
-	MusterVersion    text           `json:"muster_version"`
-	Created          time.Time      `json:"created"`
-	Repeat           int            `json:"repeat"`
-	Flags            []flagJSON     `json:"flags"`
-	AcceptedRun      text           `json:"accepted_run"`
-	AcceptBase       outcome.Digest `json:"accept_base"`
-	Run              text           `json:"run"`
-	Preflight        outcome.Digest `json:"preflight"`
-	FromEngine       bool           `json:"from_engine"`
-	Selection        selectionJSON  `json:"selection"`
-	Accepts          []acceptJSON   `json:"accepts"`
-	Tool             []toolFileJSON `json:"tool"`
-	Reference        *recorderJSON  `json:"reference"`
+	Command          []commandJSON             `json:"command"`
+	Executable       text                      `json:"executable"`
+	ExecutableDigest outcome.Digest            `json:"executable_digest"`
+	Env              []text                    `json:"env"`
+	Corpus           outcome.Digest            `json:"corpus"`
+	CorpusPath       text                      `json:"corpus_path"`
+	Machine          text                      `json:"machine"`
+	MusterVersion    text                      `json:"muster_version"`
+	Created          time.Time                 `json:"created"`
+	Repeat           int                       `json:"repeat"`
+	Flags            []flagJSON                `json:"flags"`
+	AcceptedRun      text                      `json:"accepted_run"`
+	AcceptBase       outcome.Digest            `json:"accept_base"`
+	Run              text                      `json:"run"`
+	Preflight        outcome.Digest            `json:"preflight"`
+	FromEngine       bool                      `json:"from_engine"`
+	Selection        openJSON[selectionFields] `json:"selection"`
+	Accepts          []openJSON[acceptFields]  `json:"accepts"`
+	Tool             []toolFileJSON            `json:"tool"`
+	Reference        *recorderJSON             `json:"reference"`
 }
 
 type toolFileJSON struct {
@@ -249,9 +250,9 @@ func decodeMeta(b []byte) (Meta, error) {
 		Preflight: j.Preflight, FromEngine: j.FromEngine,
 	}
 	m.Command = commands(j.Command)
-	m.Selection = j.Selection.selection()
+	m.Selection = j.Selection.fields.selection(j.Selection.later)
 	for _, a := range j.Accepts {
-		m.Accepts = append(m.Accepts, a.accept())
+		m.Accepts = append(m.Accepts, a.fields.accept(a.later))
 	}
 	for _, f := range j.Tool {
 		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})
@@ -306,67 +307,53 @@ type acceptFields struct {
 	Flags         []flagJSON    `json:"flags"`
 }
 
-// acceptJSON is acceptFields with the fields of later programs.
-type acceptJSON struct {
-	acceptFields
-	later map[string]json.RawMessage
-}
-
-func (a Accept) json() acceptJSON {
-	return acceptJSON{acceptFields{
+func (a Accept) json() openJSON[acceptFields] {
+	return openJSON[acceptFields]{acceptFields{
 		Run: text(a.Run), Author: text(a.Author), At: a.At.UTC(), Reason: text(a.Reason),
 		Command: commandsJSON(a.Command), Machine: text(a.Machine), MusterVersion: text(a.MusterVersion),
 		Flags: flagsJSON(a.Flags),
 	}, a.later}
 }
 
-func (j acceptJSON) accept() Accept {
+func (j acceptFields) accept(later map[string]json.RawMessage) Accept {
 	return Accept{
 		Run: string(j.Run), Author: string(j.Author), At: j.At, Reason: string(j.Reason),
 		Command: commands(j.Command), Machine: string(j.Machine), MusterVersion: string(j.MusterVersion),
-		Flags: flagsOf(j.Flags), later: j.later,
+		Flags: flagsOf(j.Flags), later: later,
 	}
+}
+
+// openJSON is an object with the fields of later programs.
+type openJSON[F any] struct {
+	fields F
+	later  map[string]json.RawMessage
 }
 
 // MarshalJSON writes all fields, later ones included.
-func (j acceptJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.acceptFields) }
+func (j openJSON[F]) MarshalJSON() ([]byte, error) {
+	old, err := json.Marshal(j.later)
+	if err != nil {
+		return nil, err
+	}
+	return merge(old, j.fields)
+}
 
 // UnmarshalJSON reads the output of MarshalJSON, of this program or a later one.
-func (j *acceptJSON) UnmarshalJSON(b []byte) (err error) {
-	j.later, err = unmarshalWith(b, &j.acceptFields)
-	return err
-}
-
-// marshalWith writes the fields of an object together with those of later programs.
-func marshalWith(later map[string]json.RawMessage, fields any) ([]byte, error) {
-	old, err := json.Marshal(later)
-	if err != nil {
-		return nil, err
+func (j *openJSON[F]) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &j.fields); err != nil {
+		return err
 	}
-	return merge(old, fields)
-}
-
-// unmarshalWith reads the fields of an object and returns all others.
-func unmarshalWith(b []byte, fields any) (later map[string]json.RawMessage, err error) {
-	if err := json.Unmarshal(b, fields); err != nil {
-		return nil, err
-	}
-	known, err := json.Marshal(fields)
+	known, err := json.Marshal(j.fields)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var names map[string]json.RawMessage
-	if err := json.Unmarshal(b, &later); err != nil {
-		return nil, err
+	if err := cmp.Or(json.Unmarshal(b, &j.later), json.Unmarshal(known, &names)); err != nil {
+		return err
 	}
-	if err := json.Unmarshal(known, &names); err != nil {
-		return nil, err
+	maps.DeleteFunc(j.later, func(name string, _ json.RawMessage) bool { _, isKnown := names[name]; return isKnown })
+	if len(j.later) == 0 {
+		j.later = nil
 	}
-	for name := range names {
-		delete(later, name)
-	}
-	if len(later) == 0 {
-		return nil, nil
-	}
-	return later, nil
+	return nil
 }

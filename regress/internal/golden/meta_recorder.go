@@ -75,25 +75,12 @@ type selectionFields struct {
 	Sample    int    `json:"sample"`
 }
 
-// selectionJSON is selectionFields with the fields of later programs.
-type selectionJSON struct {
-	selectionFields
-	later map[string]json.RawMessage
+func (s Selection) json() openJSON[selectionFields] {
+	return openJSON[selectionFields]{
+		selectionFields{texts[text](s.Globs), texts[text](s.Filters), text(s.Partition), s.Sample}, s.later,
+	}
 }
 
-func (s Selection) json() selectionJSON {
-	return selectionJSON{selectionFields{texts[text](s.Globs), texts[text](s.Filters), text(s.Partition), s.Sample}, s.later}
-}
-
-func (j selectionJSON) selection() Selection {
-	return Selection{texts[string](j.Globs), texts[string](j.Filters), string(j.Partition), j.Sample, j.later}
-}
-
-// MarshalJSON writes all fields, later ones included.
-func (j selectionJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.selectionFields) }
-
-// UnmarshalJSON reads the output of MarshalJSON, of this program or a later one.
-func (j *selectionJSON) UnmarshalJSON(b []byte) (err error) {
-	j.later, err = unmarshalWith(b, &j.selectionFields)
-	return err
+func (j selectionFields) selection(later map[string]json.RawMessage) Selection {
+	return Selection{texts[string](j.Globs), texts[string](j.Filters), string(j.Partition), j.Sample, later}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"muster/regress"
 	"muster/regress/internal/name"
@@ -158,28 +157,21 @@ func recordSum(caseName string, encoded []byte) []byte {
 	return h.Sum(nil)[:sumBytes]
 }
 
-func recordFlags(r *Record) (flags byte) {
-	if r.Outcome.AnyExit {
-		flags |= flagAnyExit
+func recordFlags(r *Record) byte {
+	o := &r.Outcome
+	return bitIf(o.AnyExit, flagAnyExit) | bitIf(o.Flaky(), flagFlaky) |
+		bitIf(r.Source != outcome.Digest{}, flagSource) | bitIf(o.ByStatus, flagByStatus)
+}
+
+func bitIf(is bool, bit byte) byte {
+	if is {
+		return bit
 	}
-	if r.Outcome.Flaky() {
-		flags |= flagFlaky
-	}
-	if r.Source != (outcome.Digest{}) {
-		flags |= flagSource
-	}
-	if r.Outcome.ByStatus {
-		flags |= flagByStatus
-	}
-	return flags
+	return 0
 }
 
 func appendPart(b []byte, p *outcome.Part) []byte {
-	bits := byte(p.Place)
-	if p.Flaky {
-		bits |= bitFlaky
-	}
-	b = append(b, bits|contentBits(p.Form, p.Exec, p.Digest))
+	b = append(b, byte(p.Place)|bitIf(p.Flaky, bitFlaky)|contentBits(p.Form, p.Exec, p.Digest))
 	b = binary.AppendUvarint(b, uint64(len(p.Path)))
 	b = append(b, p.Path...)
 	b = appendContent(b, p.Size, p.Digest)
@@ -196,14 +188,7 @@ func appendPart(b []byte, p *outcome.Part) []byte {
 }
 
 func contentBits(form outcome.Form, exec bool, digest outcome.Digest) byte {
-	bits := byte(form) << formShift
-	if exec {
-		bits |= bitExec
-	}
-	if digest != (outcome.Digest{}) {
-		bits |= bitDigest
-	}
-	return bits
+	return byte(form)<<formShift | bitIf(exec, bitExec) | bitIf(digest != outcome.Digest{}, bitDigest)
 }
 
 func appendContent(b []byte, size int64, digest outcome.Digest) []byte {
@@ -244,16 +229,10 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record
 // record decodes the fields between the version and the sum.
 func (d *decoder) record() (Record, error) {
 	flags, r := d.head()
-	for range d.uvarint() {
-		if d.short {
-			break
-		}
+	for range d.times {
 		r.Outcome.Others = append(r.Outcome.Others, d.ending())
 	}
-	for range d.uvarint() {
-		if d.short {
-			break
-		}
+	for range d.times {
 		r.Outcome.Parts = append(r.Outcome.Parts, d.part())
 	}
 	switch {
@@ -286,12 +265,9 @@ func headOf(record []byte) (version, flags byte, r Record) {
 
 // head decodes the fields between the version and the other endings.
 func (d *decoder) head() (flags byte, r Record) {
-	flags = d.byte()
+	flags, r = d.headV1()
 	r.Outcome.AnyExit = flags&flagAnyExit != 0
 	r.Outcome.ByStatus = flags&flagByStatus != 0
-	r.Outcome.Ending = d.ending()
-	r.Runs = int(d.varint())
-	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
 	r.Equal, r.Origin = int(d.uvarint()), int(d.uvarint())
 	if flags&flagSource != 0 {
 		r.Source = d.digest()
@@ -304,20 +280,12 @@ func (d *decoder) ending() regress.Ending {
 }
 
 func (d *decoder) part() outcome.Part {
-	bits := d.bits()
-	p := outcome.Part{Flaky: bits&bitFlaky != 0}
-	p.Place = outcome.Place(bits & (1<<formShift - 1))
-	p.Path = string(d.bytes(d.uvarint()))
-	v := d.content(bits)
-	p.Form, p.Exec, p.Size, p.Digest = v.Form, v.Exec, v.Size, v.Digest
+	p := d.partV1()
 	if !p.Flaky {
 		return p
 	}
 	p.Seen = outcome.Shapes(d.byte())
-	for range d.uvarint() {
-		if d.short {
-			break
-		}
+	for range d.times {
 		p.Variants = append(p.Variants, d.variant())
 	}
 	return p

@@ -2,9 +2,9 @@ package golden
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"strconv"
+	"fmt"
+	"slices"
 	"time"
 
 	"muster/regress"
@@ -47,10 +47,7 @@ func (d *decoder) recordV1(digest outcome.Digest) (Record, error) {
 		ending: r.Outcome.Ending, endingFlaky: flags&flagEndingFlakyV1 != 0, cut: flags&flagCutV1 != 0,
 		byStatus: flags&flagByStatus != 0,
 	}
-	for range d.uvarint() {
-		if d.short {
-			break
-		}
+	for range d.times {
 		old.parts = append(old.parts, d.partV1())
 	}
 	switch {
@@ -67,6 +64,7 @@ func (d *decoder) recordV1(digest outcome.Digest) (Record, error) {
 	return r, nil
 }
 
+// headV1 decodes the first fields after the version of a record. Later versions begin with them too.
 func (d *decoder) headV1() (flags byte, r Record) {
 	flags = d.byte()
 	r.Outcome.Ending = d.ending()
@@ -75,6 +73,7 @@ func (d *decoder) headV1() (flags byte, r Record) {
 	return flags, r
 }
 
+// partV1 decodes the fields of a part that every version has.
 func (d *decoder) partV1() outcome.Part {
 	bits := d.bits()
 	p := outcome.Part{Flaky: bits&bitFlaky != 0}
@@ -85,24 +84,10 @@ func (d *decoder) partV1() outcome.Part {
 	return p
 }
 
-func (o *outcomeV1) flags() (flags byte) {
-	if o.endingFlaky {
-		flags |= flagEndingFlakyV1
-	}
-	if o.cut {
-		flags |= flagCutV1
-	}
-	if o.byStatus {
-		flags |= flagByStatus
-	}
-	flaky := o.endingFlaky || o.cut
-	for _, p := range o.parts {
-		flaky = flaky || p.Flaky
-	}
-	if flaky {
-		flags |= flagFlaky
-	}
-	return flags
+func (o *outcomeV1) flags() byte {
+	isFlaky := o.endingFlaky || o.cut || slices.ContainsFunc(o.parts, func(p outcome.Part) bool { return p.Flaky })
+	return bitIf(o.endingFlaky, flagEndingFlakyV1) | bitIf(o.cut, flagCutV1) |
+		bitIf(o.byStatus, flagByStatus) | bitIf(isFlaky, flagFlaky)
 }
 
 // digest returns the digest that is stored beside a record of version 1. If nothing is flaky,
@@ -112,10 +97,7 @@ func (o *outcomeV1) digest() outcome.Digest {
 	if o.endingFlaky {
 		b = append(b, "flaky ending\n"...)
 	} else {
-		b = strconv.AppendUint(b, uint64(o.ending.Kind), 10)
-		b = append(b, ' ')
-		b = strconv.AppendInt(b, int64(o.ending.Code), 10)
-		b = append(b, '\n')
+		b = fmt.Appendf(b, "%d %d\n", o.ending.Kind, o.ending.Code)
 	}
 	if o.ending.Partial() {
 		return outcome.Of(b)
@@ -132,19 +114,11 @@ func (o *outcomeV1) digest() outcome.Digest {
 // appendPartV1 appends the bytes of a part that the digest covers.
 func appendPartV1(b []byte, p *outcome.Part) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p.Path)))
-	b = append(b, p.Path...)
-	b = append(b, ' ')
-	b = strconv.AppendUint(b, uint64(p.Place), 10)
+	b = fmt.Appendf(b, "%s %d", p.Path, p.Place)
 	if p.Flaky {
 		return append(b, " flaky\n"...)
 	}
-	b = append(b, ' ')
-	b = strconv.AppendUint(b, uint64(p.Form), 10)
-	b = append(b, ' ')
-	b = strconv.AppendBool(b, p.Exec)
-	b = append(b, ' ')
-	b = hex.AppendEncode(b, p.Digest[:])
-	return append(b, '\n')
+	return fmt.Appendf(b, " %d %t %x\n", p.Form, p.Exec, p.Digest[:])
 }
 
 // outcome converts to today's outcome. A flaky ending covers every exit status and no signal. A run
@@ -223,6 +197,15 @@ func (d *decoder) varint() int64 {
 	}
 	d.rest = d.rest[n:]
 	return v
+}
+
+// times yields as often as the next number says, until the record turns out to be too short.
+func (d *decoder) times(yield func() bool) {
+	for range d.uvarint() {
+		if d.short || !yield() {
+			return
+		}
+	}
 }
 
 func (d *decoder) digest() (digest outcome.Digest) {

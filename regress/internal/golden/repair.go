@@ -76,10 +76,6 @@ func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 	return done, w.replaceDamaged(done.Damaged)
 }
 
-func alreadyKept(damaged string) error {
-	return fault.Inputf("%s exists, from an earlier repair: move it away, then repair again", damaged)
-}
-
 // copyTo writes all whole cases to w.
 func (s *salvage) copyTo(ctx context.Context, w *Writer, done *RepairResult) error {
 	lost := map[outcome.Digest]error{}
@@ -150,7 +146,7 @@ func keepDamaged(path, kept string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return alreadyKept(kept)
+		return fault.Inputf("%s exists, from an earlier repair: move it away, then repair again", kept)
 	}
 	if err := copyNew(path, kept); err != nil {
 		return fault.Environmentf("the damaged golden cannot be kept as %s: %w", kept, err)

@@ -3,6 +3,7 @@ package golden
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -75,24 +76,18 @@ func createSchema(ctx context.Context, q querier, meta []byte) error {
 // checkSchema checks that a database has exactly the tables of a format. For a database without
 // tables it returns errNoSchema.
 func checkSchema(ctx context.Context, q querier, format int64) error {
-	rows, err := q.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY name")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var found []string
-	for rows.Next() {
-		var sql string
-		if err := rows.Scan(&sql); err != nil {
-			return err
-		}
-		found = append(found, sql)
-	}
+	err := eachRow(ctx, q, "SELECT sql FROM sqlite_schema ORDER BY name", nil, func(rows *sql.Rows) error {
+		var table string
+		err := rows.Scan(&table)
+		found = append(found, table)
+		return err
+	})
 	tables := schema[:]
 	if format == 1 {
 		tables = schemaV1[:]
 	}
-	switch err := rows.Err(); {
+	switch {
 	case err != nil:
 		return err
 	case len(found) == 0:

@@ -341,34 +341,25 @@ func (s *rowSum) row(r row) error {
 	return nil
 }
 
-func (s *rowSum) digest() outcome.Digest { return outcome.Digest(s.hash.Sum(nil)) }
-
 // scan calls visit for every row in the order of names and returns the digest
 // over them and d. Errors are not classified.
 func scan(ctx context.Context, q querier, d description, visit func(row) error) (outcome.Digest, error) {
-	rows, err := q.QueryContext(ctx, "SELECT name, digest, record FROM outcome ORDER BY name")
-	if err != nil {
-		return outcome.Digest{}, err
-	}
-	defer rows.Close()
 	sum := newRowSum(d)
-	for rows.Next() {
+	err := eachRow(ctx, q, "SELECT name, digest, record FROM outcome ORDER BY name", nil, func(rows *sql.Rows) error {
 		var name, digest, record sql.RawBytes
 		if err := rows.Scan(&name, &digest, &record); err != nil {
-			return outcome.Digest{}, err
+			return err
 		}
 		r := row{name, digest, record}
 		if len(r.digest) != len(outcome.Digest{}) {
-			return outcome.Digest{}, errors.New("a row without a digest")
+			return errors.New("a row without a digest")
 		}
 		if err := sum.row(r); err != nil {
-			return outcome.Digest{}, err
+			return err
 		}
-		if err := visit(r); err != nil {
-			return outcome.Digest{}, err
-		}
-	}
-	return sum.digest(), rows.Err()
+		return visit(r)
+	})
+	return outcome.Digest(sum.hash.Sum(nil)), err
 }
 
 // decode returns the record of a row.

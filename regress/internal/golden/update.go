@@ -114,23 +114,14 @@ func update(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn, 
 // newTx checks the golden first. Changing a damaged one would seal the damage.
 func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (*Tx, error) {
 	tx := &Tx{ctx: ctx, conn: conn, path: path}
-	d, err := checkTables(ctx, conn, path)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSize(ctx, conn, path, info); err != nil {
-		return nil, err
-	}
-	tx.digest, err = scan(ctx, conn, d, func(r row) error {
+	d, digest, err := checkRows(ctx, conn, path, info, func(r row) error {
 		tx.names = append(tx.names, string(r.name))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkDigest(tx.digest); err != nil {
-		return nil, err
-	}
+	tx.digest = digest
 	if tx.meta, err = decodeMeta(d.meta); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,15 @@ func dropOrphans(ctx context.Context, q querier, stored []blob) error {
 	for _, b := range stored {
 		live[b.id] = true
 	}
-	orphans, err := orphanIDs(ctx, q, live)
+	var orphans []int64
+	err := eachRow(ctx, q, "SELECT DISTINCT id>>? FROM piece", []any{pieceShift}, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		if !live[id] {
+			orphans = append(orphans, id)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -65,26 +73,6 @@ func dropOrphans(ctx context.Context, q querier, stored []blob) error {
 		}
 	}
 	return nil
-}
-
-// orphanIDs returns the blob ids of pieces that are not in live.
-func orphanIDs(ctx context.Context, q querier, live map[int64]bool) ([]int64, error) {
-	rows, err := q.QueryContext(ctx, "SELECT DISTINCT id>>? FROM piece", pieceShift)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		if !live[id] {
-			all = append(all, id)
-		}
-	}
-	return all, rows.Err()
 }
 
 // description is the one row of the table golden, with the format of the file.

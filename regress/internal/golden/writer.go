@@ -280,24 +280,20 @@ func readShared(ctx context.Context, q querier, want []byte) (map[string]outcome
 	if len(want) == 0 {
 		return nil, nil
 	}
-	rows, err := q.QueryContext(ctx, "SELECT name, digest FROM shared ORDER BY name")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	files, sum := map[string]outcome.Digest{}, newSharedSum()
-	for rows.Next() {
+	err := eachRow(ctx, q, "SELECT name, digest FROM shared ORDER BY name", nil, func(rows *sql.Rows) error {
 		var name, digest sql.RawBytes
 		if err := rows.Scan(&name, &digest); err != nil {
-			return nil, err
+			return err
 		}
 		if len(digest) != len(outcome.Digest{}) {
-			return nil, errors.New("a shared file without a digest")
+			return errors.New("a shared file without a digest")
 		}
 		files[string(name)] = outcome.Digest(digest)
 		sum.add(name, digest)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(sum.hash.Sum(nil), want) {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -112,13 +113,9 @@ func checkBounds(l *regress.Limits) error {
 
 // CompleteLimits sets the defaults of limits that were neither given nor recorded.
 func CompleteLimits(l *regress.Limits) {
-	if l.Timeout == 0 {
-		l.Timeout = regress.TimeoutDefault
-	}
+	l.Timeout = cmp.Or(l.Timeout, regress.TimeoutDefault)
 	if l.Memory <= 0 {
 		l.Memory = regress.NoLimit
 	}
-	if l.OutputMax == 0 {
-		l.OutputMax = regress.OutputMaxDefault
-	}
+	l.OutputMax = cmp.Or(l.OutputMax, regress.OutputMaxDefault)
 }

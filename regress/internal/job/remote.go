@@ -64,14 +64,10 @@ func checkHeader(kv string) error {
 	switch {
 	case !ok || key == "" || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
 		return fault.Inputf("--remote-header: the form is K=V, where K has letters, digits, '-', '_' and '.' alone; what was given is not shown, for it may be secret")
-	case !strings.HasSuffix(strings.ToLower(key), "-bin") && !headerText(value):
+	case !strings.HasSuffix(strings.ToLower(key), "-bin") && strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
 		return fault.Inputf("--remote-header %s: its value is not printable ASCII", key)
 	}
 	return nil
-}
-
-func headerText(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // CountRemoteJobs returns the number of cases that an engine executes at once for this run.
@@ -112,11 +108,14 @@ func ListRemoteArgs(r *regress.Remote) (args []string) {
 	}
 	for _, one := range []struct{ flag, value string }{
 		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", name.QuoteAll(r.Preflight)},
-		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", unlessZero(r.Priority)},
+		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key},
 	} {
 		if one.value != "" {
 			args = append(args, one.flag, one.value)
 		}
+	}
+	if r.Priority != 0 {
+		args = append(args, "--remote-priority", strconv.Itoa(r.Priority))
 	}
 	for _, many := range []struct {
 		flag   string
@@ -130,14 +129,6 @@ func ListRemoteArgs(r *regress.Remote) (args []string) {
 		args = append(args, "--remote-bundle")
 	}
 	return args
-}
-
-// unlessZero is a number as a flag's value, or "" for 0.
-func unlessZero(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }
 
 // IdentityFlags returns the settings that change outcomes or the choice of cases, by name.

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -72,14 +73,12 @@ func remove(path string) {
 func noteOf(path string) string { return strings.TrimSuffix(path, whole) + noteEnds }
 
 // withLock calls do while no other process may.
-func (c cache) withLock(do func() error) error {
-	if err := c.inLock(do); err != nil {
-		return fault.Environmentf("keep a copy of what is at an address: %w: --state names another folder for it", err)
-	}
-	return nil
-}
-
-func (c cache) inLock(do func() error) error {
+func (c cache) withLock(do func() error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fault.Environmentf("keep a copy of what is at an address: %w: --state names another folder for it", err)
+		}
+	}()
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return err
 	}
@@ -173,10 +172,7 @@ func (c cache) create() (f *os.File, err error) {
 func (c cache) commit(path string, f *os.File, tag string) (made *Copy, err error) {
 	err = c.withLock(func() error {
 		info, err := f.Stat()
-		if e := f.Close(); err == nil {
-			err = e // some file systems report a full disk only now
-		}
-		if err == nil {
+		if err = cmp.Or(err, f.Close()); err == nil { // some file systems report a full disk only at the close
 			err = write(noteOf(path), note{noteVersion, tag, filestamp.Of(info)})
 		}
 		if err == nil {

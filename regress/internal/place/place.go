@@ -94,15 +94,11 @@ func findAddress(ctx context.Context, name string, o Options) (Target, error) {
 
 // fetch makes a copy of what is at the address, if anything is.
 func (a *address) fetch(ctx context.Context) error {
-	c, err := a.there.Fetch(ctx)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	var err error
+	if a.copy, err = a.there.Fetch(ctx); errors.Is(err, os.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
 	}
-	a.copy = c
-	return nil
+	return err
 }
 
 // Open fetches a copy that was damaged here once more.

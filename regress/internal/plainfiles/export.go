@@ -8,6 +8,7 @@
 package plainfiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,10 +147,7 @@ func writeFile(into *os.Root, to string, content io.Reader) error {
 		return fault.Environmentf("%w", err)
 	}
 	_, err = io.Copy(f, content)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 func printed(flags map[string]string) map[string]string {

@@ -45,12 +45,6 @@ func caseFolder(caseName string) (string, error) {
 	return strings.Join(parts, "/") + caseSuffix, nil
 }
 
-// filePath returns the path of a case's file, relative to the case's folder.
-func filePath(path string) (string, error) {
-	parts, err := cleanParts(path)
-	return filesFolder + "/" + strings.Join(parts, "/"), err
-}
-
 // cleanParts returns the parts of a path as they are written. A path that is not clean comes from a
 // hostile golden or export, and must not be used.
 func cleanParts(path string) ([]string, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"muster/regress"
 	"muster/regress/internal/golden"
@@ -208,7 +209,8 @@ func contentPath(p outcome.Part) (string, error) {
 	case outcome.Stderr:
 		return stderrFile, nil
 	}
-	return filePath(p.Path)
+	parts, err := cleanParts(p.Path)
+	return filesFolder + "/" + strings.Join(parts, "/"), err
 }
 
 // encode writes v for people, always in the same form.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -239,9 +240,7 @@ func warnOfReports(r *Run) {
 func (r *Run) Finish(err error) error {
 	r.Execution.Crew.Quiet()
 	broke := regress.ClassOf(err)
-	if e := r.Execution.Stop(); err == nil {
-		err = e
-	}
+	err = cmp.Or(err, r.Execution.Stop())
 	sum := &r.Ledger.Summary
 	sum.Command, sum.Cases = r.Job.Name, len(r.Inputs.Cases)+r.Ledger.Absent
 	sum.Interrupted, sum.BrokeOff = broke == regress.Interrupted, broke != regress.None
@@ -266,10 +265,7 @@ func (r *Run) Finish(err error) error {
 		return err
 	}
 	r.Folder.Finished = broke == regress.None
-	if e := save(r.Folder, r.Ledger); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, save(r.Folder, r.Ledger))
 }
 
 // save writes the summary and the results of a run.

@@ -42,9 +42,12 @@ func newEndpoint(o *regress.Options) crew.Endpoint {
 	}
 }
 
-// ResolveCommands finds the executables, and a command for every case. Call it after Connect: an
-// engine has its own executables.
-func (r *Run) ResolveCommands() error {
+// ResolveCommands connects like Connect, and finds the executables, which may be those of the engine,
+// and a command for every case.
+func (r *Run) ResolveCommands(ctx context.Context) error {
+	if err := r.Connect(ctx); err != nil {
+		return err
+	}
 	c := &r.Job.Command
 	byGlob := make([]crew.CommandLine, len(c.ByGlob))
 	for i, g := range c.ByGlob {

@@ -185,9 +185,7 @@ func NewEvents(r report.Reporter) *Events { return &Events{reporter: r} }
 func (e *Events) Emit(ev report.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.reporter.Handle(ev); e.broken == nil {
-		e.broken = err
-	}
+	e.broken = cmp.Or(e.broken, e.reporter.Handle(ev))
 }
 
 // Note emits a note.
@@ -200,9 +198,7 @@ func (e *Events) Warn(text string) { e.Emit(report.Note{Text: text, Warning: tru
 func (e *Events) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.reporter.Close(); e.broken == nil {
-		e.broken = err
-	}
+	e.broken = cmp.Or(e.broken, e.reporter.Close())
 	return e.broken
 }
 

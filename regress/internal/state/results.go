@@ -2,8 +2,6 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
 	"reflect"
 	"slices"
 
@@ -39,12 +37,9 @@ func (r *Run) SaveResults(results []Result) error {
 
 // Results returns the results that SaveResults wrote, or nil if the run ended before.
 func (r *Run) Results() ([]Result, error) {
-	text, err := os.ReadFile(r.File("results.json"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	text, err := r.kept("results.json")
+	if text == nil || err != nil {
+		return nil, err
 	}
 	var results []Result
 	if err := json.Unmarshal(text, &results); err != nil {

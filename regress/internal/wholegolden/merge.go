@@ -1,6 +1,7 @@
 package wholegolden
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,10 +176,13 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 		now := settings(other, isMoved)
 		conflict := func(key, here, there string) {
 			if here != there {
-				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(here), shards[0].Name, orNone(there), s.Name))
+				here, there = cmp.Or(here, "none"), cmp.Or(there, "none")
+				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, here, shards[0].Name, there, s.Name))
 			}
 		}
-		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
+		keys := maps.Clone(first)
+		maps.Copy(keys, now)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			conflict(key, first[key], now[key])
 		}
 		m.Tool = mergeTools(m.Tool, other.Tool, conflict)
@@ -214,7 +218,8 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 		"the environment":      strings.Join(printedList(m.Env), " "),
 	}
 	if isMoved {
-		all["the command of the record"] = recorderText(m)
+		r := m.Recorder()
+		all["the command of the record"] = fmt.Sprintf("%s with %s", commands(r.Command), digestText(r.ExecutableDigest))
 	}
 	for _, c := range commands(m.Command) {
 		what := "the command"
@@ -248,30 +253,11 @@ func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) 
 	return all
 }
 
-// recorderText returns the command and the executable that recorded the golden.
-func recorderText(m golden.Meta) string {
-	r := m.Recorder()
-	return fmt.Sprintf("%s with %s", commands(r.Command), digestText(r.ExecutableDigest))
-}
-
 func digestText(d outcome.Digest) string {
 	if !isKnown(d) {
 		return ""
 	}
 	return d.String()
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
-}
-
-func union(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 func distinct(list []string) string {

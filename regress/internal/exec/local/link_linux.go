@@ -215,9 +215,8 @@ func (c *Crew) startFirst(ctx context.Context) error {
 			}
 			return nil
 		}
-		var full *errFull // another mode needs as much room
-		if ctx.Err() != nil || regress.ClassOf(err) == regress.Input || errors.As(err, &full) {
-			return err
+		if ctx.Err() != nil || regress.ClassOf(err) == regress.Input || errors.As(err, new(*errFull)) {
+			return err // also if there is no room: another mode needs as much
 		}
 		why = err
 	}

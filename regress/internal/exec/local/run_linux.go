@@ -166,7 +166,7 @@ func (t *resultBuilder) addPart(key outcome.Key, l *lane.Output) error {
 func (t *resultBuilder) addStored(l *lane.Output, p *outcome.Part, c *exec.Content) error {
 	path := t.outbox.dir + "/" + l.Stored
 	if t.files = append(t.files, path); len(t.files) == 1 {
-		t.outbox.retain()
+		t.outbox.users.Add(1)
 	}
 	if t.w.plain {
 		if err := rewriteFile(path, t.w.root, Canonical); err != nil {

@@ -83,10 +83,12 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 }
 
 // makeFolders makes the lane's folder and its outbox.
-func (w *worker) makeFolders() (err error) {
+func (w *worker) makeFolders() error {
 	c := w.crew
 	usual := filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
-	if w.outbox, err = newOutbox(fmt.Sprintf("%s.out%d", usual, c.started.Add(1))); err != nil {
+	w.outbox = &outbox{dir: fmt.Sprintf("%s.out%d", usual, c.started.Add(1))}
+	w.outbox.users.Store(1)
+	if err := os.Mkdir(w.outbox.dir, 0o700); err != nil {
 		return err
 	}
 	if w.root == "" {

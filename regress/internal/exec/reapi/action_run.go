@@ -37,8 +37,7 @@ func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, e
 				return err
 			}
 			r, err = run.action.resultOf(ctx, resp, run.store(run.companyWait(resp)))
-			gone = nil
-			errors.As(err, &gone)
+			gone, _ = errors.AsType[*client.MissingError](err)
 			return err
 		})
 		switch {

@@ -1,6 +1,7 @@
 package reapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -52,9 +53,7 @@ func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, word
 	for _, way := range ways {
 		gives, digest, err := e.runPreflight(ctx, builder, words, start, way)
 		if way != noWholePath && refusesPath(err) {
-			if refused == nil {
-				refused = err
-			}
+			refused = cmp.Or(refused, err)
 			continue
 		}
 		if err != nil {

@@ -116,11 +116,9 @@ const startsMax = 2
 
 // lacks are the shortages of a worker. A missing or unexecutable program is not among them,
 // because that is the tool's fault.
-func lacks() []string {
-	return []string{
-		"Input/output error", "No space left on device", "Cannot allocate memory", "Resource temporarily unavailable",
-		"Too many open files", "Too many open files in system", "Stale file handle",
-	}
+var lacks = [...]string{
+	"Input/output error", "No space left on device", "Cannot allocate memory", "Resource temporarily unavailable",
+	"Too many open files", "Too many open files in system", "Stale file handle",
 }
 
 // checkStarted returns an error if the result has a sandbox's words instead of the command's.
@@ -130,7 +128,7 @@ func checkStarted(program string, r *repb.ActionResult) error {
 	if r.GetExitCode() != 1 || len(r.GetStdoutRaw()) > 0 || r.GetStdoutDigest().GetSizeBytes() > 0 {
 		return nil
 	}
-	for _, lack := range lacks() {
+	for _, lack := range lacks {
 		text := []byte("bwrap: execvp " + program + ": " + lack + "\n")
 		digest := blob.Of(text).Digest.Proto()
 		if bytes.Equal(r.GetStderrRaw(), text) || r.GetStderrDigest().GetHash() == digest.Hash && r.GetStderrDigest().GetSizeBytes() == digest.SizeBytes {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,19 +211,20 @@ func newLatch(n int) *latch {
 func (l *latch) countDown(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = err
-	}
+	l.err = cmp.Or(l.err, err)
 	if l.left--; l.left == 0 {
 		close(l.done)
 	}
 }
 
-func (l *latch) wait(ctx context.Context) error {
+func (l *latch) wait(ctx context.Context) error { return waitFor(ctx, l.done, &l.err) }
+
+// waitFor waits until done is closed, and then returns the error at its place.
+func waitFor(ctx context.Context, done <-chan struct{}, err *error) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-l.done:
-		return l.err
+	case <-done:
+		return *err
 	}
 }

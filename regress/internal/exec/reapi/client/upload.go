@@ -51,14 +51,7 @@ func (c *Client) uploadPart(ctx context.Context, blobs []blob.Blob) error {
 	return nil
 }
 
-func (u *pendingUpload) wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-u.done:
-		return u.err
-	}
-}
+func (u *pendingUpload) wait(ctx context.Context) error { return waitFor(ctx, u.done, &u.err) }
 
 // settleAll makes sure that the engine has the contents of uploads, and that each upload ends.
 // Some may end after an error was returned.

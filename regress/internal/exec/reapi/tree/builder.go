@@ -244,7 +244,7 @@ func (f *Folder) with(path string, file File, made *[]blob.Blob) (*Folder, error
 	had := f.find(first)
 	if below {
 		put = entry{kind: aFolder, name: first}
-		sub := emptyFolder()
+		sub := &Folder{digest: blob.Of(nil).Digest} // an empty one
 		if had != nil && had.kind == aFolder {
 			sub = had.sub
 		}
@@ -262,8 +262,6 @@ func (f *Folder) with(path string, file File, made *[]blob.Blob) (*Folder, error
 	}
 	return now, err
 }
-
-func emptyFolder() *Folder { return &Folder{digest: blob.Of(nil).Digest} }
 
 // put returns the folder with an entry added, or replaced if it has the same kind and name. It
 // copies the bytes of the others.

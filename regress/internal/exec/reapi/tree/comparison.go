@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -112,11 +113,7 @@ func (c *comparison) gone(at string, before *Folder, unchanged []bool, kept map[
 
 func (c *comparison) add(o Output) { c.found = append(c.found, o) }
 
-func (c *comparison) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
+func (c *comparison) fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // consistent refuses what no folder can hold: two entries with one name, or an entry below a
 // file.

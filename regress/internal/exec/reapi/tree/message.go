@@ -123,7 +123,9 @@ func nodeOf(k kind, message []byte) (n node, err error) {
 			n.target = string(b)
 		case field == digestField:
 			n.digest = &repb.Digest{}
-			return unmarshal(b, n.digest)
+			if err := proto.Unmarshal(b, n.digest); err != nil {
+				return damaged(err)
+			}
 		case field == execField && k == aFile:
 			n.exec = number != 0
 		}
@@ -135,13 +137,6 @@ func nodeOf(k kind, message []byte) (n node, err error) {
 var errDamaged = errors.New("a message of the engine is damaged")
 
 func damaged(err error) error { return fmt.Errorf("%w: %w", errDamaged, err) }
-
-func unmarshal(b []byte, m proto.Message) error {
-	if err := proto.Unmarshal(b, m); err != nil {
-		return damaged(err)
-	}
-	return nil
-}
 
 // ErrNoFolder is the error for a result without the requested work folder.
 var ErrNoFolder = errors.New("the result has no work folder")

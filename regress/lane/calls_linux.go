@@ -3,6 +3,7 @@
 package lane
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 )
@@ -15,4 +16,15 @@ func SendNow(fd int, b []byte) (int, error) {
 		return 0, e
 	}
 	return int(n), nil
+}
+
+func (p *path) lstat(st *syscall.Stat_t) error {
+	const noFollow = 0x100 // AT_SYMLINK_NOFOLLOW
+	number := uintptr(262) // SYS_NEWFSTATAT of amd64
+	if runtime.GOARCH == "arm64" {
+		number = 79 // SYS_FSTATAT
+	}
+	_, _, e := syscall.RawSyscall6(number, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))),
+		uintptr(unsafe.Pointer(st)), noFollow, 0, 0)
+	return asError(e)
 }
