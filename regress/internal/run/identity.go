@@ -34,13 +34,10 @@ func CorpusIn(id map[string]string) (digest, stamp string) {
 
 // FirstDifference returns the first key, in alphabetical order, in which two identities differ.
 func FirstDifference(a, b map[string]string) string {
-	keys := slices.Sorted(maps.Keys(a))
-	for key := range b {
-		if _, ok := a[key]; !ok {
-			keys = append(keys, key)
-		}
-	}
-	for _, key := range keys {
+	all := map[string]string{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if a[key] != b[key] {
 			return key
 		}
