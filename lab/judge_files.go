@@ -186,7 +186,7 @@ func (j *judge) goroutineBytes() finding {
 }
 
 // overheadText reports what a goroutine adds to the smallest function.
-func (j *judge) overheadText() string {
+func overheadText(j *judge) string {
 	each, direct := j.callNames(1, claimGoroutines(j.sizes, 1), 1)
 	if j.findMissing(each, direct) != "" {
 		return fasterRoots
@@ -215,7 +215,7 @@ func (j *judge) tenRoots() finding {
 func (j *judge) manyRoots() finding {
 	thousand, most := j.slowdownOf(1000), j.slowdownOf(5000)
 	return newFinding(combine(judgeTimes(thousand, 0, 1.04), judgeTimes(most, 0, 1.02)), fmt.Sprintf("1,000: %s, 5,000: %s", timesText(thousand), timesText(most)),
-		sameReason(j.overheadText()))
+		sameReason(overheadText(j)))
 }
 
 // speedupAtTwo returns the time of goroutines at GOMAXPROCS 1 ÷ their time at 2.

@@ -181,7 +181,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 				{Text: fmt.Sprint(c.number)}, {Text: c.statement}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.condition}, {Text: f.why},
 			})
 		}
-		s.Charts = j.charts(a.key)
+		s.Charts = charts(j, a.key)
 		sections = append(sections, s)
 	}
 	d := newDocument(r, "Claims of well-known articles on concurrency, measured here",
@@ -201,19 +201,19 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 }
 
 // charts returns the charts of an article, or charts that suit its claims.
-func (j *judge) charts(article string) []plot.Chart {
+func charts(j *judge, article string) []plot.Chart {
 	switch article {
 	case "A1":
-		return j.corpusChart()
+		return corpusChart(j)
 	case "A2":
-		return j.procsChart()
+		return procsChart(j)
 	case "A3":
-		return j.rootsChart()
+		return rootsChart(j)
 	}
 	return nil
 }
 
-func (j *judge) corpusChart() []plot.Chart {
+func corpusChart(j *judge) []plot.Chart {
 	c := plot.Chart{Title: "The corpus by workers", X: plot.Axis{Label: "workers; 0 = sequential, without a pool"}, Y: plot.Axis{Label: "ms per source"}}
 	runner := plot.Line{Name: "muster record"}
 	for _, jobs := range corpusJobs() {
@@ -224,7 +224,7 @@ func (j *judge) corpusChart() []plot.Chart {
 	return drawableCharts(c)
 }
 
-func (j *judge) procsChart() []plot.Chart {
+func procsChart(j *judge) []plot.Chart {
 	c := plot.Chart{
 		Title: "A channel against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true},
 		Y: plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
@@ -235,7 +235,7 @@ func (j *judge) procsChart() []plot.Chart {
 	return drawableCharts(c)
 }
 
-func (j *judge) rootsChart() []plot.Chart {
+func rootsChart(j *judge) []plot.Chart {
 	c := plot.Chart{
 		Title: "Goroutine ÷ loop against work", X: plot.Axis{Label: "square roots per call", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop", Log: true},
 	}

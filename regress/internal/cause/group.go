@@ -309,7 +309,7 @@ func (b *bundles) joinNear() {
 			}
 		}
 	}
-	tokens, around := float64(bytes/4+1), b.neighbours()
+	tokens, around := float64(bytes/4+1), shapeNeighbours(b.finder)
 	inOrder := func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) }
 	for _, p := range slices.SortedFunc(maps.Keys(seen), inOrder) {
 		n := seen[p]

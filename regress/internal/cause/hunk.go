@@ -170,7 +170,7 @@ func (t *text) compareTokens() {
 	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
 	s.inner = s.compareRange(s.inner[:0], a, b, block{0, n, 0, m}, tokensMax, 0)
 	s.oldStarts, s.nowStarts = indexLines(s.oldStarts, s.old, t.old), indexLines(s.nowStarts, s.now, t.now)
-	s.inner = s.keepLines(s.inner, a, b, s.oldStarts, s.nowStarts)
+	s.inner = s.keepLines(s.inner, a, b, s.oldStarts, s.nowStarts, tokensMax)
 	h := hunk{text: t, blocks: s.inner}
 	h.mergeBlocks()
 	h.cutEach(h.cutLine)
@@ -179,6 +179,19 @@ func (t *text) compareTokens() {
 	h.match()
 	h.emit()
 	s.inner = h.blocks
+}
+
+// indexLines returns the indexes of the tokens that begin a line, and of the final empty one, in the
+// memory of starts.
+func indexLines(starts []int, tokens []token, text []byte) []int {
+	starts = starts[:0]
+	last := len(tokens) - 1
+	for i, k := range tokens[:last] {
+		if i == 0 || startsLine(k, text) {
+			starts = append(starts, i)
+		}
+	}
+	return append(starts, last)
 }
 
 // A hunk is a range of tokens on both sides, and the blocks in which they differ.

@@ -140,7 +140,7 @@ const pairMax = 1600
 //
 // It looks for the cheapest way to pair lines in order, as for the edit distance of two texts whose
 // letters are lines (Wagner and Fischer, 1974).
-func (c *comparer) keepLines(blocks []block, a, b []uint64, x, y []int) []block {
+func (c *comparer) keepLines(blocks []block, a, b []uint64, x, y []int, dMax int) []block {
 	n, m := len(x)-1, len(y)-1
 	if n < 2 || m < 2 || n*m > pairMax || !crossLines(blocks, x, y) {
 		return blocks
@@ -149,7 +149,7 @@ func (c *comparer) keepLines(blocks []block, a, b []uint64, x, y []int) []block 
 	at := func(i, j int) *int { return &cost[i*(m+1)+j] }
 	var one []block
 	pair := func(i, j int) int {
-		one = c.compareRange(one[:0], a, b, block{x[i], x[i+1], y[j], y[j+1]}, tokensMax, 0)
+		one = c.compareRange(one[:0], a, b, block{x[i], x[i+1], y[j], y[j+1]}, dMax, 0)
 		return countSteps(one) + *at(i+1, j+1)
 	}
 	for i := n; i >= 0; i-- {
@@ -195,19 +195,6 @@ func joinTouching(blocks []block) []block {
 		out = append(out, b)
 	}
 	return out
-}
-
-// indexLines returns the indexes of the tokens that begin a line, and of the final empty one, in the
-// memory of starts.
-func indexLines(starts []int, tokens []token, text []byte) []int {
-	starts = starts[:0]
-	last := len(tokens) - 1
-	for i, k := range tokens[:last] {
-		if i == 0 || startsLine(k, text) {
-			starts = append(starts, i)
-		}
-	}
-	return append(starts, last)
 }
 
 // crossLines reports whether a token that is equal on both sides is in another line there.

@@ -42,7 +42,7 @@ func (f *finder) foldEdits() {
 // an element of a list mostly begins: the types of literals, say, whatever they are.
 func (f *finder) joinAlike() {
 	by := map[likeness][]int{}
-	for i, w := range f.around() {
+	for i, w := range groupNeighbours(f) {
 		g := &f.groups[i]
 		p := &f.shapes[g.shapes[0]].pattern
 		after := f.list[w.after]
@@ -234,8 +234,8 @@ func (w *neighbourWords) add(before, after int32, uses, begins int) {
 	}
 }
 
-// neighbours returns the constant neighbours of each shape.
-func (f *finder) neighbours() []neighbourWords {
+// shapeNeighbours returns the constant neighbours of each shape.
+func shapeNeighbours(f *finder) []neighbourWords {
 	around := make([]neighbourWords, len(f.shapes))
 	for _, s := range f.cases {
 		for _, p := range s.parts {
@@ -256,22 +256,22 @@ func beginsElement(before string) int {
 	return 0
 }
 
-// around returns the constant neighbours of each group.
-func (f *finder) around() []neighbourWords {
-	around := make([]neighbourWords, len(f.groups))
-	for s, w := range f.neighbours() {
+// groupNeighbours returns the constant neighbours of each group.
+func groupNeighbours(f *finder) []neighbourWords {
+	of := make([]neighbourWords, len(f.groups))
+	for s, w := range shapeNeighbours(f) {
 		if w.uses > 0 {
-			around[f.groupOf[s]].add(w.before, w.after, w.uses, w.begins)
+			of[f.groupOf[s]].add(w.before, w.after, w.uses, w.begins)
 		}
 	}
-	return around
+	return of
 }
 
 // likenesses returns for each group the likenesses that may make a family: neighbours that never
 // vary. A name without a word also gets its neighbour, if that is no chance.
 func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
-	for i, b := range f.around() {
+	for i, b := range groupNeighbours(f) {
 		g := &f.groups[i]
 		does := g.direction(f)
 		if does == "" {
