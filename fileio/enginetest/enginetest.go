@@ -30,6 +30,9 @@ func Durabilities() map[string]fileio.Sync {
 // Run runs the suite. start creates an engine, which the suite closes.
 func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
 	for durability, sync := range Durabilities() {
+		if testing.Short() && sync == fileio.SyncEach {
+			continue // hundreds of flushes of the disk, one by one
+		}
 		t.Run(durability, func(t *testing.T) {
 			for name, test := range map[string]func(*testing.T, *fileio.Store){
 				"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
@@ -67,21 +70,6 @@ func Open(t testing.TB, engine fileio.Engine, folder string, o fileio.Options) *
 		}
 	})
 	return s
-}
-
-// TempFiles lists the temporary files in a store's folder.
-func TempFiles(t testing.TB, folder string) (names []string) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasPrefix(d.Name(), "~") {
-			names = append(names, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
 }
 
 // Content returns bytes that depend on a seed, so that two files differ.

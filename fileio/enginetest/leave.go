@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -46,4 +48,19 @@ func cancelledCallers(t *testing.T, s *fileio.Store) {
 	if stats := s.Stats(); stats.Running != 0 || stats.Waiting != 0 {
 		t.Errorf("%+v", stats)
 	}
+}
+
+// TempFiles lists the temporary files in a store's folder.
+func TempFiles(t testing.TB, folder string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), "~") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

@@ -95,7 +95,7 @@ func TestEveryByteFlipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", len(file))
-	stride := strideOf(1, 5, 61)
+	stride := strideOf(1, 5, 307)
 	const workers = 2
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -141,7 +141,7 @@ func TestCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stride := strideOf(1, 5, 97)
+	stride := strideOf(1, 5, 307)
 	for size := 0; size < len(file); size += stride {
 		if err := os.WriteFile(path, file[:size], 0o644); err != nil {
 			t.Fatal(err)

@@ -242,7 +242,7 @@ func TestRepairOfEveryByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stride := strideOf(7, 29, 211)
+	stride := strideOf(7, 29, 1009)
 	repaired, refused, mute := 0, 0, 0
 	for at := 0; at < len(file); at += stride {
 		damaged := bytes.Clone(file)

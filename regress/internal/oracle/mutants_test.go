@@ -88,7 +88,7 @@ var mutations = []mutation{
 		"		if a[key] != b[key] {\n", "		if a[key] < b[key] {\n",
 		"one direction of a change is not noticed"},
 	{"resume", "internal/run/identity.go",
-		"		if _, ok := a[key]; !ok {\n", "		if _, ok := a[key]; ok {\n",
+		"	maps.Copy(all, b)\n", "	_ = b\n",
 		"an entry that the identity lacked is not compared"},
 	{"resume", "internal/run/begin.go",
 		"if path = FirstDifference(of(was, toolFile, whole), of(now, toolFile, whole)); path != \"\" {", "if path = FirstDifference(of(was, toolFile, whole), of(was, toolFile, whole)); path != \"\" {",
