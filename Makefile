@@ -64,7 +64,7 @@ RACE = ./fileio/... ./files/... ./lab/probe ./regress/decide \
 	./regress/internal/observation ./regress/internal/pass ./regress/internal/report \
 	./regress/internal/review/terminal ./regress/internal/review/web ./regress/internal/run \
 	./regress/internal/shrink ./regress/internal/verdict
-RACE_SCRIPTS = accept|check|flaky|interrupt|kill|load|lock|observe|record|reduce|serve
+RACE_SCRIPTS = accept|check|flaky|interrupt|kill|lock|observe|record
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...

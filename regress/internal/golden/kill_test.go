@@ -128,7 +128,7 @@ func TestKillWhileBuilding(t *testing.T) {
 
 func killRounds() int {
 	if testing.Short() {
-		return 20
+		return 8
 	}
 	return 40
 }
