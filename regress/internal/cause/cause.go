@@ -69,7 +69,7 @@ type Cause struct {
 	Sole      int      `json:"sole" line:"sole"`                         // cases that show nothing else
 	Example   string   `json:"example" line:"example,name"`              // the case that shows it best
 	Smallest  string   `json:"smallest" line:"smallest,name"`            // the case with the smallest source; cases that show nothing else come first
-	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, the most frequent first
+	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, each with its cases, the most frequent first
 	Patterns  []string `json:"patterns"`                                 // edits are compared with these, see Index
 	Folded    []string `json:"folded,omitempty" line:"folded"`           // of a bucket: names of the causes that were folded into it
 

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -61,7 +62,13 @@ func (f *finder) joinAlike() {
 			sign = "+ "
 		}
 		g := f.mergeGroups(members, "any "+l.String(), sign+`… before "`+l.what+`"`, "")
-		g.kind, g.joined, g.folded, g.foldedCount = Edit, g.folded, nil, 0
+		g.kind, g.folded, g.foldedCount = Edit, nil, 0
+		for _, i := range members[:min(len(members), foldedName)] {
+			g.joined = append(g.joined, fmt.Sprintf("%s (%d)", f.groups[i].name, f.groups[i].cases))
+		}
+		if more := len(members) - foldedName; more > 0 {
+			g.joined = append(g.joined, fmt.Sprintf("… and %d more", more))
+		}
 		sets = append(sets, g)
 	}
 	slices.SortFunc(sets, func(x, y group) int { return cmp.Compare(x.text, y.text) })
