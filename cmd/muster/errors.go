@@ -16,33 +16,49 @@ import (
 
 	"muster/internal/nearest"
 	"muster/internal/wording"
+	"muster/regress"
 )
 
 // errorText returns an error as one line for each failure. A full disk, for example, shows in
-// several places, often with the same words.
+// several places: often with the same words, or as one error that two places give words of their own.
 func errorText(err error) string {
 	var lines []string
-	for _, line := range joined(err) {
-		if !slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) }) {
-			lines = append(lines, line)
+	var told []error
+	for _, e := range joined(err) {
+		line := worded(e)
+		isTold := slices.ContainsFunc(told, func(before error) bool { return isOneFailure(before, e) }) ||
+			slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) })
+		if !isTold {
+			lines, told = append(lines, line), append(told, e)
 		}
 	}
 	return strings.Join(lines, "; and ")
 }
 
-// joined splits what errors.Join joined, and nothing else.
-func joined(err error) []string {
-	if err == context.Canceled { // only an interrupt cancels the program's context
-		return []string{"interrupted"}
+// isOneFailure reports whether two errors wrap the same error with a class.
+func isOneFailure(a, b error) bool {
+	var inA, inB regress.Classified
+	for errors.As(a, &inA) {
+		for c := b; errors.As(c, &inB); c = errors.Unwrap(inB) {
+			if inA == inB {
+				return true
+			}
+		}
+		a = errors.Unwrap(inA)
 	}
+	return false
+}
+
+// joined splits what errors.Join joined, and nothing else.
+func joined(err error) []error {
 	many, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return []string{worded(err)}
+		return []error{err}
 	}
 	if j := errors.Join(many.Unwrap()...); j == nil || j.Error() != err.Error() {
-		return []string{worded(err)} // an error that wraps several in one sentence
+		return []error{err} // an error that wraps several in one sentence
 	}
-	var all []string
+	var all []error
 	for _, e := range many.Unwrap() {
 		all = append(all, joined(e)...)
 	}
@@ -50,7 +66,12 @@ func joined(err error) []string {
 }
 
 // worded returns the text of err in muster's own words.
-func worded(err error) string { return wording.Of(err, valueWords) }
+func worded(err error) string {
+	if err == context.Canceled { // only an interrupt cancels the program's context
+		return "interrupted"
+	}
+	return wording.Of(err, valueWords)
+}
 
 // valueWords returns the error for a value that a flag of Go's own types refuses. Muster's
 // types have texts of their own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"muster/regress"
@@ -55,6 +56,29 @@ func TestRun(t *testing.T) {
 		var usage *usageError
 		if !errors.As(err, &usage) {
 			t.Errorf("an unknown command is %v", err)
+		}
+	}
+}
+
+type environment struct{ error }
+
+func (*environment) Class() regress.Class { return regress.Environment }
+
+func TestErrorText(t *testing.T) {
+	full := &environment{errors.New("golden g: the disk is full")}
+	other := &environment{errors.New("state s: the disk is full")}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.Join(full, full), "golden g: the disk is full"},
+		{errors.Join(fmt.Errorf("case a: %w", full), fmt.Errorf("case b: %w", fmt.Errorf("stdout: %w", full))), "case a: golden g: the disk is full"},
+		{errors.Join(full, other), "golden g: the disk is full; and state s: the disk is full"},
+		{errors.Join(fmt.Errorf("case a: %w", io.EOF), fmt.Errorf("case b: %w", io.EOF)), "case a: EOF; and case b: EOF"},
+		{errors.Join(context.Canceled, full), "interrupted; and golden g: the disk is full"},
+	} {
+		if got := errorText(c.err); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -84,17 +86,46 @@ func (f *failures) warn(first regress.Failure) {
 		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", f.run.Job.Store.Golden, report.FailureText(first))
 	}
 	f.run.Events.Warn(text)
-	for _, hint := range f.run.Execution.Commands.For(first.Name).Hints() {
-		f.run.Events.Warn(hint)
+	command := f.run.Execution.Commands.For(first.Name)
+	for _, hint := range append(command.Hints(), headerHint(f.run.Inputs, first), folderHint(command.Words[1:], first)) {
+		if hint != "" {
+			f.run.Events.Warn(hint)
+		}
 	}
-	if hint := headerHint(f.run.Inputs, first); hint != "" {
-		f.run.Events.Warn(hint)
+}
+
+// folderHint suggests a whole path if a case does not find a file of the current folder that a word of the
+// command names: cases run in folders of their own.
+func folderHint(words []string, first regress.Failure) string {
+	line := strings.ToLower(first.Line)
+	isMissing := func(text string) bool { return strings.Contains(line, text) }
+	if !slices.ContainsFunc([]string{"no such file", "not found", "cannot find", "can't open", "cannot open"}, isMissing) {
+		return ""
 	}
+	for _, word := range words {
+		if filepath.IsAbs(word) || !slices.ContainsFunc(pathsIn(first.Line), func(w string) bool { return path.Base(w) == path.Base(word) }) {
+			continue
+		}
+		if whole, err := filepath.Abs(word); err == nil && isFile(whole) {
+			return fmt.Sprintf("%s is a file of this folder, and a case runs in a folder of its own: write %s", name.Quote(word), name.Quote(whole))
+		}
+	}
+	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// pathsIn returns the words of an error that may be paths.
+func pathsIn(line string) []string {
+	return strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
 }
 
 // headerHint suggests --headers if the error of a case names the file of another one.
 func headerHint(in *run.Inputs, first regress.Failure) string {
-	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
+	words := pathsIn(first.Line)
 	for _, e := range in.Cases {
 		base := path.Base(e.Name)
 		isNumber := strings.Trim(base, "0123456789") == "" // a line, say

@@ -328,8 +328,10 @@ func inTransaction(ctx context.Context, conn *sql.Conn, do func() error) error {
 		_, err = conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// A failure needs no report: closing the connection rolls back too.
+		// A failure needs no report: closing the connection rolls back too. After a full disk or an error of
+		// it, SQLite leaves the journal to whoever reads next: without this reader the file would stay half changed.
 		_, _ = conn.ExecContext(ctx, "ROLLBACK")
+		_, _ = conn.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema")
 	}
 	return err
 }

@@ -72,17 +72,19 @@ func SameCommands(a, b []Command) bool {
 	return slices.EqualFunc(a, b, func(x, y Command) bool { return x.Glob == y.Glob && slices.Equal(x.Args, y.Args) })
 }
 
-// ToolFile is one file of the tool, or a path at which the tool looks for one in vain.
+// ToolFile is one file of the tool, a path at which the tool looks for one in vain, or a folder that
+// it lists.
 type ToolFile struct {
 	Path   string
 	Role   string         // why it belongs to the tool
-	Digest outcome.Digest // zero with AbsentRole
+	Digest outcome.Digest // zero with AbsentRole; of the names, with ListedRole
 }
 
 // Roles that are named outside package closure.
 const (
 	OpenedRole = "opened" // the tool only opens it
 	AbsentRole = "absent" // there is no file
+	ListedRole = "listed" // a folder: the tool reads its names
 )
 
 // SameTool reports whether no file has another content in one list of files than in the other. Runs

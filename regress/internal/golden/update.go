@@ -248,8 +248,10 @@ func (tx *Tx) putContent(p outcome.Part, content Content) error {
 		return tx.classify(tx.sink.putPiece(tx.ctx, pc))
 	})
 	if err != nil {
-		// do may continue after this error, so the pieces must go.
-		return errors.Join(err, tx.classify(dropPieces(tx.ctx, tx.conn, id)))
+		if tx.err == nil { // do may continue after an error of the content, so the pieces must go
+			tx.classify(dropPieces(tx.ctx, tx.conn, id))
+		}
+		return err
 	}
 	return tx.classify(tx.sink.putBlob(tx.ctx, blob{p.Digest, id, p.Size}))
 }

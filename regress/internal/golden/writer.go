@@ -94,8 +94,9 @@ func (w *Writer) putContent(ctx context.Context, j *job, p outcome.Part, content
 	})
 	if err != nil {
 		if sent {
-			// Without the caller's context, which may be the reason of the failure.
-			err = errors.Join(err, w.send(context.WithoutCancel(ctx), &job{drop: []int64{id}}))
+			// Without the caller's context, which may be the reason of the failure. If this fails,
+			// every later call does, and says why.
+			_ = w.send(context.WithoutCancel(ctx), &job{drop: []int64{id}})
 		}
 		return j, err
 	}

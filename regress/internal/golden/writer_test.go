@@ -124,6 +124,35 @@ func TestContentIsChecked(t *testing.T) {
 	}
 }
 
+// A failure between two pieces of a content is in the error once.
+func TestFailureIsSaidOnce(t *testing.T) {
+	w, err := Create(filepath.Join(t.TempDir(), "g"), Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort(false)
+	full := errors.New("the disk is full")
+	b := bag{}
+	r := b.simple("case", "out", incompressible(0, 2*jobBytes))
+	seen := 0
+	err = w.Put(t.Context(), r, func(p outcome.Part) (io.ReadCloser, error) {
+		rc, err := b.open(p)
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(rc, writerFunc(func(b []byte) {
+			if seen += len(b); seen > jobBytes+pieceMax {
+				w.call(func(context.Context) error { w.committer.fail(full); return nil })
+			}
+		})), rc}, err
+	})
+	for _, err := range []error{err, w.Finish()} {
+		if err == nil || strings.Count(err.Error(), full.Error()) != 1 {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestCancelledPut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	w, err := Create(path, Meta{})

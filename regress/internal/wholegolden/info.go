@@ -68,7 +68,8 @@ type Recorder struct {
 	Created          time.Time      `json:"created"`
 }
 
-// ToolFile is a file that belongs to the tool, or a path at which the tool looks for one in vain.
+// ToolFile is a file that belongs to the tool, a path at which the tool looks for one in vain, or a
+// folder that it lists, with the digest of its names.
 type ToolFile struct {
 	Path   string         `json:"path"`
 	Role   string         `json:"role"`
@@ -202,19 +203,18 @@ func (i Info) WriteText(to io.Writer) error {
 	if i.Executable != "" && len(i.Tool) == 0 {
 		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
 	}
-	opened, absent := 0, 0
+	number := map[string]int{}
 	for _, f := range i.Tool {
 		switch f.Role {
-		case golden.OpenedRole:
-			opened++
-		case golden.AbsentRole:
-			absent++
+		case golden.OpenedRole, golden.AbsentRole, golden.ListedRole:
+			number[f.Role]++
 		default:
 			line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
 		}
 	}
-	if opened+absent > 0 {
-		line("tool", "%s that it opens, %s at which it finds nothing; --format json names them", readable.Count(opened, "other file"), readable.Count(absent, "path"))
+	if len(number) > 0 {
+		line("tool", "%s that it opens, %s at which it finds nothing, %s that it lists; --format json names them",
+			readable.Count(number[golden.OpenedRole], "other file"), readable.Count(number[golden.AbsentRole], "path"), readable.Count(number[golden.ListedRole], "folder"))
 	}
 	if r := i.Reference; r != nil {
 		for _, c := range r.Command {

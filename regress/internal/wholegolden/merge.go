@@ -235,19 +235,20 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 }
 
 // mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
-// with two contents is a conflict.
+// with two contents is a conflict. A folder may have other names on another machine, or be absent there:
+// the first shard counts.
 func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
-	all, known := slices.Clone(a), map[string]outcome.Digest{}
+	all, known := slices.Clone(a), map[string]golden.ToolFile{}
 	for _, f := range a {
-		known[f.Path] = f.Digest
+		known[f.Path] = f
 	}
 	for _, f := range b {
-		digest, isKnown := known[f.Path]
-		if !isKnown {
+		switch other, isKnown := known[f.Path]; {
+		case !isKnown:
 			all = append(all, f)
-			continue
+		case f.Role != golden.ListedRole && other.Role != golden.ListedRole:
+			conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(other.Digest), digestText(f.Digest))
 		}
-		conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(digest), digestText(f.Digest))
 	}
 	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
 	return all
