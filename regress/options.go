@@ -40,7 +40,8 @@ type Command struct {
 	PassEnv   []string      // names of the caller's variables; nil = as recorded
 	NoNetwork bool          // cases reach only the loopback of their lane
 	// ToolFiles are globs of files that belong to the tool, beside those that the command line
-	// names. NoToolFiles are globs of files that do not. nil = as recorded.
+	// names. @GLOB matches lists of such files, as compilers write them with -MD. NoToolFiles are
+	// globs of files that do not. nil = as recorded.
 	ToolFiles, NoToolFiles []string
 	Observe                Observe // "" = ObserveSome
 }

@@ -133,10 +133,23 @@ func TestRaceDetectorSeesGoroutines(t *testing.T) {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			if _, starts := n.(*ast.GoStmt); starts {
+			if startsGoroutine(n) {
 				t.Errorf("%s:%d starts a goroutine: add ./%s to RACE in the Makefile", s.path, s.line(n.Pos()), s.folder())
 			}
 			return true
 		})
 	}
+}
+
+// startsGoroutine reports whether a node is a go statement, or a call of (*sync.WaitGroup).Go or
+// (*errgroup.Group).Go.
+func startsGoroutine(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return true
+	case *ast.CallExpr:
+		f, is := n.Fun.(*ast.SelectorExpr)
+		return is && f.Sel.Name == "Go" && len(n.Args) == 1
+	}
+	return false
 }

@@ -36,11 +36,12 @@ const (
 	Library     Role = "library"
 	Opened      Role = "opened" // or asked for
 	Absent      Role = "absent" // no file: the tool looks for it in vain
+	Listed      Role = "listed" // a folder: the tool reads its names
 )
 
 // Roles returns all roles, in their order.
 func Roles() []Role {
-	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent}
+	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent, Listed}
 }
 
 // File is a file of a closure.
@@ -176,6 +177,13 @@ func (own Own) StateOf(path string, isListed bool) string {
 	return folder + " " + names.String() + linkAt(path)
 }
 
+// namesOf returns the digest of the names in a listed folder from its state.
+func namesOf(state string) (d outcome.Digest, isListed bool) {
+	text, isListed := strings.CutPrefix(state, folder+" ")
+	text, _, _ = strings.Cut(text, ",")
+	return d, isListed && d.UnmarshalText([]byte(text)) == nil
+}
+
 // linkAt returns where a link leads, as an addition to a state.
 func linkAt(path string) string {
 	target, err := os.Readlink(path)
@@ -215,6 +223,22 @@ func (own Own) namesIn(path string) (d outcome.Digest, err error) {
 	return outcome.Of([]byte(strings.Join(names, "\x00"))), nil
 }
 
+// isIn reports whether one of the paths is directly in a folder.
+func (own Own) isIn(folder string) bool {
+	real := func(path string) string {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			return resolved
+		}
+		return path
+	}
+	for path := range own {
+		if real(filepath.Dir(path)) == real(folder) {
+			return true
+		}
+	}
+	return false
+}
+
 // isMarkedOnly reports whether two states of a file differ at most in the time of the last change of
 // the inode, which also a change of the mode sets.
 func isMarkedOnly(was, now string) bool {
@@ -230,14 +254,15 @@ func isMarkedOnly(was, now string) bool {
 // isFileState reports whether a state is that of a file.
 func isFileState(state string) bool { return strings.Contains(state, " bytes, ") }
 
-// KnownFile is a file of an earlier closure, or an Absent path without a digest.
+// KnownFile is a file of an earlier closure, an Absent path or a Listed folder.
 type KnownFile struct {
 	Path   string
 	Role   Role
-	Digest outcome.Digest
+	Digest outcome.Digest // of the names in a Listed folder; zero for an Absent path
 }
 
-// Known lists the files by path, and then the absent paths.
+// Known lists the files by path, and then the absent paths and the listed folders, but for those in which
+// muster itself writes: another run writes other files there.
 func (c *Closure) Known() (list []KnownFile) {
 	for f := range c.All() {
 		list = append(list, KnownFile{f.Path, f.Role, f.Digest})
@@ -245,30 +270,37 @@ func (c *Closure) Known() (list []KnownFile) {
 	for _, p := range c.places() {
 		if strings.HasPrefix(p.State, absent) {
 			list = append(list, KnownFile{Path: p.Path, Role: Absent})
+		} else if names, isListed := namesOf(p.State); isListed && !c.Own.isIn(p.Path) {
+			list = append(list, KnownFile{p.Path, Listed, names})
 		}
 	}
 	return list
 }
 
 // ChangedSince returns the paths of files that changed since an earlier closure: files with other
-// content, files of the command that are new, then paths that were absent and are not, and at the end
-// files that are gone. A file that only moved did not change. same is the number of earlier files that
-// did not change.
+// content, files of the command that are new, then paths that were absent and are not, folders in which
+// other names are listed, with a slash at the end, and last files that are gone. A file that only moved
+// did not change. same is the number of earlier files that did not change.
 //
 // Runs of other cases use other files, so what only the observation found says nothing by being new.
 func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (paths []string, same int) {
 	if c == nil || len(earlier) == 0 {
 		return nil, 0 // there is nothing to compare
 	}
-	var appeared []string
+	var appeared, relisted []string
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(k KnownFile) bool {
-		if k.Role != Absent {
-			return false
+		switch k.Role {
+		case Absent:
+			if now := c.Own.StateOf(k.Path, false); !strings.HasPrefix(now, absent) && !strings.HasPrefix(now, unknown) {
+				appeared = append(appeared, k.Path)
+			}
+		case Listed:
+			now := c.Own.StateOf(k.Path, true)
+			if names, _ := namesOf(now); names != k.Digest && !strings.HasPrefix(now, unknown) && !c.Own.isIn(k.Path) {
+				relisted = append(relisted, strings.TrimSuffix(k.Path, "/")+"/")
+			}
 		}
-		if now := c.Own.StateOf(k.Path, false); !strings.HasPrefix(now, absent) && !strings.HasPrefix(now, unknown) {
-			appeared = append(appeared, k.Path)
-		}
-		return true
+		return k.Role == Absent || k.Role == Listed
 	})
 	at, here := map[string]outcome.Digest{}, map[string]bool{}
 	for _, k := range earlier {
@@ -305,7 +337,7 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 			paths = append(paths, k.Path)
 		}
 	}
-	all := slices.Concat(paths, appeared, gone)
+	all := slices.Concat(paths, appeared, relisted, gone)
 	return all, len(earlier) - len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { _, known := at[path]; return !known }))
 }
 

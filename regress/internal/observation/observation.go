@@ -32,11 +32,12 @@ type Options struct {
 	Warn  func(why string)
 }
 
-// Of the cases after the first, one in sparse is observed, or fewer where that would take more than
-// a share of the time of all cases. While they still use new files, it is one in dense.
+// Of the cases after the first, one in sparse is observed, or fewer where observed runs, the first among
+// them, would take more than a share of the time of all cases. While they still use new files, it is one
+// in dense.
 const (
 	sparse   = 100
-	shareMax = 0.01
+	shareMax = 0.015
 	dense    = 10
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.
@@ -70,7 +71,8 @@ func New(o Options) *Observer {
 }
 
 // First observes jobs, all at once, and returns their closure. It returns why there is none if the
-// kernel or the tool does not let itself be observed. A job that fails shows nothing.
+// kernel or the tool does not let itself be observed. A job that fails shows nothing, and is observed
+// again after its plain run.
 func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) (c *closure.Closure, blind string, err error) {
 	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
 	var wait sync.WaitGroup
@@ -78,14 +80,17 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 		wait.Go(func() {
 			j.Observe = true
 			r, err := e.Run(ctx, j)
-			if err != nil {
-				return // the plain run says why
-			}
-			defer r.Release()
 			o.mu.Lock()
 			defer o.mu.Unlock()
+			if err != nil {
+				// The plain run says why, or it succeeds and the case is observed again: no run has this digest.
+				o.firsts[run{j.Source.Name, j.Command}] = outcome.Digest{}
+				return
+			}
+			defer r.Release()
 			g.Add(observed(r))
 			o.firsts[run{j.Source.Name, j.Command}] = r.Outcome.Digest()
+			o.extra += r.Cost.Wall
 			o.cases[j.Source.Name] = true
 		})
 	}
@@ -161,7 +166,7 @@ func endsItself(o *outcome.Outcome) bool {
 	return o.Ending.Kind == regress.Exited || o.Ending.Kind == regress.Signalled
 }
 
-// observe observes a case until it ends as its plain run did.
+// observe observes a case until it ends as its plain run did, at most triesMax times.
 func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, plain outcome.Digest) {
 	j.Observe, j.Avoid = true, exec.NoLane
 	for range triesMax {
@@ -169,8 +174,11 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 			return
 		}
 		r, err := e.Run(ctx, j)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return
+		case err != nil:
+			continue
 		}
 		o.add(j.Source.Name, r)
 		same := r.Outcome.Digest() == plain

@@ -136,7 +136,7 @@ func (t *Tool) count() (files, observed int, varying []string) {
 	return files, t.observer.Cases(), varying
 }
 
-// Recorded lists the files and absent paths for a golden. On an engine it lists none.
+// Recorded lists the files, absent paths and listed folders for a golden. On an engine it lists none.
 func (t *Tool) Recorded() (list []golden.ToolFile) {
 	if t.remote {
 		return nil

@@ -197,9 +197,11 @@ func (b *builder) absolute(pattern string) string {
 	return pattern
 }
 
-// addGiven adds the files that --tool-file matches.
+// addGiven adds the files that --tool-file matches. With @ before it, it matches lists of such files.
 func (b *builder) addGiven() error {
-	for _, pattern := range b.o.Add {
+	for _, given := range b.o.Add {
+		pattern, lists := strings.CutPrefix(given, "@")
+		matches := 0
 		if _, err := glob.Compile(pattern); err != nil {
 			return fault.Inputf("--tool-file: %w", err)
 		}
@@ -207,13 +209,25 @@ func (b *builder) addGiven() error {
 			if file = "/" + file; !isFile(os.Stat(file)) {
 				return nil
 			}
-			return b.add(file, closure.Given)
+			if matches++; !lists {
+				return b.add(file, closure.Given)
+			}
+			listed, err := readPrerequisites(file)
+			for _, file := range listed {
+				if err == nil {
+					err = b.addNamed(file, closure.Given) // if it is there
+				}
+			}
+			return err
 		})
 		if err != nil {
 			if regress.ClassOf(err) != regress.None {
 				return err
 			}
-			return fault.Environmentf("--tool-file %s: %w", name.Print(pattern), fault.Reason(err))
+			return fault.Environmentf("--tool-file %s: %w", name.Print(given), fault.Reason(err))
+		}
+		if lists && matches == 0 {
+			return fault.Inputf("--tool-file %s: no such list: make it first, with -MD of the compiler, say", name.Print(given))
 		}
 	}
 	return nil

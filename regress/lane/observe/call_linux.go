@@ -40,8 +40,8 @@ type shape struct {
 }
 
 const (
-	filtersItself = "the tool itself filters system calls (seccomp)"
-	changesRoot   = "the tool changes its root folder, or mounts a file system"
+	stopsItself = "the tool itself stops system calls (seccomp with a listener or a tracer)"
+	changesRoot = "the tool changes its root folder, or mounts a file system"
 )
 
 // shapes lists the calls that are stopped. Their numbers differ in all but name. A call with two
@@ -109,8 +109,8 @@ var shapes = [...]shape{
 	{number: sysConnect, kind: Connected, socket: 1},
 	{number: sysSendto, kind: Connected, socket: 4},
 	{number: sysSendmsg, kind: Connected, message: true},
-	{number: SysSeccomp, blind: filtersItself},
-	{number: sysPrctl}, // see blindnessOf
+	{number: SysSeccomp}, // see ownFilter
+	{number: sysPrctl},   // the same
 	{number: sysChroot, blind: changesRoot},
 	{number: sysPivotRoot, blind: changesRoot},
 	{number: sysSetns, blind: changesRoot},
@@ -119,21 +119,6 @@ var shapes = [...]shape{
 	{number: sysMoveMount, blind: changesRoot},
 	{number: sysFsopen, blind: changesRoot},
 	{number: sysMountSetattr, blind: changesRoot},
-}
-
-// blindnessOf says why an observation is incomplete after a call, or "".
-func blindnessOf(s *shape, args *[6]uint64) string {
-	const (
-		actionAvailable = 2 // SECCOMP_GET_ACTION_AVAIL: this and later operations set no filter
-		setSeccomp      = 22
-	)
-	switch {
-	case s.number == SysSeccomp && args[0] >= actionAvailable, s.number == sysPrctl && args[0] != setSeccomp:
-		return ""
-	case s.number == sysPrctl:
-		return filtersItself
-	}
-	return s.blind
 }
 
 // kindOfFlags returns the kind of an open(2).

@@ -150,6 +150,8 @@ func readFrom(pid uint32, address uint64, into []byte) error {
 	return err
 }
 
+func wordAt(b []byte, at int) uint64 { return *(*uint64)(unsafe.Pointer(&b[at])) }
+
 func copyFrom(pid uint32, into []byte, remote []vector) (n int, err error) {
 	local := struct { // struct iovec, with an address that the garbage collector knows
 		base   *byte

@@ -188,10 +188,22 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 			continue
 		}
 		known = true
-		if blind = blindnessOf(s, &n.args); blind != "" || s.number == SysSeccomp || s.number == sysPrctl {
-			return nil, blind
+		if s.blind != "" {
+			return nil, s.blind
 		}
-		a, err := o.readShape(n.pid, s, &n.args)
+		var a Access
+		var err error
+		if s.number == SysSeccomp || s.number == sysPrctl {
+			program, stops := ownFilter(s.number, &n.args)
+			if program != 0 && !stops {
+				stops, err = stopsCalls(n.pid, program)
+			}
+			if stops {
+				return nil, stopsItself
+			}
+		} else {
+			a, err = o.readShape(n.pid, s, &n.args)
+		}
 		switch err {
 		case nil:
 			if a.Path != "" {
@@ -258,8 +270,6 @@ func kindOfOpen(pid uint32, s *shape, args *[6]uint64, path *string) (Kind, erro
 	}
 	return kindOfFlags(wordAt(how[:], 0)), nil
 }
-
-func wordAt(b []byte, at int) uint64 { return *(*uint64)(unsafe.Pointer(&b[at])) }
 
 // readAddress returns the path of a socket's address. It notes an address in the network.
 func (o *Observer) readAddress(pid uint32, kind Kind, at, size uint64) (path string, err error) {

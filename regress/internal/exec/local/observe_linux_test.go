@@ -181,11 +181,22 @@ func TestObservedBlind(t *testing.T) {
 	canObserve(t)
 	r := newRig(t, usual(t))
 	const libc = "import ctypes, os; c=ctypes.CDLL(None, use_errno=True); "
+	const stops = "the tool itself stops system calls (seccomp with a listener or a tracer)"
+	seccomp := fmt.Sprintf("c.syscall(%d, ", observe.SysSeccomp)
+	// a filter of one instruction: return that
+	filter := func(result uint32) string {
+		return libc + fmt.Sprintf("import struct; i=ctypes.create_string_buffer(struct.pack(\"<HBBI\", 6, 0, 0, %d)); ", result) +
+			"p=ctypes.create_string_buffer(struct.pack(\"<HxxxxxxQ\", 1, ctypes.addressof(i))); c.prctl(38, 1, 0, 0, 0); "
+	}
 	for text, want := range map[string]string{
-		libc + `c.prctl(22, 2, 0, 0, 0)`:       "the tool itself filters system calls (seccomp)",
-		libc + `c.prctl(15, b"name", 0, 0, 0)`: "",
-		libc + `c.chroot(b"/nothing")`:         "the tool changes its root folder, or mounts a file system",
-		libc + `c.syscall(430, b"tmpfs", 0)`:   "the tool changes its root folder, or mounts a file system",
+		filter(0x7ff00000) + `c.prctl(22, 2, p, 0, 0)`:                                          stops, // a tracer decides
+		filter(0x7fff0000) + seccomp + `1, 8, p)`:                                               stops, // a listener
+		filter(0x7fff0000) + seccomp + `1, 0, p)`:                                               "",
+		libc + `c.prctl(22, 2, 0, 0, 0)`:                                                        "",
+		libc + `c.prctl(22, 2, 1, 0, 0)`:                                                        "", // no address: the call fails
+		libc + `c.prctl(15, b"name", 0, 0, 0)`:                                                  "",
+		libc + `c.chroot(b"/nothing")`:                                                          "the tool changes its root folder, or mounts a file system",
+		libc + `c.syscall(430, b"tmpfs", 0)`:                                                    "the tool changes its root folder, or mounts a file system",
 		`import os; f=os.memfd_create("x"); os.write(f, b"#!/bin/sh"); os.execve(f, ["x"], {})`: "the tool uses a folder or a program that has no path",
 		`import os; os.mkdir("d"); os.chdir("d"); os.rmdir("../d"); os.path.exists("x")`:        "",
 		`open("/proc/self/cwd/x" + 5000 * "x") if 0 else None`:                                  "",
@@ -194,6 +205,9 @@ func TestObservedBlind(t *testing.T) {
 			t.Errorf("%s: blind %q, want %q", text, o.Blind, want)
 		}
 	}
+	// What a tool does behind a filter of its own is seen.
+	o := r.pythonDoes(filter(0x7fff0000) + `c.prctl(22, 2, p, 0, 0); os.path.exists("/behind/the/filter")`)
+	r.want(usesOf(o, "/behind"), use("the/filter", observe.Asked))
 }
 
 // The paths are those that strace sees.

@@ -86,11 +86,12 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 func (w *worker) makeFolders() error {
 	c := w.crew
 	usual := filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
-	w.outbox = &outbox{dir: fmt.Sprintf("%s.out%d", usual, c.started.Add(1))}
-	w.outbox.users.Store(1)
-	if err := os.Mkdir(w.outbox.dir, 0o700); err != nil {
+	made := &outbox{dir: fmt.Sprintf("%s.out%d", usual, c.started.Add(1))}
+	made.users.Store(1)
+	if err := os.Mkdir(made.dir, 0o700); err != nil {
 		return err
 	}
+	w.outbox = made
 	if w.root == "" {
 		w.root = usual
 	}
