@@ -89,7 +89,7 @@ func pairs(t tools) []pair {
 	const single = "sed 's/DOUBLE PRECISION/REAL            /' | " // all of its reals are double
 	fortran := func() ([]source, error) { return below(t.in("slycot-0.5.4"), ".f") }
 	shell := func() ([]source, error) { return below(t.in("bash-completion-2.11"), "", "completions") }
-	return []pair{
+	return append([]pair{
 		{
 			name: "markdown-quotes", versions: "markdown-it, typographic quotes", old: rendered("default", `{"html":true}`), now: rendered("default", `{"html":true,"typographer":true}`),
 			needs: []string{t.node, markdownIt}, corpus: t.markdown, changes: 3,
@@ -168,7 +168,7 @@ func pairs(t tools) []pair {
 			name: "pandoc", versions: "gfm to LaTeX, 2.19.2 → 3.5", old: []string{pandoc("2.19.2"), "-f", "gfm", "-t", "latex", "{in}"}, now: []string{pandoc("3.5"), "-f", "gfm", "-t", "latex", "{in}"},
 			needs: []string{pandoc("2.19.2"), pandoc("3.5")}, corpus: t.markdown, most: 25, families: true, untuned: true,
 		},
-	}
+	}, heldOut(t)...)
 }
 
 // notAbove are the sources of a corpus that are not larger than that.
