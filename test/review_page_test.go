@@ -39,6 +39,8 @@ func TestReviewPage(t *testing.T) {
 	review, link := f.review()
 	p := pageOf(t, chromium, link)
 	p.sees("#parts", "any")
+	p.keys("F") // each cause by itself
+	p.sees("#status", "listed")
 	// a few decisions, so that the picture shows them
 	for _, key := range []struct{ press, counts string }{{"ja", "1 accepted"}, {"a", "2 accepted"}, {"r", "1 rejected"}, {"s", "1 skipped"}} {
 		p.keys(key.press)

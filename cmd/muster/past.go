@@ -74,8 +74,8 @@ func (p *program) groups() *cobra.Command {
 (G1). Each has the number of its cases, of those without another cause, and of changed
 lines, and names the case with the smallest source.
 
-A family is causes that make a similar change, at other places. A bucket is a cause that
-stands for several rare ones.`,
+A family is causes that make a similar change at other places. Those in nearly the same
+cases are one too: with X, or only in a.c. A bucket stands for several rare causes.`,
 		Example: `  muster groups
   muster groups --by family
   muster groups --format json
@@ -87,7 +87,7 @@ stands for several rare ones.`,
 		}
 		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id, by != "") })
 	})
-	c.Flags().StringVar(&by, "by", "", "list causes of a `FAMILY` together: --by family")
+	c.Flags().StringVar(&by, "by", "", "list the causes of each `family` together: --by family")
 	return c
 }
 
@@ -216,7 +216,7 @@ at an address, set MUSTER_TOKEN to the access token of its server.
 Accepting a cause such as G1 of muster groups counts for this check only. A case enters
 the golden once all its causes are accepted. If a case is itself named G1, write ./G1.
 --family accepts the causes of a family of muster groups --by family. A bucket, which
-stands for several rare causes, is accepted only with --bucket.
+stands for several rare causes, is accepted by its name or family only with --bucket.
 
 --all skips cases that newly fail, crash or reach a limit; --failing accepts them too.
 It also skips cases that the corpus no longer has; --missing drops them from the golden.
@@ -230,7 +230,7 @@ command in the golden.
 The golden keeps who accepted, when, and the reason of -m. muster golden info and
 muster show print these.`,
 		Example: `  muster accept G1 G3
-  muster accept --family 'removes before {' --dry-run
+  muster accept --family 'removes before ;' --dry-run
   muster accept a/b.go a/c.go
   muster accept --all --dry-run
   muster accept --cases 'net/**' -m "the new resolver"

@@ -168,7 +168,7 @@ func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err err
 }
 
 // temporaryFile returns a file of the tool in the folder for temporary files, "" if no file is there.
-// It returns "" for a golden in that folder, too. Files that the tool only opens, and absent paths, do not count.
+// It returns "" for a golden in that folder, too. Files that the tool only opens, absent paths and listed folders do not count.
 func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	folder := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	isInside := func(path string) bool {
@@ -179,7 +179,7 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 		return ""
 	}
 	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool {
-		return f.Role != golden.OpenedRole && f.Role != golden.AbsentRole && isInside(f.Path)
+		return !slices.Contains([]string{golden.OpenedRole, golden.AbsentRole, golden.ListedRole}, f.Role) && isInside(f.Path)
 	})
 	if i < 0 {
 		return ""

@@ -85,7 +85,7 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	if now, err := d.Look(context.WithoutCancel(ctx)); err == nil {
 		d.CatchUp(now)
 	}
-	return d.Changes().IDs()
+	return d.Changes().Items()
 }
 
 // openTerminal returns both directions of the terminal on which a review is shown.
@@ -139,11 +139,11 @@ func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended e
 		_, err := fmt.Fprintf(h.Stdout, "nothing written\n")
 		return err
 	}
-	var decided, accepted int
+	var decided, accepted, moved int
 	refused := "" // the last time
 	for _, r := range results {
 		refused = cmp.Or(r.Refused, refused)
-		decided, accepted = decided+r.Decided, accepted+r.Accepted
+		decided, accepted, moved = decided+r.Decided, accepted+r.Accepted, moved+r.Moved
 		for _, text := range r.Notes {
 			if _, err := fmt.Fprintf(h.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
 				return err
@@ -153,6 +153,9 @@ func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended e
 	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
 	if d.Command == regress.CheckCommand {
 		text += fmt.Sprintf(", accepted %s", readable.Cases(accepted))
+	}
+	if moved > 0 {
+		text += ", joined or split " + readable.Count(moved, "cause")
 	}
 	switch {
 	case refused != "" && accepted > 0:

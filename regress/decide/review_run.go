@@ -82,6 +82,9 @@ func (w *reviewedRun) readNow(ctx context.Context) (now review.Now, err error) {
 	if run, err = w.compareAge(ctx, run, &now); err != nil {
 		return now, err
 	}
+	if now.Families, err = state.Families(run.State); err != nil {
+		return now, err
+	}
 	now.Promoted = pastrun.AcceptedIn(run.Results)
 	now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, decided, now.Promoted)
 	if n := countNotJudged(run); n > 0 {
@@ -182,7 +185,28 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	default:
 		result.Accepted, result.Notes = len(done.promoted), done.move.texts()
 	}
+	if err := w.writeFamilies(run, c, &result); err != nil {
+		result.Notes = append(result.Notes, "the decisions are written, and the joined causes are not kept: "+wording.Of(err))
+	}
 	return result, nil
+}
+
+// writeFamilies keeps what was joined and split. Others may have done so since.
+func (w *reviewedRun) writeFamilies(run *pastrun.Run, c review.Changes, result *review.Result) error {
+	written, err := state.Families(run.State)
+	if err != nil {
+		return err
+	}
+	result.Families = written
+	if len(c.Families) == 0 {
+		return nil
+	}
+	merged := review.MergeFamilies(w.agenda.Items, c, written)
+	if err := state.SaveFamilies(run.State, merged); err != nil {
+		return err
+	}
+	result.Moved, result.Families = len(c.Families), merged
+	return nil
 }
 
 // oldSide returns the side of a case that it is compared with, nil if the store does not have it.

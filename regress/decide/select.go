@@ -43,6 +43,9 @@ func (a *AcceptOptions) complete() error {
 	if a.All == isNamed {
 		return fault.Inputf("accept wants the names of cases, causes such as G1, --family NAME, --cases GLOB or --all")
 	}
+	if a.Bucket && !isNamed {
+		return fault.Inputf("--bucket goes with causes such as G1 or with --family NAME: --all and --cases take cases, whatever their causes")
+	}
 	if n := len(a.Reason); n > reasonMax {
 		return fault.Inputf("the reason has %s bytes, more than %s: give a shorter one", readable.Number(n), readable.Number(reasonMax))
 	}

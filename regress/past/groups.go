@@ -113,7 +113,7 @@ func groupLines(w io.Writer, families []family) error {
 		for _, c := range f.causes {
 			err := report.EncodeLine(w, groupLine{
 				"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-				c.Name, string(c.Kind), c.Family, c.FoldedCount,
+				c.Name, string(c.Kind), c.Family, c.Bucketed(),
 			})
 			if err != nil {
 				return err

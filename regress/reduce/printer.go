@@ -9,12 +9,12 @@ import (
 	"muster/regress"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/console"
-	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goal"
 	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
+	"muster/regress/internal/plaintext"
 	"muster/regress/internal/run"
 	"muster/regress/internal/shrink"
 	"os"
@@ -43,7 +43,7 @@ func (p *printer) conclude(ctx context.Context, own []byte, r shrink.Result) err
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(p.goal.Name), p.past.Run.ID, readable.Line(p.trial.causeNames()))
 	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %s%s\n",
 		readable.Number(len(own)), readable.Count(len(r.Source), "byte"),
-		readable.Number(diff.CountLines(own)), readable.Count(diff.CountLines(r.Source), "line"),
+		readable.Number(plaintext.CountLines(own)), readable.Count(plaintext.CountLines(r.Source), "line"),
 		readable.Count(r.Tests, "test"), readable.Duration(took), p.unfinished(ctx, r))
 	p.how.Status("")
 	if unwritten != nil {
@@ -112,7 +112,7 @@ func (p *printer) printResult(ctx context.Context, w io.Writer, source []byte) e
 	if !p.trial.keeps(s) {
 		return fault.Inputf("%s: it does not show %s each time it runs: it is flaky", p.path(), p.trial.causeNames())
 	}
-	if n := diff.CountLines(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
+	if n := plaintext.CountLines(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
 	}
 	was, is := s.sides()

@@ -74,7 +74,7 @@ func (s *stage) must(status int, args ...string) string {
 	return e.stdout
 }
 
-// review accepts everything on the page of a review. Its status is 0 if the page says that all is
+// review joins two causes and accepts everything on the page of a review. Its status is 0 if the page says that all is
 // accepted, else 3.
 func (s *stage) review() ended {
 	s.Helper()
@@ -149,6 +149,9 @@ func decide(ctx context.Context, link string) (last string, err error) {
 		return last, err
 	}
 	key = session.Key
+	if err := post("/act", map[string]any{"do": "join", "item": "G1", "items": []string{"G1", "G2"}}, &struct{}{}); err != nil {
+		return last, err
+	}
 	if err := post("/act", map[string]string{"do": "accept-rest"}, &struct{}{}); err != nil {
 		return last, err
 	}

@@ -40,7 +40,7 @@ if test "$1" = 2 && test -p "$0.waits"; then
 	sleep 60
 fi
 case $2 in
-new) sed s/2/two/ <$1 >$1.out ;;
+new) sed -e s/2/two/ -e s/line/row/ <$1 >$1.out ;;
 *) cat <$1 >$1.out ;;
 esac
 `

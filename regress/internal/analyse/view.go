@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/plaintext"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )
@@ -59,7 +60,7 @@ func (v View) writeDifference(d outcome.Difference, old, now content.Side) error
 	if err != nil {
 		return err
 	}
-	if !v.Colour || diff.Binary(a) || diff.Binary(b) {
+	if !v.Colour || !plaintext.Is(a) || !plaintext.Is(b) {
 		return diff.Full(v.W, a, b, v.Colour)
 	}
 	return diff.FullMarked(v.W, a, b, v.marks(d.Key, a, b))

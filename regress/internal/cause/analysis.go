@@ -7,14 +7,17 @@ import (
 	"strings"
 	"sync"
 
+	"muster/regress/internal/cause/edit"
+	"muster/regress/internal/cause/pattern"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/plaintext"
 )
 
 // An Analysis collects the differences of cases and finds their causes.
 type Analysis struct {
 	scratch sync.Pool // of *scratch
 	mu      sync.Mutex
-	words   *words
+	words   *edit.Words
 	cases   []*caseRecord
 }
 
@@ -28,27 +31,25 @@ type caseRecord struct {
 }
 
 type partRecord struct {
-	key     outcome.Key
-	places  []place
-	cuts    []int32
-	tooMany bool // places has each pattern once
+	key outcome.Key
+	edit.Edits
 }
 
 // New returns an analysis without cases.
 func New() *Analysis {
-	return &Analysis{scratch: sync.Pool{New: func() any { return &scratch{} }}, words: newWords()}
+	return &Analysis{scratch: sync.Pool{New: func() any { return &edit.Comparer{} }}, words: edit.NewWords()}
 }
 
 // Add adds a case. Several goroutines may call it at once, and each compares its own case. The
 // order of the calls does not matter.
 func (a *Analysis) Add(c Case) {
 	s, w := a.compareCase(c)
-	global := make([]int32, len(w.list))
+	global := make([]int32, len(w.List))
 	a.mu.Lock()
-	for i, word := range w.list {
-		global[i] = a.words.add(word)
-		if is, known := w.spaces[int32(i)]; known {
-			a.words.setSpaces(global[i], is)
+	for i, word := range w.List {
+		global[i] = a.words.Add(word)
+		if is, known := w.Spaces[int32(i)]; known {
+			a.words.SetSpaces(global[i], is)
 		}
 	}
 	a.cases = append(a.cases, s)
@@ -61,127 +62,56 @@ func (s *caseRecord) renumber(global []int32) {
 		s.keys[i] = global[k]
 	}
 	for _, p := range s.parts {
-		for i := range p.places {
-			q := &p.places[i]
-			q.pattern, q.before, q.after = global[q.pattern], global[q.before], global[q.after]
+		for i := range p.Places {
+			q := &p.Places[i]
+			q.Pattern, q.Before, q.After = global[q.Pattern], global[q.Before], global[q.After]
 		}
 	}
 }
 
 // compareCase compares the two sides of a case. The record that it returns refers to patterns by
 // their numbers in the returned words.
-func (a *Analysis) compareCase(c Case) (*caseRecord, *words) {
-	s, w := &caseRecord{name: c.Name, size: c.Size}, newWords()
-	scratch := a.scratch.Get().(*scratch)
+func (a *Analysis) compareCase(c Case) (*caseRecord, *edit.Words) {
+	s, w := &caseRecord{name: c.Name, size: c.Size}, edit.NewWords()
+	scratch := a.scratch.Get().(*edit.Comparer)
 	defer a.scratch.Put(scratch)
 	ended, broken := endingPattern(c)
 	if ended != "" {
-		s.keys = append(s.keys, w.add(ended))
+		s.keys = append(s.keys, w.Add(ended))
 	}
 	for _, p := range c.Parts {
 		isText := isText(p)
 		if !broken && (!isText || p.Old.Exec != p.Now.Exec) {
 			for _, k := range fileKeys(p) {
-				s.keys = append(s.keys, w.add(k))
+				s.keys = append(s.keys, w.Add(k))
 			}
 		}
 		if !isText {
 			s.parts = append(s.parts, partRecord{key: p.Key})
 			continue
 		}
-		t := &text{old: p.OldText, now: p.NowText, words: w, scratch: scratch}
-		t.around[0].text, t.around[1].text = t.old, t.now
-		scratch.work = workFor(p.OldText, p.NowText)
+		var e edit.Edits
 		if broken {
-			t.replaceAll(w.add(ended))
+			e = edit.ReplaceAll(p.OldText, p.NowText, w.Add(ended))
 		} else {
-			t.compare()
-			t.matchRewraps()
-			t.matchRenumbered()
-			t.matchMoves()
-			t.matchBrackets()
-			if t.extents == nil && !t.isExact() {
-				t.replaceAll(w.add(wholePattern))
-			}
+			e = scratch.Compare(p.OldText, p.NowText, w)
 		}
-		s.addText(t, p.Key)
+		s.parts = append(s.parts, partRecord{p.Key, e})
+		s.changed += e.Changed
+		s.total += int64(max(len(p.OldText), len(p.NowText)))
 	}
-	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p partRecord) bool { return len(p.places) > 0 }) {
-		s.keys = append(s.keys, w.add(sortBinary.key("differs")))
+	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p partRecord) bool { return len(p.Places) > 0 }) {
+		s.keys = append(s.keys, w.Add(pattern.Binary.Key("differs")))
 	}
 	return s, w
 }
-
-// addText adds the edits of a text.
-func (s *caseRecord) addText(t *text, key outcome.Key) {
-	p := partRecord{key: key, places: slices.Clip(t.places), cuts: slices.Clip(t.cuts)}
-	if t.extents != nil {
-		known := map[int32]bool{}
-		p.tooMany, p.cuts = true, nil
-		p.places = slices.DeleteFunc(p.places, func(q place) bool {
-			again := known[q.pattern]
-			known[q.pattern] = true
-			return again
-		})
-		p.places = slices.Clone(p.places)
-		for i := range p.places {
-			p.places[i].cut, p.places[i].lines = -1, t.extents[p.places[i].pattern].lines
-		}
-	}
-	s.changed += t.changed
-	s.total += int64(max(len(t.old), len(t.now)))
-	s.parts = append(s.parts, p)
-}
-
-// replaceAll makes one edit of everything that differs.
-func (t *text) replaceAll(pattern int32) {
-	from := commonPrefix(t.old, t.now)
-	to := commonSuffix(t.old[from:], t.now[from:])
-	t.places, t.cuts = t.places[:0], nil
-	if from < len(t.old) || from < len(t.now) {
-		t.places = append(t.places, place{
-			LiteralEdit: LiteralEdit{Span{from, len(t.old) - to}, Span{from, len(t.now) - to}},
-			pattern:     pattern, lines: 1, cut: -1,
-		})
-	}
-}
-
-// isExact reports whether nothing differs outside the edits. Something does if two contents had the same
-// key.
-func (t *text) isExact() bool {
-	i, j := 0, 0
-	for _, e := range t.places {
-		if e.Old.From < i || e.Now.From < j || string(t.old[i:e.Old.From]) != string(t.now[j:e.Now.From]) {
-			return false
-		}
-		i, j = e.Old.To, e.Now.To
-	}
-	return string(t.old[i:]) == string(t.now[j:])
-}
-
-// sniffBytes is the length of the prefix that decides whether a content is text.
-const sniffBytes = 8 << 10
 
 // isText reports whether both sides exist, have the same form, and are text.
 func isText(p Part) bool {
 	if p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Form == outcome.Gone {
 		return false
 	}
-	return len(p.OldText) < 1<<31-1 && len(p.NowText) < 1<<31-1 && readable(p.OldText) && readable(p.NowText)
-}
-
-func readable(b []byte) bool {
-	b = b[:min(len(b), sniffBytes)]
-	controls := 0
-	for _, c := range b {
-		if c == 0 {
-			return false
-		}
-		if c < ' ' && !isSpace(c) && c != 0x1b {
-			controls++
-		}
-	}
-	return controls*10 <= len(b)
+	return len(p.OldText) < 1<<31-1 && len(p.NowText) < 1<<31-1 && plaintext.Is(p.OldText) && plaintext.Is(p.NowText)
 }
 
 // fileKeys returns the patterns of a part other than edits of a text: a new or missing file,
@@ -190,22 +120,22 @@ func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil && p.Now.Form == outcome.Gone: // no new file: accepting those must not accept this
-		return []string{sortFile.key("source removed " + what)}
+		return []string{pattern.File.Key("source removed " + what)}
 	case p.Old == nil:
-		return []string{sortFile.key("new " + formName(p.Now) + " " + what)}
+		return []string{pattern.File.Key("new " + formName(p.Now) + " " + what)}
 	case p.Now == nil && p.Old.Form == outcome.Gone:
-		return []string{sortFile.key("source no longer removed " + what)}
+		return []string{pattern.File.Key("source no longer removed " + what)}
 	case p.Now == nil:
-		return []string{sortFile.key("no " + formName(p.Old) + " " + what)}
+		return []string{pattern.File.Key("no " + formName(p.Old) + " " + what)}
 	case p.Now.Form != p.Old.Form:
-		return []string{sortFile.key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
+		return []string{pattern.File.Key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
 	case p.Now.Exec && !p.Old.Exec:
-		keys = append(keys, sortFile.key("executable "+what))
+		keys = append(keys, pattern.File.Key("executable "+what))
 	case p.Old.Exec && !p.Now.Exec:
-		keys = append(keys, sortFile.key("no longer executable "+what))
+		keys = append(keys, pattern.File.Key("no longer executable "+what))
 	}
 	if !isText(p) && (len(keys) == 0 || !bytes.Equal(p.OldText, p.NowText)) {
-		keys = append(keys, sortBinary.key(describeContents(p.OldText, p.NowText)+" "+what))
+		keys = append(keys, pattern.Binary.Key(describeContents(p.OldText, p.NowText)+" "+what))
 	}
 	return keys
 }
@@ -252,7 +182,7 @@ func describeContents(old, now []byte) string {
 	if a != b {
 		return a + " → " + b + ", " + size
 	}
-	at := commonPrefix(old, now)
+	at := plaintext.CommonPrefix(old, now)
 	where := ", after the header"
 	if at < 64 {
 		where = ", in the header"
@@ -275,7 +205,7 @@ func magic(b []byte) string {
 	switch {
 	case len(b) == 0:
 		return "empty"
-	case readable(b):
+	case plaintext.Is(b):
 		return "text"
 	}
 	return "binary"

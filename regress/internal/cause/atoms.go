@@ -2,7 +2,9 @@ package cause
 
 import (
 	"slices"
-	"strings"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // A tile is the part of an edit that an atom covers. It ends before the elements old and now.
@@ -20,66 +22,66 @@ const (
 // atoms are the patterns that others may consist of, in order of preference. Atoms without slots
 // are in a tree, because they may be many. Those with slots are few, and are tried one by one.
 type atoms struct {
-	list  []pattern
+	list  []pattern.Pattern
 	names []int           // what parse calls each atom
 	next  map[edge]int32  // edges from node to node
 	ends  map[int32][]int // atoms that end at a node
 	nodes int32
-	begin map[piece][]int // atoms with slots, by their first element
-	open  []int           // atoms that begin with a slot
+	begin map[pattern.Piece][]int // atoms with slots, by their first element
+	open  []int                   // atoms that begin with a slot
 	work  int
 }
 
 // An edge leads to the next node. An element without a kind separates the two sides.
 type edge struct {
 	from int32
-	by   piece
+	by   pattern.Piece
 }
 
 func newAtoms() atoms {
-	return atoms{next: map[edge]int32{}, ends: map[int32][]int{}, begin: map[piece][]int{}, work: atomsWork}
+	return atoms{next: map[edge]int32{}, ends: map[int32][]int{}, begin: map[pattern.Piece][]int{}, work: atomsWork}
 }
 
 // addAll adds an atom. Of brackets around something it adds both halves, each by itself. It skips a
 // lone bracket: beside another edit, nothing shows which bracket that is.
-func (a *atoms) addAll(p pattern, name int) {
-	switch p.sort {
-	case sortWrap:
-		a.add(pattern{sort: sortEdit, now: p.old}, name)
-		a.add(pattern{sort: sortEdit, now: p.now}, name)
-	case sortUnwrap:
-		a.add(pattern{sort: sortEdit, old: p.old}, name)
-		a.add(pattern{sort: sortEdit, old: p.now}, name)
+func (a *atoms) addAll(p pattern.Pattern, name int) {
+	switch p.Sort {
+	case pattern.Wrap:
+		a.add(pattern.Pattern{Sort: pattern.Edit, Now: p.Old}, name)
+		a.add(pattern.Pattern{Sort: pattern.Edit, Now: p.Now}, name)
+	case pattern.Unwrap:
+		a.add(pattern.Pattern{Sort: pattern.Edit, Old: p.Old}, name)
+		a.add(pattern.Pattern{Sort: pattern.Edit, Old: p.Now}, name)
 	default:
-		if !isBracket(p) {
+		if !pattern.IsBracket(p) {
 			a.add(p, name)
 		}
 	}
 }
 
 // add adds an atom if the pattern is fit to be one.
-func (a *atoms) add(p pattern, name int) {
-	first := p.first()
-	if !p.isEdit() || len(p.old) > atomLength || len(p.now) > atomLength || p.isOpen() && !p.hasWord() || first.kind == 0 || first.kind == length {
+func (a *atoms) add(p pattern.Pattern, name int) {
+	first := p.First()
+	if !p.IsEdit() || len(p.Old) > atomLength || len(p.Now) > atomLength || p.IsOpen() && !p.HasWord() || first.Kind == 0 || first.Kind == token.Length {
 		return
 	}
 	n := len(a.list)
 	switch {
-	case first.isSlot():
+	case first.IsSlot():
 		if len(a.open) == openMax {
 			return
 		}
 		a.open = append(a.open, n)
-	case p.isOpen():
-		if len(p.old) == 0 {
-			first.kind |= ofNow
+	case p.IsOpen():
+		if len(p.Old) == 0 {
+			first.Kind |= ofNow
 		}
 		if len(a.begin[first]) == openMax {
 			return
 		}
 		a.begin[first] = append(a.begin[first], n)
 	default:
-		end := a.grow(a.grow(a.grow(0, p.old), []piece{{}}), p.now)
+		end := a.grow(a.grow(a.grow(0, p.Old), []pattern.Piece{{}}), p.Now)
 		if len(a.ends[end]) == sameMax {
 			return
 		}
@@ -88,22 +90,11 @@ func (a *atoms) add(p pattern, name int) {
 	a.list, a.names = append(a.list, p), append(a.names, name)
 }
 
-// first returns the first element of a pattern. Its kind is 0 if the pattern is empty.
-func (p *pattern) first() piece {
-	if len(p.old) > 0 {
-		return p.old[0]
-	}
-	if len(p.now) > 0 {
-		return p.now[0]
-	}
-	return piece{}
-}
-
 // ofNow marks the first element of an atom that is empty on the old side.
-const ofNow kind = 0x80
+const ofNow token.Kind = 0x80
 
 // grow adds nodes for the elements of a side, and returns the last node.
-func (a *atoms) grow(node int32, side []piece) int32 {
+func (a *atoms) grow(node int32, side []pattern.Piece) int32 {
 	for _, e := range side {
 		to, known := a.next[edge{node, e}]
 		if !known {
@@ -119,7 +110,7 @@ func (a *atoms) grow(node int32, side []piece) int32 {
 // A parser takes one edit apart into atoms.
 type parser struct {
 	*atoms
-	p      *pattern
+	p      *pattern.Pattern
 	usable func(name int) bool
 	memo   map[[2]int]int // the fewest atoms from there to the end
 	step   map[[2]int]tile
@@ -128,8 +119,8 @@ type parser struct {
 const never = 1 << 20
 
 // parse returns the atoms that an edit consists of, if they are at most most.
-func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile, bool) {
-	if len(a.list) == 0 || !p.isEdit() || len(p.old)+len(p.now) < 2 {
+func (a *atoms) parse(p *pattern.Pattern, most int, usable func(name int) bool) ([]tile, bool) {
+	if len(a.list) == 0 || !p.IsEdit() || len(p.Old)+len(p.Now) < 2 {
 		return nil, false
 	}
 	g := parser{a, p, usable, map[[2]int]int{}, map[[2]int]tile{}}
@@ -137,7 +128,7 @@ func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile,
 		return nil, false
 	}
 	var tiles []tile
-	for i, j := 0, 0; i < len(p.old) || j < len(p.now); {
+	for i, j := 0, 0; i < len(p.Old) || j < len(p.Now); {
 		s := g.step[[2]int{i, j}]
 		i, j = s.old, s.now
 		switch {
@@ -152,7 +143,7 @@ func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile,
 
 // fewest returns the smallest number of atoms that cover the rest of the edit.
 func (g *parser) fewest(i, j int) int {
-	if i == len(g.p.old) && j == len(g.p.now) {
+	if i == len(g.p.Old) && j == len(g.p.Now) {
 		return 0
 	}
 	at := [2]int{i, j}
@@ -164,15 +155,15 @@ func (g *parser) fewest(i, j int) int {
 	}
 	g.memo[at] = never
 	least := never
-	if i < len(g.p.old) && j < len(g.p.now) && g.p.old[i] == g.p.now[j] {
+	if i < len(g.p.Old) && j < len(g.p.Now) && g.p.Old[i] == g.p.Now[j] {
 		least = g.fewest(i+1, j+1)
 		g.step[at] = tile{-1, i + 1, j + 1}
 	}
 	for _, n := range g.candidates(i, j) {
 		t := &g.list[n]
-		if c := 1 + g.fewest(i+len(t.old), j+len(t.now)); c < least {
+		if c := 1 + g.fewest(i+len(t.Old), j+len(t.Now)); c < least {
 			least = c
-			g.step[at] = tile{g.names[n], i + len(t.old), j + len(t.now)}
+			g.step[at] = tile{g.names[n], i + len(t.Old), j + len(t.Now)}
 		}
 	}
 	g.memo[at] = least
@@ -182,18 +173,18 @@ func (g *parser) fewest(i, j int) int {
 // candidates returns the atoms that may come next. Atoms that remove elements of the old side come
 // first, atoms that begin with a slot last.
 func (g *parser) candidates(i, j int) (found []int) {
-	if node := int32(0); i < len(g.p.old) {
-		for at := i; at < len(g.p.old) && g.follow(&node, g.p.old[at]); at++ {
+	if node := int32(0); i < len(g.p.Old) {
+		for at := i; at < len(g.p.Old) && g.follow(&node, g.p.Old[at]); at++ {
 			found = g.appendEnding(found, node, j)
 		}
-		found = g.appendOpen(found, g.begin[g.p.old[i]], i, j)
+		found = g.appendOpen(found, g.begin[g.p.Old[i]], i, j)
 		slices.Sort(found)
 	}
-	if j < len(g.p.now) {
+	if j < len(g.p.Now) {
 		from := len(found)
 		found = g.appendEnding(found, 0, j)
-		first := g.p.now[j]
-		first.kind |= ofNow
+		first := g.p.Now[j]
+		first.Kind |= ofNow
 		found = g.appendOpen(found, g.begin[first], i, j)
 		slices.Sort(found[from:])
 	}
@@ -201,7 +192,7 @@ func (g *parser) candidates(i, j int) (found []int) {
 }
 
 // follow goes from a node to the next by an element, if an edge leads there.
-func (g *parser) follow(node *int32, by piece) (ok bool) {
+func (g *parser) follow(node *int32, by pattern.Piece) (ok bool) {
 	g.work--
 	*node, ok = g.next[edge{*node, by}]
 	return ok
@@ -209,7 +200,7 @@ func (g *parser) follow(node *int32, by piece) (ok bool) {
 
 // appendEnding appends the atoms without slots whose old side ends at a node.
 func (g *parser) appendEnding(found []int, node int32, j int) []int {
-	if !g.follow(&node, piece{}) {
+	if !g.follow(&node, pattern.Piece{}) {
 		return found
 	}
 	for {
@@ -218,7 +209,7 @@ func (g *parser) appendEnding(found []int, node int32, j int) []int {
 				found = append(found, n)
 			}
 		}
-		if j == len(g.p.now) || !g.follow(&node, g.p.now[j]) {
+		if j == len(g.p.Now) || !g.follow(&node, g.p.Now[j]) {
 			return found
 		}
 		j++
@@ -229,7 +220,7 @@ func (g *parser) appendEnding(found []int, node int32, j int) []int {
 func (g *parser) appendOpen(found, list []int, i, j int) []int {
 	for _, n := range list {
 		g.work--
-		if g.list[n].fits(g.p.old[i:], g.p.now[j:]) && g.usable(g.names[n]) {
+		if g.list[n].Fits(g.p.Old[i:], g.p.Now[j:]) && g.usable(g.names[n]) {
 			found = append(found, n)
 		}
 	}
@@ -242,7 +233,7 @@ const masksMax = 256
 
 // openPatterns are patterns with slots, indexed by the edits that they stand for.
 type openPatterns struct {
-	list   []pattern
+	list   []pattern.Pattern
 	causes []int
 	masks  map[string][]string // by a pattern with slots only: which of its words are literal
 	at     map[string][]int    // by a pattern with the slots of one mask
@@ -252,25 +243,25 @@ func newOpenPatterns() openPatterns {
 	return openPatterns{masks: map[string][]string{}, at: map[string][]int{}}
 }
 
-func (o *openPatterns) add(p pattern, cause int) {
-	bare, mask := p.masked(""), p.mask()
+func (o *openPatterns) add(p pattern.Pattern, cause int) {
+	bare, mask := p.Masked(""), p.Mask()
 	if !slices.Contains(o.masks[bare], mask) {
 		if len(o.masks[bare]) == masksMax {
 			return
 		}
 		o.masks[bare] = append(o.masks[bare], mask)
 	}
-	key := p.masked(mask)
+	key := p.Masked(mask)
 	o.at[key] = append(o.at[key], len(o.list))
 	o.list, o.causes = append(o.list, p), append(o.causes, cause)
 }
 
 // causesOf returns the causes of the patterns that stand for p, in the order of the patterns.
-func (o *openPatterns) causesOf(p *pattern) (found []int) {
+func (o *openPatterns) causesOf(p *pattern.Pattern) (found []int) {
 	var at []int
-	for _, mask := range o.masks[p.masked("")] {
-		for _, n := range o.at[p.masked(mask)] {
-			if isShape(&o.list[n], p) {
+	for _, mask := range o.masks[p.Masked("")] {
+		for _, n := range o.at[p.Masked(mask)] {
+			if pattern.IsShape(&o.list[n], p) {
 				at = append(at, n)
 			}
 		}
@@ -280,47 +271,4 @@ func (o *openPatterns) causesOf(p *pattern) (found []int) {
 		found = append(found, o.causes[n])
 	}
 	return found
-}
-
-// mask returns 1 for each literal word and number of a pattern, and 0 for each slot.
-func (p *pattern) mask() string {
-	var b strings.Builder
-	for _, e := range slices.Concat(p.old, p.now) {
-		switch e.kind {
-		case word, number:
-			b.WriteByte('1')
-		case slot, digits:
-			b.WriteByte('0')
-		}
-	}
-	return b.String()
-}
-
-// masked writes a pattern without the words and numbers where the mask has no 1.
-func (p *pattern) masked(mask string) string {
-	var b strings.Builder
-	b.WriteString(string(p.sort) + "\t" + p.in)
-	n := 0
-	for _, side := range [...][]piece{p.old, p.now} {
-		b.WriteByte('\t')
-		for _, e := range side {
-			switch e.kind {
-			case word, number, slot, digits:
-				if isWord := e.kind == word || e.kind == slot; isWord {
-					b.WriteByte(byte(slot))
-				} else {
-					b.WriteByte(byte(digits))
-				}
-				if n < len(mask) && mask[n] == '1' {
-					b.WriteString(e.text)
-				}
-				n++
-			default:
-				b.WriteByte(byte(e.kind))
-				b.WriteString(e.text)
-			}
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
 }

@@ -1,6 +1,6 @@
 // Package cause groups the differences of many cases by cause. An edit is one replacement in one case,
 // byte for byte. A signature is the pattern of an edit, such as "a cast before a call". A cause is a
-// set of signatures that a person decides on at once. A family is a set of similar, rare causes.
+// set of signatures that a person decides on at once. A family is a set of causes that are alike, or in nearly the same cases.
 // Input: both sides of each case. Output: Found, with the causes and their cases.
 //
 // Edits are exact: applied to the old output, they produce the new one (Replay).
@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"muster/regress"
+	"muster/regress/internal/cause/edit"
+	"muster/regress/internal/cause/pattern"
 	"muster/regress/internal/outcome"
 )
 
@@ -69,7 +71,7 @@ type Cause struct {
 	Sole      int      `json:"sole" line:"sole"`                         // cases that show nothing else
 	Example   string   `json:"example" line:"example,name"`              // the case that shows it best
 	Smallest  string   `json:"smallest" line:"smallest,name"`            // the case with the smallest source; cases that show nothing else come first
-	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, each with its cases, the most frequent first
+	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, if they differ, each with its number of places, the most frequent first
 	Patterns  []string `json:"patterns"`                                 // edits are compared with these, see Index
 	Folded    []string `json:"folded,omitempty" line:"folded"`           // of a bucket: names of the causes that were folded into it
 
@@ -79,11 +81,11 @@ type Cause struct {
 // Bucketed returns how many causes a bucket stands for, and 0 for a single cause.
 func (c *Cause) Bucketed() int { return max(c.FoldedCount, len(c.Folded)) }
 
-// A Span is a range of bytes.
-type Span struct{ From, To int }
-
-// A LiteralEdit replaces a range of an old content by a range of the new one.
-type LiteralEdit struct{ Old, Now Span }
+// Span and LiteralEdit are those of package edit, which finds them.
+type (
+	Span        = edit.Span
+	LiteralEdit = edit.LiteralEdit
+)
 
 // An Attributed edit is a literal edit with the index of its cause.
 type Attributed struct {
@@ -120,6 +122,25 @@ func (f *Found) Member(name string) (*Member, bool) {
 		return nil, false
 	}
 	return &f.Members[i], true
+}
+
+// Regroup puts causes into the families that people chose for their signatures, or into none if that is
+// empty. A family that loses all its causes but one is none any more.
+func (f *Found) Regroup(families map[string]string) {
+	left, members := map[string]bool{}, map[string]int{}
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		if family, moved := families[c.Signature]; moved && c.Bucketed() == 0 {
+			left[c.Family], left[family] = true, true
+			c.Family = family
+		}
+		members[c.Family]++
+	}
+	for i := range f.Causes {
+		if c := &f.Causes[i]; left[c.Family] && members[c.Family] == 1 && c.Bucketed() == 0 {
+			c.Family = ""
+		}
+	}
 }
 
 // encodedVersion is the version of the format that Encode writes.
@@ -208,23 +229,12 @@ func (c *encodedCause) isSound(i int) bool {
 		return false
 	}
 	for _, s := range c.Patterns {
-		p := parse(unescapeKey(strings.TrimPrefix(s, "=")))
-		if !p.hasSoundSlots() {
+		p := pattern.Parse(pattern.UnescapeKey(strings.TrimPrefix(s, "=")))
+		if !p.HasSoundSlots(2 * edit.ElementsMax) {
 			return false
 		}
 	}
 	return true
-}
-
-// hasSoundSlots reports whether each slot has a valid number, from 1 on.
-func (p *pattern) hasSoundSlots() bool {
-	return !p.has(func(e piece) bool {
-		if !e.isSlot() {
-			return false
-		}
-		n, err := strconv.Atoi(e.text)
-		return err != nil || n < 1 || n > 2*elementsMax || strconv.Itoa(n) != e.text
-	})
 }
 
 func (em *encodedMember) member(causes int) (Member, error) {
@@ -277,8 +287,8 @@ func readEdits(b []byte, causes int) (edits []Attributed, err error) {
 		if e.Cause >= causes {
 			return nil, errEdits
 		}
-		e.Old = Span{old + n[0], old + n[0] + n[1]}
-		e.Now = Span{now + n[2], now + n[2] + n[3]}
+		e.Old = edit.Span{From: old + n[0], To: old + n[0] + n[1]}
+		e.Now = edit.Span{From: now + n[2], To: now + n[2] + n[3]}
 		old, now = e.Old.To, e.Now.To
 		edits = append(edits, e)
 	}

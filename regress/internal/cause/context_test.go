@@ -64,7 +64,7 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"indents", "{\n  f(WORD);\n  g(a\n    + WORD);\n}\nx = a\n  + WORD;\n", "{\n    f(WORD);\n    g(a\n      + WORD);\n}\nx = a\n    + WORD;\n",
-			[]string{"indent +", "indent + before an operator"},
+			[]string{"indent +"},
 		},
 		{
 			"one change in many places", "f(WORD);\ng(1, WORD[2]);\n{\n    h(x, WORD(3));\n}\n", "f(WORD,);\ng(1, WORD[2],);\n{\n    h(x, WORD(3),);\n}\n",

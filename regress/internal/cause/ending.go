@@ -3,27 +3,30 @@ package cause
 import (
 	"bytes"
 	"cmp"
-	"muster/regress"
 	"regexp"
 	"strings"
+
+	"muster/regress"
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // endingPattern returns the pattern of a changed ending, or "". broken reports that the ending
 // explains all differences of the parts.
-func endingPattern(c Case) (pattern string, broken bool) {
+func endingPattern(c Case) (key string, broken bool) {
 	switch {
 	case c.Old == c.Now:
 		return "", false
 	case c.Now.Partial():
-		return sortEnds.key(c.Now.String()), true
+		return pattern.Ends.Key(c.Now.String()), true
 	case c.Now.Kind == regress.Signalled:
-		return sortEnds.key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowMessages)), true
+		return pattern.Ends.Key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowMessages)), true
 	case c.Old.Success():
-		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowMessages)), true
+		return pattern.Fails.Key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowMessages)), true
 	case c.Now.Success():
-		return sortPasses.key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldMessages)), true
+		return pattern.Passes.Key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldMessages)), true
 	}
-	return sortEnds.key(c.Old.String() + " → " + c.Now.String()), c.Old.Partial()
+	return pattern.Ends.Key(c.Old.String() + " → " + c.Now.String()), c.Old.Partial()
 }
 
 // messageSeparator separates the ending from the tool's message in a key.
@@ -45,7 +48,7 @@ func signalOf(e regress.Ending) string {
 
 // lastDiagnostic returns the last message of a tool that crashed.
 func lastDiagnostic(said []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(said[max(0, len(said)-messageMax):]), newline)
+	lines := bytes.Split(bytes.TrimSpace(said[max(0, len(said)-messageMax):]), []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if diagnostic.Match(lines[i]) {
 			if s := normal(lines[i]); s != "" {
@@ -68,7 +71,7 @@ var diagnostic = regexp.MustCompile(`(?i)\b(error|fatal|panic|assert|assertion|a
 func firstDiagnostic(said []byte) string {
 	first, firstWarning, inUsage := "", "", false
 	for line := range bytes.Lines(said[:min(len(said), messageMax)]) {
-		inUsage = usage.Match(line) || inUsage && (isSpace(line[0]) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(":")))
+		inUsage = usage.Match(line) || inUsage && (token.IsSpace(line[0]) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(":")))
 		line = bytes.TrimSpace(line)
 		if inUsage || len(line) == 0 || advice.Match(line) {
 			continue

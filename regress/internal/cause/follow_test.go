@@ -126,6 +126,39 @@ func TestRenumbered(t *testing.T) {
 	expectCauses(t, widened, `"8" → "16" before "a"`, `"32" → "64" before "c"`)
 }
 
+// A text that is filled to another width is one change, whatever stands beside the breaks, and also where a
+// paragraph has only one. A formatter that joins lines without need makes another.
+func TestFilledText(t *testing.T) {
+	words := strings.Fields("a compiler of the language, and not only of that (as some say), is in use for all of it; with or without a file, the rest is what was asked")
+	fill := func(r *rand.Rand, width int) (text string) {
+		for range 6 {
+			column := 0
+			for range 8 + r.IntN(60) {
+				w := words[r.IntN(len(words))]
+				switch {
+				case column == 0:
+				case column+1+len(w) > width:
+					text, column = text+"\n", 0
+				default:
+					text, column = text+" ", column+1
+				}
+				text, column = text+w, column+len(w)
+			}
+			text += "\n\n"
+		}
+		return text
+	}
+	var cases, joined []cause.Case
+	for i := range 30 {
+		name := fmt.Sprintf("c%02d", i)
+		seeded := func() *rand.Rand { return rand.New(rand.NewPCG(1, uint64(i))) }
+		cases = append(cases, changedCase(name, fill(seeded(), 72), fill(seeded(), 80)))
+		joined = append(joined, changedCase(name, fmt.Sprintf("if (v%d)\n  f();\nint x = 1;\n", i), fmt.Sprintf("if (v%d) f();\nint x = 1;\n", i)))
+	}
+	expectCauses(t, cases, "lines are wrapped elsewhere")
+	expectCauses(t, joined, "line break → space behind )")
+}
+
 // What all places of a change of a gap are beside is its context. A stronger neighbour that only
 // some of them have is none.
 func TestPlacedSpaces(t *testing.T) {

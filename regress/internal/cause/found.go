@@ -6,13 +6,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster/regress/internal/cause/edit"
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // A finder turns the cases of an Analysis into Found.
 type finder struct {
 	cases      []*caseRecord
 	list       []string
-	spaces     map[int32]spaces
+	spaces     map[int32]pattern.Spaces
 	patterns   []usedPattern // by key
 	at         []int         // for each word its index in patterns, -1 for other words
 	literal    int           // a word in this many cases stays literal
@@ -32,7 +36,7 @@ type wordCount struct{ last, cases int }
 
 // usedPattern is a pattern that occurs.
 type usedPattern struct {
-	pattern
+	pattern.Pattern
 	key         string
 	cases, uses int
 	shape       int
@@ -42,7 +46,7 @@ type usedPattern struct {
 // Causes returns the result. Call Add no more after it.
 func (a *Analysis) Causes() *Found {
 	slices.SortFunc(a.cases, func(x, y *caseRecord) int { return strings.Compare(x.name, y.name) })
-	f := &finder{cases: a.cases, list: a.words.list, spaces: a.words.spaces, shapeOf: map[string]int{}, words: map[string]wordCount{}}
+	f := &finder{cases: a.cases, list: a.words.List, spaces: a.words.Spaces, shapeOf: map[string]int{}, words: map[string]wordCount{}}
 	f.literal = max(literalMin, len(f.cases)/literalPart)
 	f.indexPatterns()
 	f.countPatterns()
@@ -69,11 +73,11 @@ func (f *finder) indexPatterns() {
 	for i, k := range keys {
 		f.at[k] = i
 		f.patterns[i] = usedPattern{key: f.list[k]}
-		if f.skipsEdits && kindOf(sortOf(f.list[k])) == Edit {
-			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
+		if f.skipsEdits && kindOf(pattern.SortOf(f.list[k])) == Edit {
+			f.patterns[i].Pattern = pattern.Pattern{Sort: pattern.Space, Rest: "anything"}
 		} else {
-			f.patterns[i].pattern = parse(f.list[k])
-			f.patterns[i].spaces = f.spaces[k]
+			f.patterns[i].Pattern = pattern.Parse(f.list[k])
+			f.patterns[i].Spaces = f.spaces[k]
 		}
 	}
 }
@@ -89,8 +93,8 @@ func (f *finder) each(visit func(c int, p int32)) {
 			visit(i, k)
 		}
 		for _, p := range s.parts {
-			for j := range p.places {
-				visit(i, p.places[j].pattern)
+			for j := range p.Places {
+				visit(i, p.Places[j].Pattern)
 			}
 		}
 	}
@@ -107,10 +111,10 @@ func (f *finder) countPatterns() {
 		}
 		last[f.at[k]] = c + 1
 		p.cases++
-		for _, side := range [...][]piece{p.old, p.now} {
+		for _, side := range [...][]pattern.Piece{p.Old, p.Now} {
 			for _, e := range side {
-				if e.kind == word && f.words[e.text].last != c+1 {
-					f.words[e.text] = wordCount{c + 1, f.words[e.text].cases + 1}
+				if e.Kind == token.Word && f.words[e.Text].last != c+1 {
+					f.words[e.Text] = wordCount{c + 1, f.words[e.Text].cases + 1}
 				}
 			}
 		}
@@ -124,7 +128,7 @@ func (f *finder) result() *Found {
 		g := &f.groups[i]
 		out.Rewritten = out.Rewritten || g.kind == Rewritten
 		out.Causes[i] = Cause{
-			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
+			ID: "G" + strconv.Itoa(i+1), Signature: pattern.DigestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
 			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Joined: g.joined, Folded: g.folded, FoldedCount: g.foldedCount,
 		}
 	}
@@ -143,13 +147,13 @@ func (f *finder) member(s *caseRecord) Member {
 	}
 	for _, p := range s.parts {
 		part := PartEdits{Key: p.key}
-		if !p.tooMany {
-			part.Edits = make([]Attributed, 0, len(p.places))
+		if !p.TooMany {
+			part.Edits = make([]Attributed, 0, len(p.Places))
 		}
-		for i := range p.places {
-			q := &p.places[i]
-			f.patterns[f.at[q.pattern]].each(func(s int) { m.Causes = append(m.Causes, f.groupOf[s]) })
-			if !p.tooMany {
+		for i := range p.Places {
+			q := &p.Places[i]
+			f.patterns[f.at[q.Pattern]].each(func(s int) { m.Causes = append(m.Causes, f.groupOf[s]) })
+			if !p.TooMany {
 				part.Edits = f.attribute(part.Edits, &p, q)
 			}
 		}
@@ -161,32 +165,32 @@ func (f *finder) member(s *caseRecord) Member {
 }
 
 // attribute appends the edit of a place, or the edits that it consists of.
-func (f *finder) attribute(edits []Attributed, p *partRecord, at *place) []Attributed {
-	u := &f.patterns[f.at[at.pattern]]
+func (f *finder) attribute(edits []Attributed, p *partRecord, at *edit.Place) []Attributed {
+	u := &f.patterns[f.at[at.Pattern]]
 	if len(u.tiles) == 0 {
 		return append(edits, Attributed{at.LiteralEdit, f.groupOf[u.shape]})
 	}
 	old, now := at.Old.From, at.Now.From
 	for _, t := range u.tiles {
 		x, y := at.Old.To, at.Now.To
-		if t.old < len(u.old) {
+		if t.old < len(u.Old) {
 			x = startOf(p, at, t.old, 0, at.Old.From)
 		}
-		if t.now < len(u.now) {
-			y = startOf(p, at, t.now, max(0, len(u.old)-1), at.Now.From)
+		if t.now < len(u.Now) {
+			y = startOf(p, at, t.now, max(0, len(u.Old)-1), at.Now.From)
 		}
-		edits = append(edits, Attributed{LiteralEdit{Span{old, x}, Span{now, y}}, f.groupOf[t.shape]})
+		edits = append(edits, Attributed{edit.LiteralEdit{Old: edit.Span{From: old, To: x}, Now: edit.Span{From: now, To: y}}, f.groupOf[t.shape]})
 		old, now = x, y
 	}
 	return edits
 }
 
 // startOf returns where an element begins.
-func startOf(p *partRecord, at *place, element, first, from int) int {
+func startOf(p *partRecord, at *edit.Place, element, first, from int) int {
 	if element == 0 {
 		return from
 	}
-	return max(from, int(p.cuts[int(at.cut)+first+element-1]))
+	return max(from, int(p.Cuts[int(at.Cut)+first+element-1]))
 }
 
 // chooseExamples chooses the example and the smallest case of each cause. Each round covers a cause, and
@@ -195,8 +199,8 @@ func (f *finder) chooseExamples(out *Found) {
 	lines := make([]int, len(f.cases))
 	for i, s := range f.cases {
 		for _, p := range s.parts {
-			for j := range p.places {
-				lines[i] += int(p.places[j].lines)
+			for j := range p.Places {
+				lines[i] += int(p.Places[j].Lines)
 			}
 		}
 	}

@@ -2,8 +2,12 @@ package cause
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+
+	"muster/regress/internal/cause/edit"
+	"muster/regress/internal/cause/pattern"
 )
 
 // A group is a cause under construction.
@@ -16,7 +20,7 @@ type group struct {
 	cases, uses  int
 	lines        int
 	patterns     []string
-	joined       []string // names of the changes that it stands for, if they differ in more than words
+	joined       []string // names of the changes that it stands for
 	folded       []string // names of the causes folded into it
 	foldedCount  int      // the number of those causes; 0 for a single cause
 }
@@ -39,7 +43,9 @@ func (f *finder) makeGroups() {
 	f.foldEdits()
 	f.foldExcess()
 	f.sortGroups()
+	groupByCases(f)
 	f.collectPatterns()
+	listContents(f)
 }
 
 // makeGroup makes one group of those shapes of a set that occur.
@@ -53,12 +59,12 @@ func (f *finder) makeGroup(set, uses []int) {
 		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(uses[y], uses[x]), cmp.Compare(a.text, b.text))
 	})
 	first := &f.shapes[set[0]]
-	g := group{shapes: set, text: first.text, name: nameOf(&first.pattern), kind: kindOf(first.sort)}
+	g := group{shapes: set, text: first.text, name: pattern.NameOf(&first.Pattern), kind: kindOf(first.Sort)}
 	if f.rewritten && g.kind == Edit {
 		g.kind, g.text, g.name = Rewritten, "rewritten", "rewritten: more than half of what the cases give"
 	} else {
 		for _, s := range set[1:min(len(set), 3)] {
-			g.name += ", " + nameOf(&f.shapes[s].pattern)
+			g.name += ", " + pattern.NameOf(&f.shapes[s].Pattern)
 		}
 		if len(set) > 3 {
 			g.name += ", …"
@@ -70,17 +76,17 @@ func (f *finder) makeGroup(set, uses []int) {
 	f.groups = append(f.groups, g)
 }
 
-func kindOf(s sort) Kind {
+func kindOf(s pattern.Sort) Kind {
 	switch s {
-	case sortFails:
+	case pattern.Fails:
 		return Failing
-	case sortPasses:
+	case pattern.Passes:
 		return Passing
-	case sortEnds:
+	case pattern.Ends:
 		return Ended
-	case sortFile:
+	case pattern.File:
 		return File
-	case sortBinary:
+	case pattern.Binary:
 		return Binary
 	}
 	return Edit
@@ -95,7 +101,7 @@ const (
 func (f *finder) isRewritten() bool {
 	n := 0
 	for i := range f.shapes {
-		if f.shapes[i].cases > 0 && kindOf(f.shapes[i].sort) == Edit {
+		if f.shapes[i].cases > 0 && kindOf(f.shapes[i].Sort) == Edit {
 			n++
 		}
 	}
@@ -115,7 +121,7 @@ func (f *finder) mostChanged() bool {
 func (f *finder) joinEdits() (sets [][]int) {
 	var edits []int
 	for i := range f.shapes {
-		if kindOf(f.shapes[i].sort) == Edit {
+		if kindOf(f.shapes[i].Sort) == Edit {
 			edits = append(edits, i)
 		} else {
 			sets = append(sets, []int{i})
@@ -148,9 +154,9 @@ func (f *finder) tally() {
 			see(f.groupOf[f.patterns[f.at[k]].shape], c, 0, 0, 0)
 		}
 		for n, p := range s.parts {
-			for i := range p.places {
-				q := &p.places[i]
-				f.patterns[f.at[q.pattern]].each(func(sh int) { see(f.groupOf[sh], c, n+1, q.line, q.lines) })
+			for i := range p.Places {
+				q := &p.Places[i]
+				f.patterns[f.at[q.Pattern]].each(func(sh int) { see(f.groupOf[sh], c, n+1, q.Line, q.Lines) })
 			}
 		}
 	}
@@ -164,7 +170,7 @@ func (f *finder) sortGroups() {
 	}
 	slices.SortFunc(order, func(x, y int) int {
 		a, b := &f.groups[x], &f.groups[y]
-		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(b.lines, a.lines), cmp.Compare(digestOf(a.text), digestOf(b.text)))
+		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(b.lines, a.lines), cmp.Compare(pattern.DigestOf(a.text), pattern.DigestOf(b.text)))
 	})
 	f.permute(order)
 }
@@ -193,16 +199,16 @@ func (f *finder) collectPatterns() {
 		}
 		for _, s := range g.shapes {
 			t := &f.shapes[s]
-			if t.isOpen() && t.hasWord() && t.sort != sortMove {
-				g.patterns = append(g.patterns, escapeKey(t.text))
+			if t.IsOpen() && t.HasWord() && t.Sort != pattern.Move {
+				g.patterns = append(g.patterns, pattern.EscapeKey(t.text))
 				continue
 			}
-			if t.sort == sortSpace {
-				g.patterns = append(g.patterns, exactKey(t.text))
+			if t.Sort == pattern.Space {
+				g.patterns = append(g.patterns, pattern.ExactKey(t.text))
 			}
 			for _, m := range t.members {
 				if f.patterns[m].tiles == nil {
-					g.patterns = append(g.patterns, exactKey(f.patterns[m].key))
+					g.patterns = append(g.patterns, pattern.ExactKey(f.patterns[m].key))
 				}
 			}
 		}
@@ -211,7 +217,7 @@ func (f *finder) collectPatterns() {
 		for _, t := range f.patterns[i].tiles {
 			g := &f.groups[f.groupOf[t.shape]]
 			if g.kind != Rewritten {
-				g.patterns = append(g.patterns, exactKey(f.patterns[i].key))
+				g.patterns = append(g.patterns, pattern.ExactKey(f.patterns[i].key))
 			}
 		}
 	}
@@ -229,9 +235,8 @@ const (
 	apartMin   = 8    // cases in which shapes with the same neighbours everywhere must be near each other
 )
 
-// bundleShapes returns sets of shapes that are one cause: they always occur close to each other. A set may be
-// empty.
-// Occurring in the same cases is no evidence, because unrelated changes can be in all cases.
+// bundleShapes returns sets of shapes that are one cause: they always occur close to each other. Occurring
+// in the same cases is no evidence, because unrelated changes can be in all cases. A set may be empty.
 func (f *finder) bundleShapes(uses []int) [][]int {
 	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
 	for i := range b.root {
@@ -272,14 +277,14 @@ type spot struct{ shape, token int }
 func (b *bundles) spots(list []spot, p *partRecord) []spot {
 	list = list[:0]
 	token := 0
-	for i := range p.places {
-		q := &p.places[i]
-		if q.gap == far {
+	for i := range p.Places {
+		q := &p.Places[i]
+		if q.Gap == edit.Far {
 			token += 1 << 16
 		} else {
-			token += int(q.gap)
+			token += int(q.Gap)
 		}
-		b.patterns[b.at[q.pattern]].each(func(s int) {
+		b.patterns[b.at[q.Pattern]].each(func(s int) {
 			if b.isFit(s) {
 				list = append(list, spot{s, token})
 			}
@@ -290,7 +295,7 @@ func (b *bundles) spots(list []spot, p *partRecord) []spot {
 
 // isFit reports whether a shape occurs often enough to judge it, and is not whitespace.
 func (b *bundles) isFit(s int) bool {
-	return b.shapes[s].cases >= literalMin && b.shapes[s].sort.isOfTokens()
+	return b.shapes[s].cases >= literalMin && b.shapes[s].Sort.IsOfTokens()
 }
 
 type pair struct{ a, b int }
@@ -329,7 +334,7 @@ func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
 	var have [crowd + 1]int
 	n := 0
 	look := func(i int) bool {
-		if s := list[i]; abs(s.token-list[k].token) > nearTokens {
+		if s := list[i]; max(s.token-list[k].token, list[k].token-s.token) > nearTokens {
 			return false
 		} else if s.shape != list[k].shape && !slices.Contains(have[:n], s.shape) && n < len(have) {
 			have[n] = s.shape
@@ -352,5 +357,49 @@ func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
 		count := seen[p]
 		count[side]++
 		seen[p] = count
+	}
+}
+
+// listContents gives the groups the names of the edits that they stand for, if those differ. Of many it
+// keeps the most frequent and the rarest ones: the odd one out must be seen.
+func listContents(f *finder) {
+	for i := range f.groups {
+		g := &f.groups[i]
+		if g.kind != Edit || g.foldedCount > 0 {
+			continue
+		}
+		var all []*usedPattern
+		for _, s := range g.shapes {
+			for _, m := range f.shapes[s].members {
+				if p := &f.patterns[m]; p.uses > 0 && p.tiles == nil {
+					all = append(all, p)
+				}
+			}
+		}
+		slices.SortFunc(all, func(x, y *usedPattern) int { return cmp.Or(cmp.Compare(y.uses, x.uses), cmp.Compare(x.key, y.key)) })
+		between := max(0, len(all)-foldedName)
+		uses := map[string]int{}
+		var names []string
+		list := func(part []*usedPattern) {
+			for _, p := range part {
+				n := pattern.Describe(&p.Pattern)
+				if uses[n] == 0 {
+					names = append(names, n)
+				}
+				uses[n] += p.uses
+			}
+		}
+		list(all[:(len(all)-between)/2])
+		list(all[(len(all)+between)/2:])
+		if len(names) < 2 {
+			continue
+		}
+		slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(uses[y], uses[x]) })
+		for k, n := range names {
+			if between > 0 && k == len(names)/2 {
+				g.joined = append(g.joined, fmt.Sprintf("… %d more", between))
+			}
+			g.joined = append(g.joined, fmt.Sprintf("%s (%d)", n, uses[n]))
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +87,7 @@ func compareMixed(kind *emitterKind, seed uint64, cases, changes int) (same, all
 	in := map[int]map[mark]bool{}
 	for i, of := range linesByCause(found, text) {
 		best := -1
-		for c := range alone {
+		for _, c := range slices.Sorted(maps.Keys(alone)) { // a tie goes to the first
 			if n := votes[i][c]; n > 0 && (best < 0 || n > votes[i][best]) {
 				best = c
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"muster/regress/internal/cause/pattern"
 )
 
 // resolve takes patterns apart that are several adjacent edits, and gives each other pattern its
@@ -19,16 +21,14 @@ func (f *finder) resolve() {
 	if len(order) == 0 {
 		return
 	}
-	a, halves, most := newAtoms(), f.halves(order), f.shapes[order[0]].cases
+	a, most := newAtoms(), f.shapes[order[0]].cases
 	for _, i := range order {
-		a.addAll(f.shapes[i].pattern, i)
+		a.addAll(f.shapes[i].Pattern, i)
 	}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if s, ok := halves.find(&p.pattern); ok && f.shapes[s].cases >= max(1, f.shapes[p.shape].cases) {
-			p.tiles = []tile{{s, len(p.old), len(p.now)}}
-		} else if enough := f.casesMin(p); p.isEdit() && !isOnePair(&p.pattern) && most >= enough {
-			p.tiles, _ = a.parse(&p.pattern, atomsMax, func(s int) bool { return s != p.shape && f.shapes[s].cases >= enough })
+		if p.IsEdit() && !isOnePair(&p.Pattern) && most >= f.shapes[p.shape].cases {
+			p.tiles, _ = a.parse(&p.Pattern, atomsMax, func(s int) bool { return f.isAtomOf(s, p) })
 		}
 	}
 	f.resolveAgain(&a)
@@ -48,16 +48,22 @@ func (f *finder) resolveAgain(a *atoms) {
 		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return !whole[t.shape] }) {
 			continue
 		}
-		enough := f.casesMin(p)
-		usable := func(s int) bool { return s != p.shape && whole[s] && f.shapes[s].cases >= enough }
-		if tiles, ok := a.parse(&p.pattern, atomsAlone, usable); ok {
+		usable := func(s int) bool { return whole[s] && f.isAtomOf(s, p) }
+		if tiles, ok := a.parse(&p.Pattern, atomsAlone, usable); ok {
 			p.tiles = tiles
 		}
 	}
 }
 
-// casesMin is the number of cases that an atom of a pattern must have.
-func (f *finder) casesMin(p *usedPattern) int { return 2 * max(1, f.shapes[p.shape].cases) }
+// isAtomOf reports whether a pattern may consist of a shape and others: twice as many cases must have the
+// shape, or as many if it replaces one element by one.
+func (f *finder) isAtomOf(shape int, p *usedPattern) bool {
+	least := max(1, f.shapes[p.shape].cases)
+	if !isOnePair(&f.shapes[shape].Pattern) {
+		least *= 2
+	}
+	return shape != p.shape && f.shapes[shape].cases >= least
+}
 
 // frequentShapes returns the shapes that may be atoms, the most frequent first.
 func (f *finder) frequentShapes() (order []int) {
@@ -72,66 +78,8 @@ func (f *finder) frequentShapes() (order []int) {
 	return order
 }
 
-// A half is one of the brackets around something, as an edit that adds or removes it.
-type half struct{ adds, removes, in string }
-
-// halves indexes shapes of brackets around something by their halves. The values are positions in
-// order.
-type halves struct {
-	order []int
-	at    map[half]int
-}
-
-// anywhere is the context of a half whose place does not matter.
-const anywhere = "\t"
-
-func (f *finder) halves(order []int) halves {
-	h := halves{order, map[half]int{}}
-	for n, i := range order {
-		w := &f.shapes[i]
-		if w.sort != sortWrap && w.sort != sortUnwrap {
-			continue
-		}
-		for _, side := range [...][]piece{w.old, w.now} {
-			for _, in := range [...]string{w.in, anywhere} {
-				k := half{adds: sideText(side), in: in}
-				if w.sort == sortUnwrap {
-					k.adds, k.removes = "", k.adds
-				}
-				if _, known := h.at[k]; !known {
-					h.at[k] = n
-				}
-			}
-		}
-	}
-	return h
-}
-
-// find returns the most frequent shape that has an edit as one half. The other half is outside the
-// edit's hunk.
-func (h *halves) find(p *pattern) (shape int, ok bool) {
-	if !p.isEdit() || len(p.old) > 0 && len(p.now) > 0 {
-		return 0, false
-	}
-	k := half{sideText(p.now), sideText(p.old), p.in}
-	contexts := [...]string{p.in, ""}
-	if p.in == "" {
-		contexts[1] = anywhere
-	}
-	first := len(h.order)
-	for _, k.in = range contexts {
-		if n, known := h.at[k]; known {
-			first = min(first, n)
-		}
-	}
-	if first == len(h.order) {
-		return 0, false
-	}
-	return h.order[first], true
-}
-
 // isOnePair reports whether a pattern replaces one element by one. That is never two edits.
-func isOnePair(p *pattern) bool { return len(p.old) == 1 && len(p.now) == 1 }
+func isOnePair(p *pattern.Pattern) bool { return len(p.Old) == 1 && len(p.Now) == 1 }
 
 // countShapes counts the cases of each shape.
 func (f *finder) countShapes() {
@@ -182,10 +130,10 @@ func NewIndex(causes []Cause) *Index {
 			case s != "" && (s[0] == '=' || s[0] == '#'):
 				x.exact[s] = append(x.exact[s], i)
 				if s[0] == '=' {
-					x.atoms.addAll(parse(unescapeKey(s[1:])), i)
+					x.atoms.addAll(pattern.Parse(pattern.UnescapeKey(s[1:])), i)
 				}
 			default:
-				p := parse(unescapeKey(s))
+				p := pattern.Parse(pattern.UnescapeKey(s))
 				x.open.add(p, i)
 				x.atoms.addAll(p, i)
 			}
@@ -198,14 +146,14 @@ func NewIndex(causes []Cause) *Index {
 func (x *Index) causesOf(key string, a *atoms) (found []int) {
 	// A pattern that occurred has its own causes, even if an open pattern would match it too. A
 	// word that stands out is literal, while similar patterns have a slot there.
-	if found = slices.Clone(x.exact[exactKey(key)]); len(found) > 0 {
+	if found = slices.Clone(x.exact[pattern.ExactKey(key)]); len(found) > 0 {
 		return found
 	}
-	p := parse(key)
-	if p.sort == sortSpace {
-		in, other, _ := strings.Cut(p.in, otherNeighbour)
-		for _, p.in = range []string{in, other} {
-			if found = slices.Clone(x.exact[exactKey(p.key())]); len(found) > 0 {
+	p := pattern.Parse(key)
+	if p.Sort == pattern.Space {
+		in, other, _ := strings.Cut(p.In, pattern.OtherNeighbour)
+		for _, p.In = range []string{in, other} {
+			if found = slices.Clone(x.exact[pattern.ExactKey(p.Key())]); len(found) > 0 {
 				return found
 			}
 		}
@@ -236,8 +184,8 @@ func (x *Index) Explain(c Case) (shown []int, all bool) {
 	s, w := New().compareCase(c)
 	patterns := slices.Clone(s.keys)
 	for _, p := range s.parts {
-		for _, q := range p.places {
-			patterns = append(patterns, q.pattern)
+		for _, q := range p.Places {
+			patterns = append(patterns, q.Pattern)
 			if x.rest >= 0 {
 				shown = append(shown, x.rest)
 			}
@@ -245,7 +193,7 @@ func (x *Index) Explain(c Case) (shown []int, all bool) {
 	}
 	slices.Sort(patterns)
 	for _, p := range slices.Compact(patterns) {
-		of := x.causesOf(w.list[p], &a)
+		of := x.causesOf(w.List[p], &a)
 		shown = append(shown, of...)
 		all = all && (len(of) > 0 || x.rest >= 0)
 	}

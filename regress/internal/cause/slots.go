@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
+	"muster/regress/internal/plaintext"
 )
 
 const (
@@ -16,7 +20,7 @@ const (
 
 // A shape is a pattern with slots, and the patterns that it stands for.
 type shape struct {
-	pattern
+	pattern.Pattern
 	text    string
 	members []int // indexes of patterns
 	cases   int
@@ -25,7 +29,7 @@ type shape struct {
 // filledPattern is a pattern with the contents of its slots.
 type filledPattern struct {
 	pattern int
-	slots   []piece
+	slots   []pattern.Piece
 }
 
 // generalize makes shapes of patterns. Patterns that differ only in words and long numbers share a
@@ -35,18 +39,20 @@ func (f *finder) generalize() {
 	groups := map[string][]filledPattern{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if !p.sort.isOfTokens() {
-			f.addShape(p.pattern, []int{i})
+		if !p.Sort.IsOfTokens() {
+			f.addShape(p.Pattern, []int{i})
 			continue
 		}
-		t, slots := f.abstract(&p.pattern, func(e piece) bool { return e.kind == word || e.kind == number && len(e.text) > shortNumber })
-		key := t.key()
+		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool {
+			return e.Kind == token.Word || e.Kind == token.Number && len(e.Text) > shortNumber
+		})
+		key := t.Key()
 		groups[key] = append(groups[key], filledPattern{i, slots})
 	}
 	var left []filledPattern
 	for _, key := range sortedKeys(groups) {
-		for _, part := range f.splitOutstanding(parse(key), groups[key]) {
-			left = append(left, f.splitGroup(part.pattern, part.filled)...)
+		for _, part := range f.splitOutstanding(pattern.Parse(key), groups[key]) {
+			left = append(left, f.splitGroup(part.Pattern, part.filled)...)
 		}
 	}
 	f.generalizeNumbers(f.generalizeMiddles(left))
@@ -66,9 +72,9 @@ func placeSpaces(patterns []usedPattern) {
 	both := map[[2]context]int{}
 	each := func(visit func(p *usedPattern, in, other context)) {
 		for i := range patterns {
-			if p := &patterns[i]; p.sort == sortSpace {
-				in, other, _ := strings.Cut(p.in, otherNeighbour)
-				visit(p, context{p.rest, in}, context{p.rest, other})
+			if p := &patterns[i]; p.Sort == pattern.Space {
+				in, other, _ := strings.Cut(p.In, pattern.OtherNeighbour)
+				visit(p, context{p.Rest, in}, context{p.Rest, other})
 			}
 		}
 	}
@@ -79,18 +85,18 @@ func placeSpaces(patterns []usedPattern) {
 		both[[2]context{in, other}] += p.uses
 	})
 	each(func(p *usedPattern, in, other context) {
-		p.in = in.in
-		isGuess := in.in == inComment || in.in == inString
+		p.In = in.in
+		isGuess := in.in == pattern.InComment || in.in == pattern.InString
 		shared := float64(both[[2]context{in, other}]) >= explained*float64(first[in])
 		if other.in != "" && all[other] > all[in] && (isGuess || shared) {
-			p.in = other.in
+			p.In = other.in
 		}
 	})
 }
 
 // A patternPart is some patterns of a group, and what they have in common.
 type patternPart struct {
-	pattern
+	pattern.Pattern
 	filled []filledPattern
 }
 
@@ -102,62 +108,46 @@ const (
 // splitOutstanding keeps words literal that stand out in their group because they occur in many
 // cases. If the pattern is recognisable without them, they must also occur in a large part of the
 // group.
-func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []patternPart) {
-	firm := t.sort != sortEdit || t.countSigns() >= firmMin
-	cases, by := 0, map[piece]int{}
+func (f *finder) splitOutstanding(t pattern.Pattern, group []filledPattern) (parts []patternPart) {
+	firm := t.Sort != pattern.Edit || t.CountSigns() >= firmMin
+	cases, by := 0, map[pattern.Piece]int{}
 	for _, g := range group {
 		n := f.patterns[g.pattern].cases
 		cases += n
 		for i, e := range g.slots {
-			by[piece{kind(i), e.text}] += n
+			by[pattern.Piece{Kind: token.Kind(i), Text: e.Text}] += n
 		}
 	}
 	isOutstanding := func(i int, text string) bool {
-		return f.words[text].cases >= f.literal && (!firm || by[piece{kind(i), text}]*standsOut >= cases)
+		return f.words[text].cases >= f.literal && (!firm || by[pattern.Piece{Kind: token.Kind(i), Text: text}]*standsOut >= cases)
 	}
 	// If many stand out, and none of them far, none does: these are registers, or tags, or types.
 	crowds := make([]int, len(group[0].slots))
 	for at, n := range by {
-		switch i := int(at.kind); {
+		switch i := int(at.Kind); {
 		case 2*n > cases:
 			crowds[i] -= len(by)
-		case isOutstanding(i, at.text):
+		case isOutstanding(i, at.Text):
 			crowds[i]++
 		}
 	}
 	again := map[string]int{}
 	for _, g := range group {
-		varies := map[piece]bool{}
+		varies := map[pattern.Piece]bool{}
 		for i, e := range g.slots {
-			varies[e] = e.kind != word || !isOutstanding(i, e.text) || crowds[i] >= fillersMin && !t.isBare()
+			varies[e] = e.Kind != token.Word || !isOutstanding(i, e.Text) || crowds[i] >= fillersMin && !t.IsBare()
 		}
-		q, slots := f.abstract(&f.patterns[g.pattern].pattern, func(e piece) bool { return varies[e] })
-		key := q.key()
+		q, slots := f.abstract(&f.patterns[g.pattern].Pattern, func(e pattern.Piece) bool { return varies[e] })
+		key := q.Key()
 		n, known := again[key]
 		if !known {
 			n = len(parts)
 			again[key] = n
-			parts = append(parts, patternPart{pattern: q})
+			parts = append(parts, patternPart{Pattern: q})
 		}
 		parts[n].filled = append(parts[n].filled, filledPattern{g.pattern, slots})
 	}
 	return parts
-}
-
-// isBare reports whether a pattern consists of slots alone.
-func (p *pattern) isBare() bool {
-	isSlot := func(e piece) bool { return e.kind == slot || e.kind == digits }
-	return !slices.ContainsFunc(p.old, func(e piece) bool { return !isSlot(e) }) && !slices.ContainsFunc(p.now, func(e piece) bool { return !isSlot(e) })
-}
-
-// countSigns counts the signs other than comma and dot.
-func (p *pattern) countSigns() (n int) {
-	for _, e := range slices.Concat(p.old, p.now) {
-		if e.kind == sign && e.text != "," && e.text != "." {
-			n++
-		}
-	}
-	return n
 }
 
 // generalizeMiddles makes one shape of replacements of words in which the same letters change.
@@ -165,19 +155,19 @@ func (f *finder) generalizeMiddles(all []filledPattern) (left []filledPattern) {
 	groups := map[string][]filledPattern{}
 	for _, l := range all {
 		p := &f.patterns[l.pattern]
-		t, ok := middle(&p.pattern)
+		t, ok := middle(&p.Pattern)
 		if !ok {
 			left = append(left, l)
 			continue
 		}
-		groups[t.key()] = append(groups[t.key()], l)
+		groups[t.Key()] = append(groups[t.Key()], l)
 	}
 	for _, key := range sortedKeys(groups) {
 		if group := groups[key]; len(group) < fillersMin {
 			left = append(left, group...)
 		} else {
 			for _, l := range group {
-				f.addShape(parse(key), []int{l.pattern})
+				f.addShape(pattern.Parse(key), []int{l.pattern})
 			}
 		}
 	}
@@ -185,17 +175,17 @@ func (f *finder) generalizeMiddles(all []filledPattern) (left []filledPattern) {
 }
 
 // middle removes what two words share at their ends, if that is at least four characters.
-func middle(p *pattern) (t pattern, ok bool) {
-	if p.sort != sortEdit || len(p.old) != 1 || len(p.now) != 1 || p.old[0].kind != word || p.now[0].kind != word {
+func middle(p *pattern.Pattern) (t pattern.Pattern, ok bool) {
+	if p.Sort != pattern.Edit || len(p.Old) != 1 || len(p.Now) != 1 || p.Old[0].Kind != token.Word || p.Now[0].Kind != token.Word {
 		return t, false
 	}
-	a, b := p.old[0].text, p.now[0].text
-	from := commonPrefix([]byte(a), []byte(b))
-	to := commonSuffix([]byte(a[from:]), []byte(b[from:]))
+	a, b := p.Old[0].Text, p.Now[0].Text
+	from := plaintext.CommonPrefix([]byte(a), []byte(b))
+	to := plaintext.CommonSuffix([]byte(a[from:]), []byte(b[from:]))
 	if from+to < 4 {
 		return t, false
 	}
-	return pattern{sort: sortEdit, old: []piece{{inner, a[from : len(a)-to]}}, now: []piece{{inner, b[from : len(b)-to]}}}, true
+	return pattern.Pattern{Sort: pattern.Edit, Old: []pattern.Piece{{Kind: token.Inner, Text: a[from : len(a)-to]}}, Now: []pattern.Piece{{Kind: token.Inner, Text: b[from : len(b)-to]}}}, true
 }
 
 // generalizeNumbers treats the short numbers of the remaining patterns as generalize treats words.
@@ -204,22 +194,22 @@ func (f *finder) generalizeNumbers(left []filledPattern) {
 	for _, l := range left {
 		p := &f.patterns[l.pattern]
 		// A frequent pattern that replaces one number by another may be a wrong constant.
-		stays := len(p.old) <= 1 && len(p.now) <= 1 && p.cases >= f.literal
-		t, slots := f.abstract(&p.pattern, func(e piece) bool { return e.kind == number && !stays })
-		groups[t.key()] = append(groups[t.key()], filledPattern{l.pattern, slots})
+		stays := len(p.Old) <= 1 && len(p.Now) <= 1 && p.cases >= f.literal
+		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool { return e.Kind == token.Number && !stays })
+		groups[t.Key()] = append(groups[t.Key()], filledPattern{l.pattern, slots})
 	}
 	for _, key := range sortedKeys(groups) {
-		for _, l := range f.splitGroup(parse(key), groups[key]) {
-			f.addShape(f.patterns[l.pattern].pattern, []int{l.pattern})
+		for _, l := range f.splitGroup(pattern.Parse(key), groups[key]) {
+			f.addShape(f.patterns[l.pattern].Pattern, []int{l.pattern})
 		}
 	}
 }
 
 // abstract puts slots into a pattern where the elements may differ.
-func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots []piece) {
-	t.sort, t.in = p.sort, p.in
-	put := func(side []piece) []piece {
-		out := make([]piece, len(side))
+func (f *finder) abstract(p *pattern.Pattern, free func(pattern.Piece) bool) (t pattern.Pattern, slots []pattern.Piece) {
+	t.Sort, t.In = p.Sort, p.In
+	put := func(side []pattern.Piece) []pattern.Piece {
+		out := make([]pattern.Piece, len(side))
 		for i, e := range side {
 			out[i] = e
 			if !free(e) {
@@ -230,21 +220,21 @@ func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots [
 				n = len(slots)
 				slots = append(slots, e)
 			}
-			k := slot
-			if e.kind == number {
-				k = digits
+			k := token.Slot
+			if e.Kind == token.Number {
+				k = token.Digits
 			}
-			out[i] = piece{k, strconv.Itoa(n + 1)}
+			out[i] = pattern.Piece{Kind: k, Text: strconv.Itoa(n + 1)}
 		}
 		return out
 	}
-	t.old, t.now = put(p.old), put(p.now)
+	t.Old, t.Now = put(p.Old), put(p.Now)
 	return t, slots
 }
 
 // splitGroup makes shapes of a group whose slots all have enough fillers. A slot with too few
 // becomes literal. It returns the patterns that end up alone.
-func (f *finder) splitGroup(t pattern, group []filledPattern) (left []filledPattern) {
+func (f *finder) splitGroup(t pattern.Pattern, group []filledPattern) (left []filledPattern) {
 	poor := f.poorSlots(t, group)
 	if len(poor) == 0 {
 		if len(group[0].slots) == 0 {
@@ -261,20 +251,20 @@ func (f *finder) splitGroup(t pattern, group []filledPattern) (left []filledPatt
 	for _, g := range group {
 		var key strings.Builder
 		for _, n := range poor {
-			key.WriteString(g.slots[n].text)
+			key.WriteString(g.slots[n].Text)
 			key.WriteByte(' ')
 		}
 		parts[key.String()] = append(parts[key.String()], g)
 	}
 	for _, key := range sortedKeys(parts) {
 		part := parts[key]
-		kept := map[piece]bool{}
+		kept := map[pattern.Piece]bool{}
 		for _, n := range poor {
 			kept[part[0].slots[n]] = true
 		}
-		var again pattern
+		var again pattern.Pattern
 		for i, g := range part {
-			again, part[i].slots = f.abstract(&f.patterns[g.pattern].pattern, func(e piece) bool {
+			again, part[i].slots = f.abstract(&f.patterns[g.pattern].Pattern, func(e pattern.Piece) bool {
 				return !kept[e] && slices.Contains(g.slots, e)
 			})
 		}
@@ -284,13 +274,13 @@ func (f *finder) splitGroup(t pattern, group []filledPattern) (left []filledPatt
 }
 
 // poorSlots returns the indexes of the slots that are not parameters.
-func (f *finder) poorSlots(t pattern, group []filledPattern) (poor []int) {
+func (f *finder) poorSlots(t pattern.Pattern, group []filledPattern) (poor []int) {
 	n := len(group[0].slots)
-	bare := t.sort == sortEdit && len(t.old) == 1 && len(t.now) == 1 && n == 2 && t.old[0].kind == slot
+	bare := t.Sort == pattern.Edit && len(t.Old) == 1 && len(t.Now) == 1 && n == 2 && t.Old[0].Kind == token.Slot
 	for i := range n {
 		different := map[string]bool{}
 		for _, g := range group {
-			if different[g.slots[i].text] = true; len(different) >= fillersMin {
+			if different[g.slots[i].Text] = true; len(different) >= fillersMin {
 				break
 			}
 		}
@@ -301,17 +291,17 @@ func (f *finder) poorSlots(t pattern, group []filledPattern) (poor []int) {
 	return poor
 }
 
-func (f *finder) addShape(t pattern, members []int) {
-	text := t.key()
-	if t.sort == sortMove && !t.hasWord() {
-		t, text = pattern{sort: sortMove}, string(sortMove)
+func (f *finder) addShape(t pattern.Pattern, members []int) {
+	text := t.Key()
+	if t.Sort == pattern.Move && !t.HasWord() {
+		t, text = pattern.Pattern{Sort: pattern.Move}, string(pattern.Move)
 	}
 	n, known := f.shapeOf[text]
 	if !known {
 		n = len(f.shapes)
 		f.shapeOf[text] = n
-		t.spaces = f.patterns[members[0]].spaces
-		f.shapes = append(f.shapes, shape{pattern: t, text: text})
+		t.Spaces = f.patterns[members[0]].Spaces
+		f.shapes = append(f.shapes, shape{Pattern: t, text: text})
 	}
 	f.shapes[n].members = append(f.shapes[n].members, members...)
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/name"
 )
 
 const (
@@ -22,8 +25,8 @@ type likeness struct{ does, beside, what string }
 
 func (l likeness) String() string { return l.does + " " + l.beside + " " + l.what }
 
-// foldEdits gives causes their families. If there are too many causes, each gets a family, and the
-// rare ones of a family become one cause.
+// foldEdits gives causes their families. If there are too many causes, the rare ones of a family become
+// one cause.
 func (f *finder) foldEdits() {
 	f.joinAlike()
 	var edits []int
@@ -44,10 +47,19 @@ func (f *finder) foldEdits() {
 func (f *finder) joinAlike() {
 	by := map[likeness][]int{}
 	for i, w := range groupNeighbours(f) {
-		g := &f.groups[i]
-		p := &f.shapes[g.shapes[0]].pattern
 		after := f.list[w.after]
-		if 3*w.begins >= 2*w.uses && w.after > 0 && strings.Contains("([{", after) && p.isEdit() && (len(p.old) == 0 || len(p.now) == 0) && p.in == "" {
+		if 3*w.begins < 2*w.uses || w.after == 0 || !strings.Contains("([{", after) {
+			continue
+		}
+		g := &f.groups[i]
+		adds := len(f.shapes[g.shapes[0]].Old) == 0
+		isUnlike := func(s int) bool {
+			p := &f.shapes[s].Pattern
+			isOneSided := p.IsEdit() && min(len(p.Old), len(p.Now)) == 0 && (len(p.Old) == 0) == adds
+			// Signs alone, such as ! and -, say too much to be joined.
+			return !isOneSided || p.In != "" || !p.HasWord() && !p.IsOpen()
+		}
+		if !slices.ContainsFunc(g.shapes, isUnlike) {
 			l := likeness{g.direction(f), "before", after}
 			by[l] = append(by[l], i)
 		}
@@ -63,12 +75,6 @@ func (f *finder) joinAlike() {
 		}
 		g := f.mergeGroups(members, "any "+l.String(), sign+`… before "`+l.what+`"`, "")
 		g.kind, g.folded, g.foldedCount = Edit, nil, 0
-		for _, i := range members[:min(len(members), foldedName)] {
-			g.joined = append(g.joined, fmt.Sprintf("%s (%d)", f.groups[i].name, f.groups[i].cases))
-		}
-		if more := len(members) - foldedName; more > 0 {
-			g.joined = append(g.joined, fmt.Sprintf("… and %d more", more))
-		}
 		sets = append(sets, g)
 	}
 	slices.SortFunc(sets, func(x, y group) int { return cmp.Compare(x.text, y.text) })
@@ -79,8 +85,8 @@ func (f *finder) joinAlike() {
 func (f *finder) groupByPlace(edits []int) {
 	by := map[string][]int{}
 	for _, i := range edits {
-		if p := &f.shapes[f.groups[i].shapes[0]].pattern; needsContext(p) {
-			by[describePattern(p)] = append(by[describePattern(p)], i)
+		if p := &f.shapes[f.groups[i].shapes[0]].Pattern; pattern.NeedsContext(p) {
+			by[pattern.Describe(p)] = append(by[pattern.Describe(p)], i)
 		}
 	}
 	for name, members := range by {
@@ -95,11 +101,6 @@ func (f *finder) groupByPlace(edits []int) {
 
 // foldRare makes one cause of the rare causes of each family, and of those without one.
 func (f *finder) foldRare(edits []int) {
-	for _, i := range edits {
-		if g := &f.groups[i]; g.family == "" && g.cases >= f.rareBelow() {
-			g.family = cmp.Or(g.direction(f), "whitespace")
-		}
-	}
 	var sets []group
 	for _, members := range f.rareFamilies(edits) {
 		family := f.groups[members[0]].family
@@ -220,6 +221,72 @@ func (f *finder) chooseFamilies(edits []int) {
 	}
 }
 
+// nearlyAll of the cases of causes are the same if the causes are shown as a family: nine of ten.
+const nearlyAll = 0.9
+
+// groupByCases makes families of single edits that are in nearly the same cases. That replaces a family with
+// common neighbours, but not one of the same change at other places. It is for reading alone: being
+// in the same cases is no evidence for one cause, and causes that nearly all cases show say nothing by it.
+func groupByCases(f *finder) {
+	in := make([][]int, len(f.groups)) // the cases of each group, ascending
+	f.each(func(c int, k int32) {
+		f.patterns[f.at[k]].each(func(s int) {
+			g := f.groupOf[s]
+			if n := len(in[g]); n == 0 || in[g][n-1] != c {
+				in[g] = append(in[g], c)
+			}
+		})
+	})
+	done, taken := make([]bool, len(f.groups)), map[string]bool{}
+	for i := range f.groups {
+		taken[f.groups[i].family] = true
+	}
+	for i := range f.groups {
+		g := &f.groups[i]
+		isEverywhere := float64(len(in[i])) >= nearlyAll*float64(len(f.cases))
+		done[i] = done[i] || g.kind != Edit || g.foldedCount > 0 || g.elsewhere || isEverywhere
+		if done[i] {
+			continue
+		}
+		family := "with " + g.name
+		if len(in[i]) == 1 {
+			family = "only in " + name.Print(f.cases[in[i][0]].name)
+		}
+		for base, n := family, 2; taken[family]; n++ { // names are shortened, so two may be alike
+			family = fmt.Sprintf("%s (%d)", base, n)
+		}
+		for j := i + 1; j < len(f.groups); j++ {
+			h := &f.groups[j]
+			if !done[j] && h.kind == Edit && h.foldedCount == 0 && !h.elsewhere && areNearlyAll(in[i], in[j]) {
+				g.family, h.family, done[j], taken[family] = family, family, true, true
+			}
+		}
+	}
+	members := map[string]int{}
+	for i := range f.groups {
+		members[f.groups[i].family]++
+	}
+	for i := range f.groups {
+		if g := &f.groups[i]; members[g.family] == 1 && g.foldedCount == 0 {
+			g.family = "" // the others have another family now
+		}
+	}
+}
+
+// areNearlyAll reports whether two lists of cases have nearly all in common.
+func areNearlyAll(a, b []int) bool {
+	common, j := 0, 0
+	for _, c := range a {
+		for j < len(b) && b[j] < c {
+			j++
+		}
+		if j < len(b) && b[j] == c {
+			common++
+		}
+	}
+	return float64(common) >= nearlyAll*float64(len(a)+len(b)-common)
+}
+
 // neighbourWords are the words that always stand before and after some edits; 0 for none, or if they vary.
 type neighbourWords struct {
 	before, after int32
@@ -246,9 +313,9 @@ func shapeNeighbours(f *finder) []neighbourWords {
 	around := make([]neighbourWords, len(f.shapes))
 	for _, s := range f.cases {
 		for _, p := range s.parts {
-			for i := range p.places {
-				q := &p.places[i]
-				f.patterns[f.at[q.pattern]].each(func(s int) { around[s].add(q.before, q.after, 1, beginsElement(f.list[q.before])) })
+			for i := range p.Places {
+				q := &p.Places[i]
+				f.patterns[f.at[q.Pattern]].each(func(s int) { around[s].add(q.Before, q.After, 1, beginsElement(f.list[q.Before])) })
 			}
 		}
 	}
@@ -285,13 +352,13 @@ func (f *finder) likenesses() [][]likeness {
 			continue
 		}
 		if b.before > 0 {
-			out[i] = append(out[i], likeness{does, "behind", printable(f.list[b.before])})
+			out[i] = append(out[i], likeness{does, "behind", pattern.Printable(f.list[b.before])})
 		}
 		if b.after > 0 {
-			out[i] = append(out[i], likeness{does, "before", printable(f.list[b.after])})
+			out[i] = append(out[i], likeness{does, "before", pattern.Printable(f.list[b.after])})
 		}
-		p := &f.shapes[g.shapes[0]].pattern
-		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.isEdit() && p.in == "" && !p.hasWord() {
+		p := &f.shapes[g.shapes[0]].Pattern
+		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.IsEdit() && p.In == "" && !p.HasWord() {
 			g.name += " " + out[i][n-1].beside + ` "` + out[i][n-1].what + `"`
 		}
 	}
@@ -300,15 +367,15 @@ func (f *finder) likenesses() [][]likeness {
 
 // direction returns whether a cause adds, removes or replaces; empty for whitespace.
 func (g *group) direction(f *finder) string {
-	p := &f.shapes[g.shapes[0]].pattern
+	p := &f.shapes[g.shapes[0]].Pattern
 	switch {
-	case p.sort == sortWrap || p.sort == sortEdit && len(p.old) == 0:
+	case p.Sort == pattern.Wrap || p.Sort == pattern.Edit && len(p.Old) == 0:
 		return "adds"
-	case p.sort == sortUnwrap || p.sort == sortEdit && len(p.now) == 0:
+	case p.Sort == pattern.Unwrap || p.Sort == pattern.Edit && len(p.Now) == 0:
 		return "removes"
-	case p.sort == sortEdit:
+	case p.Sort == pattern.Edit:
 		return "replaces"
-	case p.sort == sortRenumber:
+	case p.Sort == pattern.Renumber:
 		return "renumbers"
 	}
 	return ""
@@ -350,14 +417,14 @@ func (f *finder) foldExcess() {
 
 // foldKeyOf returns the fold key of a group.
 func (f *finder) foldKeyOf(g *group) foldKey {
-	p := &f.shapes[g.shapes[0]].pattern
+	p := &f.shapes[g.shapes[0]].Pattern
 	switch g.kind {
 	case Edit, Other:
 		return foldKey{Other, cmp.Or(g.family, g.direction(f), "whitespace")}
 	case Failing, Passing, Ended:
-		return foldKey{g.kind, printable(howEnded(p.rest))}
+		return foldKey{g.kind, pattern.Printable(howEnded(p.Rest))}
 	}
-	return foldKey{g.kind, printable(whatHappened(p.rest))}
+	return foldKey{g.kind, pattern.Printable(whatHappened(p.Rest))}
 }
 
 // mergeByKind reduces the sets to foldsMax. It keeps the most frequent families, and merges the

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,67 @@ func TestCopiesAreNotBundled(t *testing.T) {
 	}
 }
 
+// Causes that nearly the same cases show are a family, and stay causes of their own.
+func TestSameCasesAreFamilies(t *testing.T) {
+	var cases []cause.Case
+	for i := range 26 {
+		name := "v" + string(rune('a'+i))
+		old := name + ";\neach;\npad();\npad();\n" + name + ";\npad();\none;\npad();\npad();\n" + name + ";\ntwo;\n"
+		now := strings.Replace(old, "each", "e", 1)
+		if i >= 4 { // in 22 of 26
+			now = strings.Replace(now, "one", "1", 1)
+		}
+		if i >= 6 { // in 20 of the 22
+			now = strings.Replace(now, "two", "2", 1)
+		}
+		if i < 10 {
+			old, now = old+"three;\n", now+"3;\n"
+		}
+		if i == 14 {
+			old, now = old+"pad();\n"+name+";\nfour;\npad();\nfive\n", now+"pad();\n"+name+";\n4;\npad();\n5\n"
+		}
+		cases = append(cases, changedCase("c/"+name, old, now))
+	}
+	f := analyseCases(cases...)
+	got := map[string]string{}
+	for _, c := range f.Causes {
+		got[c.Name] = c.Family
+	}
+	want := map[string]string{
+		`"each" → "e"`: "replaces before ;", `"one" → "1"`: `with "one" → "1"`, `"two" → "2"`: `with "one" → "1"`, `"three" → "3"`: "replaces before ;",
+		`"four" → "4"`: "only in c/vo", `"five" → "5"`: "only in c/vo",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("families %q%s", got, causeList(f))
+	}
+}
+
+// Families of different cases have different names, also where the shortened names of causes are alike.
+func TestFamiliesHaveNamesOfTheirOwn(t *testing.T) {
+	var cases []cause.Case
+	for i := range 20 {
+		name, which, then := "v"+string(rune('a'+i)), "ONE", "beta"
+		if i >= 10 {
+			which, then = "TWO", "gamma"
+		}
+		old := name + ";\n" + strings.Repeat("abcdefgh", 20) + which + strings.Repeat("zyxwvuts", 20) + ";\n" + strings.Repeat("pad();\n", 9) + name + ";\n" + then + ";\n"
+		_, rest, _ := strings.Cut(old, "zyxwvuts;\n")
+		now := name + ";\n1;\n" + rest
+		if i%10 > 0 { // the long one leads
+			now = strings.Replace(now, then, then[:1], 1)
+		}
+		cases = append(cases, changedCase("c/"+name, old, now))
+	}
+	f := analyseCases(cases...)
+	got := map[string][]string{}
+	for _, c := range f.Causes {
+		got[c.Family] = append(got[c.Family], c.Name)
+	}
+	if len(f.Causes) != 4 || len(got) != 2 {
+		t.Errorf("%q%s", got, causeList(f))
+	}
+}
+
 // Brackets around unchanged lines are one change, although only the first and the last line differ.
 func TestBracketsAroundLines(t *testing.T) {
 	for _, c := range []struct{ old, now, want string }{
@@ -136,5 +198,19 @@ func TestBracketsAroundLines(t *testing.T) {
 			t.Errorf("want %s%s", c.want, causeList(f))
 		}
 		checkReplay(t, f, cases)
+	}
+}
+
+// What people chose holds, buckets stay where they are, and a family of one is none.
+func TestRegroup(t *testing.T) {
+	f := &cause.Found{Causes: []cause.Cause{
+		{Signature: "1", Family: "a"}, {Signature: "2", Family: "a"}, {Signature: "3"}, {Signature: "4", Family: "b"},
+		{Signature: "5", Family: "b", FoldedCount: 3}, {Signature: "6", Family: "c"},
+	}}
+	f.Regroup(map[string]string{"2": "joined: x", "3": "joined: x", "4": "", "5": "joined: x", "gone": "a"})
+	for i, want := range []string{"", "joined: x", "joined: x", "", "b", "c"} {
+		if got := f.Causes[i].Family; got != want {
+			t.Errorf("cause %d is in %q, want %q", i+1, got, want)
+		}
 	}
 }

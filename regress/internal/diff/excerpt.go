@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"muster/regress/internal/plaintext"
 )
 
 // A Change is a place where two contents differ, as ranges of bytes or of lines.
@@ -45,7 +46,7 @@ func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 	isOutside := func(e Edit) bool {
 		return e.OldFrom > e.OldTo || e.OldTo > len(old) || e.NowFrom > e.NowTo || e.NowTo > len(now)
 	}
-	if slices.ContainsFunc(edits, isOutside) || Binary(old) || Binary(now) {
+	if slices.ContainsFunc(edits, isOutside) || !plaintext.Is(old) || !plaintext.Is(now) {
 		return ""
 	}
 	out := &strings.Builder{}
@@ -136,26 +137,26 @@ func (s stretch) equal(i int) []byte {
 	from, to := s.gap(i)
 	gap := s.texts[0][from[0]:to[0]]
 	if !s.areStarts(from) {
-		gap = gap[LineEnd(gap, 0):]
+		gap = gap[plaintext.LineEnd(gap, 0):]
 	}
 	if i < len(s.edits) {
-		gap = gap[:LineStart(gap, len(gap))]
+		gap = gap[:plaintext.LineStart(gap, len(gap))]
 	}
 	return gap
 }
 
 // meets reports whether the contexts of edit i and of the edit before it meet.
-func (s stretch) meets(i int) bool { return CountLines(s.equal(i)) <= 2*excerptContext }
+func (s stretch) meets(i int) bool { return plaintext.CountLines(s.equal(i)) <= 2*excerptContext }
 
 // sharesLine reports whether edit i begins in a line in which the edit before it ends.
 func (s stretch) sharesLine(i int) bool {
 	from, to := s.gap(i)
-	return LineStart(s.texts[0], to[0]) < from[0] || LineStart(s.texts[1], to[1]) < from[1]
+	return plaintext.LineStart(s.texts[0], to[0]) < from[0] || plaintext.LineStart(s.texts[1], to[1]) < from[1]
 }
 
 // areStarts reports whether lines begin at a place in both texts.
 func (s stretch) areStarts(at [2]int) bool {
-	return LineStart(s.texts[0], at[0]) == at[0] && LineStart(s.texts[1], at[1]) == at[1]
+	return plaintext.LineStart(s.texts[0], at[0]) == at[0] && plaintext.LineStart(s.texts[1], at[1]) == at[1]
 }
 
 // lines returns the range of the whole lines of edits [i, j), in both texts.
@@ -164,39 +165,12 @@ func (s stretch) lines(i, j int) (from, to [2]int) {
 	to, _ = s.gap(j)
 	isWhole := s.areStarts(to)
 	for t, text := range s.texts {
-		from[t] = LineStart(text, from[t])
+		from[t] = plaintext.LineStart(text, from[t])
 		if !isWhole {
-			to[t] = LineEnd(text, to[t])
+			to[t] = plaintext.LineEnd(text, to[t])
 		}
 	}
 	return from, to
-}
-
-// LineStart returns the start of the line that contains at.
-func LineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
-
-// LineEnd returns the end of the line that contains at, with its newline.
-func LineEnd(text []byte, at int) int {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(text)
-}
-
-// Back returns the start of the nth line before at, where a line starts, or of the first one.
-func Back(text []byte, at, n int) int {
-	for ; n > 0 && at > 0; n-- {
-		at = LineStart(text, at-1)
-	}
-	return at
-}
-
-// Forth returns the end of n lines from at on, where a line starts, or of the last one.
-func Forth(text []byte, at, n int) int {
-	for ; n > 0 && at < len(text); n-- {
-		at = LineEnd(text, at)
-	}
-	return at
 }
 
 // A hunk is a group of changes whose contexts meet, with that context: lines [OldFrom, OldTo) and
@@ -259,14 +233,14 @@ type excerpt struct {
 }
 
 func newExcerpt(old, now []byte, context int) excerpt {
-	head := CommonPrefix(old, now)
+	head := plaintext.CommonPrefix(old, now)
 	if head == len(old) && head == len(now) {
 		return excerpt{}
 	}
-	head = LineStart(old, head)
+	head = plaintext.LineStart(old, head)
 	// The equal end begins within a line. Keep the text after the first newline.
-	end := LineEnd(old, len(old)-CommonSuffix(old[head:], now[head:]))
-	head, end = Back(old, head, context), Forth(old, end, context)
+	end := plaintext.LineEnd(old, len(old)-plaintext.CommonSuffix(old[head:], now[head:]))
+	head, end = plaintext.Back(old, head, context), plaintext.Forth(old, end, context)
 	return excerpt{
 		old:    old[head:end],
 		now:    now[head : len(now)-len(old)+end],
@@ -277,81 +251,9 @@ func newExcerpt(old, now []byte, context int) excerpt {
 
 // changes returns the changes between both sides, in lines. Sides of very many lines have one change.
 func (e excerpt) changes() []Change {
-	old, now := CountLines(e.old), CountLines(e.now)
+	old, now := plaintext.CountLines(e.old), plaintext.CountLines(e.now)
 	if old+now > comparedLinesMax {
 		return []Change{{0, old, 0, now}}
 	}
-	return compareLines(SplitLines(e.old), SplitLines(e.now))
-}
-
-// stride is the step of the first loop over two contents. It runs at memory speed, which pays off for
-// texts of many megabytes.
-const stride = 1 << 12
-
-// CommonPrefix returns the number of bytes with which both contents begin.
-func CommonPrefix(a, b []byte) int {
-	n, limit := 0, min(len(a), len(b))
-	for n+stride <= limit && bytes.Equal(a[n:n+stride], b[n:n+stride]) {
-		n += stride
-	}
-	for n < limit && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// CommonSuffix returns the number of bytes with which both contents end.
-func CommonSuffix(a, b []byte) int {
-	n, limit := 0, min(len(a), len(b))
-	for n+stride <= limit && bytes.Equal(a[len(a)-n-stride:len(a)-n], b[len(b)-n-stride:len(b)-n]) {
-		n += stride
-	}
-	for n < limit && a[len(a)-n-1] == b[len(b)-n-1] {
-		n++
-	}
-	return n
-}
-
-// SplitLines cuts text after each newline.
-func SplitLines(text []byte) []string {
-	lines := make([]string, 0, CountLines(text))
-	for line := range strings.Lines(string(text)) {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// CountLines counts the lines of text, including a last line without a newline.
-func CountLines(text []byte) int {
-	return bytes.Count(text, []byte("\n")) + lacksNewline(text)
-}
-
-// lacksNewline returns 1 if the last line of a text has no newline, else 0.
-func lacksNewline[T []byte | string](text T) int {
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		return 1
-	}
-	return 0
-}
-
-// sampleBytes is how much of a content is searched for bytes that are rare in text.
-const sampleBytes = 8 << 10
-
-// Binary guesses whether people prefer hex for a content: it has a NUL, or more than a third of
-// its beginning is neither UTF-8 nor printable.
-func Binary(content []byte) bool {
-	if bytes.IndexByte(content, 0) >= 0 {
-		return true
-	}
-	sample := content[:min(len(content), sampleBytes)]
-	odd, n := 0, 0
-	for len(sample) > 0 {
-		r, size := utf8.DecodeRune(sample)
-		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\r\f\x1b\b", r) {
-			odd++
-		}
-		n++
-		sample = sample[size:]
-	}
-	return odd*3 > n
+	return compare(plaintext.SplitLines(e.old), plaintext.SplitLines(e.now))
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 
 	"muster/internal/readable"
-	"muster/regress/internal/anchor"
+	"muster/regress/internal/align"
+	"muster/regress/internal/plaintext"
 )
 
 const rowBytes = 16
@@ -49,19 +50,19 @@ func byteRange(from, to int) string {
 
 // byteChanges returns the ranges in which two contents differ, with close ranges joined.
 func byteChanges(old, now []byte) []Change {
-	head := CommonPrefix(old, now)
-	tail := CommonSuffix(old[head:], now[head:])
+	head := plaintext.CommonPrefix(old, now)
+	tail := plaintext.CommonSuffix(old[head:], now[head:])
 	o, n := old[head:len(old)-tail], now[head:len(now)-tail]
-	script := []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
+	script := []Change{{OldTo: len(o), NowTo: len(n)}}
 	switch {
 	case len(old) == len(now):
 		script = samePlaces(o, n)
 	case min(len(o), len(n)) > 0 && max(len(o), len(n)) <= alignedBytesMax:
-		script = lcs.DiffBytes(o, n)
+		script = compareBytes(o, n)
 	}
 	var changes []Change
 	for _, d := range script {
-		c := Change{head + d.Start, head + d.End, head + d.ReplStart, head + d.ReplEnd}
+		c := Change{head + d.OldFrom, head + d.OldTo, head + d.NowFrom, head + d.NowTo}
 		if k := len(changes); k > 0 && floor(c.OldFrom)-ceil(changes[k-1].OldTo) <= 2*rowBytes {
 			changes[k-1].OldTo, changes[k-1].NowTo = c.OldTo, c.NowTo
 			continue
@@ -71,8 +72,17 @@ func byteChanges(old, now []byte) []Change {
 	return changes
 }
 
+// compareBytes compares contents whose bytes repeat, so that no anchor divides them: beyond its bound lcs
+// keeps what it has found from both ends.
+func compareBytes(old, now []byte) (script []Change) {
+	for _, d := range lcs.DiffBytes(old, now) {
+		script = append(script, Change{d.Start, d.End, d.ReplStart, d.ReplEnd})
+	}
+	return script
+}
+
 // samePlaces compares two contents of equal length at the same offsets.
-func samePlaces(old, now []byte) (script []lcs.Diff) {
+func samePlaces(old, now []byte) (script []Change) {
 	for from := 0; from < len(old); from += rowBytes {
 		to := min(from+rowBytes, len(old))
 		if bytes.Equal(old[from:to], now[from:to]) {
@@ -84,7 +94,7 @@ func samePlaces(old, now []byte) (script []lcs.Diff) {
 		for old[to-1] == now[to-1] {
 			to--
 		}
-		script = append(script, lcs.Diff{Start: from, End: to, ReplStart: from, ReplEnd: to})
+		script = append(script, Change{from, to, from, to})
 		from = to - rowBytes
 	}
 	return script
@@ -130,81 +140,21 @@ func (s *sheet) writeHexRow(sign byte, content []byte, at int) {
 	s.writeText(fmt.Sprintf("%c%08x  %-49s |%s|", sign, at, hex.String(), text.String()))
 }
 
-// exactEdits is the number of inserted and deleted lines up to which lcs finds the shortest script.
-// Beyond it lcs gives up, and the rest becomes one large replacement.
-const exactEdits = 100
+const (
+	stepsMost    = 500     // edits up to which the shortest script is found
+	stepsLeast   = 1 << 20 // steps of a comparison, whatever the size
+	stepsForEach = 16      // more steps, for each element
+)
 
-// anchorLevels is the number of levels of anchors. Each level searches the gaps between the anchors
-// of the level above.
-const anchorLevels = 8
-
-// A matcher collects the changes from old to now, in order.
-type matcher struct {
-	old, now []string
-	changes  []Change
-}
-
-// compareLines returns the changes from old to now. lcs alone is exact and cheap for few changes.
-// With many, anchors guide it: lines that each side has exactly once. One changed habit of a code
-// generator makes many changes in every file.
-func compareLines(old, now []string) []Change {
-	m := matcher{old: old, now: now}
-	m.match(Change{0, len(old), 0, len(now)}, anchorLevels)
-	return m.changes
-}
-
-// match collects the changes within the region r.
-func (m *matcher) match(r Change, levels int) {
-	r = m.shrink(r)
-	if r.OldFrom == r.OldTo || r.NowFrom == r.NowTo {
-		m.add(r)
-		return
+// compare returns the changes from old to now. One changed habit of a code generator makes many changes
+// in every file. Beyond a bound, what is left is one change.
+func compare[K comparable](old, now []K) []Change {
+	aligner := align.Aligner[K]{Work: stepsLeast + stepsForEach*(len(old)+len(now))}
+	var changes []Change
+	for _, b := range aligner.Blocks(old, now, stepsMost) {
+		changes = append(changes, Change{b.A0, b.A1, b.B0, b.B1})
 	}
-	script := lcs.DiffLines(m.old[r.OldFrom:r.OldTo], m.now[r.NowFrom:r.NowTo])
-	var anchors []anchor.Pair
-	if levels > 0 && countEdits(script) > exactEdits {
-		anchors = anchor.Between(m.old[r.OldFrom:r.OldTo], m.now[r.NowFrom:r.NowTo])
-	}
-	if len(anchors) == 0 {
-		for _, d := range script {
-			m.add(Change{r.OldFrom + d.Start, r.OldFrom + d.End, r.NowFrom + d.ReplStart, r.NowFrom + d.ReplEnd})
-		}
-		return
-	}
-	next := r
-	for _, a := range anchors {
-		next.OldTo, next.NowTo = r.OldFrom+a.Old, r.NowFrom+a.Now
-		m.match(next, levels-1)
-		next.OldFrom, next.NowFrom = next.OldTo+1, next.NowTo+1
-	}
-	next.OldTo, next.NowTo = r.OldTo, r.NowTo
-	m.match(next, levels-1)
-}
-
-func countEdits(script []lcs.Diff) (n int) {
-	for _, d := range script {
-		n += d.End - d.Start + d.ReplEnd - d.ReplStart
-	}
-	return n
-}
-
-// shrink removes equal lines from both ends of a region.
-func (m *matcher) shrink(r Change) Change {
-	for r.OldFrom < r.OldTo && r.NowFrom < r.NowTo && m.old[r.OldFrom] == m.now[r.NowFrom] {
-		r.OldFrom++
-		r.NowFrom++
-	}
-	for r.OldFrom < r.OldTo && r.NowFrom < r.NowTo && m.old[r.OldTo-1] == m.now[r.NowTo-1] {
-		r.OldTo--
-		r.NowTo--
-	}
-	return r
-}
-
-func (m *matcher) add(c Change) {
-	if c.size() > 0 {
-		m.changes = Append(m.changes, c)
-	}
+	return changes
 }
 
 // Append adds a change behind others, or extends the last one that it touches.

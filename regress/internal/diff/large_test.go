@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/internal/plaintext"
 )
 
 // randomText returns about size bytes of lines of 10 to 90 bytes.
@@ -53,7 +54,7 @@ func TestLargeTexts(t *testing.T) {
 	})
 	inTime(t, limit, func() {
 		text, hidden, _ := Unified(old[:size/10], randomText(2, size/10), Limits{})
-		if total := CountLines(old[:size/10]); hidden < total || Rows(text) > 12 {
+		if total := plaintext.CountLines(old[:size/10]); hidden < total || Rows(text) > 12 {
 			t.Errorf("%d rows shown of totally different texts of %d lines, %d hidden", Rows(text), total, hidden)
 		}
 	})

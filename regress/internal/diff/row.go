@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/palette"
+	"muster/regress/internal/plaintext"
 )
 
 // A row is one line of a text with its layout in a diff.
@@ -97,7 +98,7 @@ const leadBytes = 40
 func pairRows(old, now string, columns int) (o, n row) {
 	from := 0
 	if len(old) > columns || len(now) > columns {
-		if same := CommonPrefix([]byte(old), []byte(now)); same > columns/2 {
+		if same := plaintext.CommonPrefix([]byte(old), []byte(now)); same > columns/2 {
 			from = max(0, same-leadBytes)
 			for from > 0 && !utf8.RuneStart(old[from]) {
 				from--
@@ -210,8 +211,8 @@ func Changes(old, now []byte) (changes []Change) {
 	var last Change // lines
 	at := Change{OldTo: e.start, NowTo: e.start}
 	for _, c := range e.changes() {
-		at.OldFrom, at.NowFrom = Forth(old, at.OldTo, c.OldFrom-last.OldTo), Forth(now, at.NowTo, c.NowFrom-last.NowTo)
-		at.OldTo, at.NowTo = Forth(old, at.OldFrom, c.OldTo-c.OldFrom), Forth(now, at.NowFrom, c.NowTo-c.NowFrom)
+		at.OldFrom, at.NowFrom = plaintext.Forth(old, at.OldTo, c.OldFrom-last.OldTo), plaintext.Forth(now, at.NowTo, c.NowFrom-last.NowTo)
+		at.OldTo, at.NowTo = plaintext.Forth(old, at.OldFrom, c.OldTo-c.OldFrom), plaintext.Forth(now, at.NowFrom, c.NowTo-c.NowFrom)
 		changes, last = append(changes, at), c
 	}
 	return changes

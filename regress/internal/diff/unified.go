@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/plaintext"
 )
 
 // Limits bound a diff. A zero field means its default.
@@ -32,7 +33,7 @@ func (l Limits) withDefaults() Limits {
 // Time and memory are bounded. The equal head and tail are never split into lines. If the rest is
 // too large to compare, the diff reports that and shows where the difference begins.
 func Unified(old, now []byte, l Limits) (text string, hidden int, binary bool) {
-	if Binary(old) || Binary(now) {
+	if !plaintext.Is(old) || !plaintext.Is(now) {
 		return "", 0, true
 	}
 	l = l.withDefaults()
@@ -53,7 +54,7 @@ func FullMarked(w io.Writer, old, now []byte, edits []Change) error {
 
 func full(w io.Writer, old, now []byte, edits []Change, colour bool) error {
 	s := newSheet(w, math.MaxInt, math.MaxInt, colour)
-	if Binary(old) || Binary(now) {
+	if !plaintext.Is(old) || !plaintext.Is(now) {
 		s.writeBytes(old, now)
 	} else {
 		s.edits = edits
@@ -114,13 +115,13 @@ const comparedLinesMax = 2 << 20
 // writeTexts writes the diff of two texts and returns the number of rows of the whole diff.
 func (s *sheet) writeTexts(old, now []byte, context int) (total int) {
 	e := newExcerpt(old, now, context)
-	if n := CountLines(e.old) + CountLines(e.now); n > comparedLinesMax {
+	if n := plaintext.CountLines(e.old) + plaintext.CountLines(e.now); n > comparedLinesMax {
 		return s.writeUncompared(old, now)
 	}
-	oldLines, nowLines := SplitLines(e.old), SplitLines(e.now)
+	oldLines, nowLines := plaintext.SplitLines(e.old), plaintext.SplitLines(e.now)
 	s.oldMarks, s.nowMarks = newMarkers(s.edits, e.start, e.start)
 	full := false
-	for _, h := range hunks(compareLines(oldLines, nowLines), context, len(oldLines)) {
+	for _, h := range hunks(compare(oldLines, nowLines), context, len(oldLines)) {
 		total += h.rows(oldLines, nowLines)
 		// A hunk is not begun without room for its changes.
 		lead := h.changes[0].OldFrom - h.OldFrom
@@ -141,6 +142,14 @@ func (h hunk) rows(old, now []string) int {
 	}
 	last := h.changes[len(h.changes)-1]
 	return n + lacksNewline(lastOf(old[last.OldTo:h.OldTo]))
+}
+
+// lacksNewline returns 1 if the last line of a text has no newline, else 0.
+func lacksNewline[T []byte | string](text T) int {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return 1
+	}
+	return 0
 }
 
 func lastOf(lines []string) string {
@@ -221,7 +230,7 @@ func rowPairs(old, now []string, columns int) (was, is []row) {
 // texts are equal, as one replacement.
 func (s *sheet) writeUncompared(old, now []byte) (total int) {
 	e := newExcerpt(old, now, 0)
-	oldLines, nowLines := CountLines(e.old), CountLines(e.now)
+	oldLines, nowLines := plaintext.CountLines(e.old), plaintext.CountLines(e.now)
 	s.writeRemark("too large for a diff: all that differs lies within %s lines, the first is line %s",
 		readable.Number(max(oldLines, nowLines)), readable.Number(e.before+1))
 	all := Change{0, oldLines, 0, nowLines}
@@ -237,7 +246,7 @@ func (s *sheet) writeUncompared(old, now []byte) (total int) {
 // writeLines writes the first n lines of text without splitting all of it.
 func (s *sheet) writeLines(sign byte, text []byte, n int) {
 	for ; n > 0 && s.room > 0; n-- {
-		end := LineEnd(text, 0)
+		end := plaintext.LineEnd(text, 0)
 		s.writeRow(row{sign: sign, line: string(text[:end])})
 		text = text[end:]
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"muster/regress/internal/plaintext"
 )
 
 func numbered(from, to int) string {
@@ -76,7 +78,7 @@ func TestUnifiedBinary(t *testing.T) {
 		want    bool
 	}{
 		{"text\n", false}, {"", false}, {"\x1b[31mcolour\x1b[0m\n", false}, {"caf\xe9 au lait", false},
-		{"a\x00b", true}, {"\x89PNG\x01\x02\x03\x04\x05", true}, {strings.Repeat("\xff\xfe\xfd", 10), true},
+		{"a\x00b", true}, {"\x89PNG\x01\x02\x03\x04\x05", true}, {strings.Repeat("\xff\xfe\xfd", 10), false}, {strings.Repeat("\xff\xfe\x02", 10), true},
 	} {
 		if _, _, got := Unified([]byte("text"), []byte(c.content), Limits{}); got != c.want {
 			t.Errorf("Unified of %q: binary %t", c.content, got)
@@ -97,7 +99,7 @@ func drawText(t *rapid.T, label string) string {
 func TestChangesRebuildTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, now := drawText(t, "old"), drawText(t, "now")
-		if got := rebuild(SplitLines([]byte(old)), SplitLines([]byte(now))); got != now {
+		if got := rebuild(plaintext.SplitLines([]byte(old)), plaintext.SplitLines([]byte(now))); got != now {
 			t.Fatalf("%q → %q rebuilds %q", old, now, got)
 		}
 	})
@@ -134,7 +136,7 @@ func TestChangesOfLongTextsRebuildThem(t *testing.T) {
 func rebuild(old, now []string) string {
 	var b strings.Builder
 	at := 0
-	for _, c := range compareLines(old, now) {
+	for _, c := range compare(old, now) {
 		b.WriteString(strings.Join(old[at:c.OldFrom], ""))
 		b.WriteString(strings.Join(now[c.NowFrom:c.NowTo], ""))
 		at = c.OldTo
@@ -177,7 +179,7 @@ func TestManyChangesStayApart(t *testing.T) {
 			now[len(now)-2] = fmt.Sprintf("statement (%d);\n", i)
 		}
 	}
-	if got := len(compareLines(old, now)); got != 5000/7+1 {
+	if got := len(compare(old, now)); got != 5000/7+1 {
 		t.Errorf("%d changes, want %d", got, 5000/7+1)
 	}
 }

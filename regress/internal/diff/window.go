@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/plaintext"
 )
 
 // A window holds the lines of both texts, old and now, around some edits.
@@ -30,13 +31,13 @@ type windowText struct {
 func newWindow(s stretch) *window {
 	w := &window{others: [2]map[string]bool{{}, {}}}
 	before, after := s.equal(s.from), s.equal(s.to)
-	lead, trail := len(before)-Back(before, len(before), excerptContext), Forth(after, 0, excerptContext)
+	lead, trail := len(before)-plaintext.Back(before, len(before), excerptContext), plaintext.Forth(after, 0, excerptContext)
 	from, to := s.lines(s.from, s.to)
 	for i, text := range s.texts {
 		t := &w.texts[i]
 		start := from[i] - lead
 		t.start = start
-		t.before, t.lines = CountLines(text[:start]), SplitLines(text[start:to[i]+trail])
+		t.before, t.lines = plaintext.CountLines(text[:start]), plaintext.SplitLines(text[start:to[i]+trail])
 		for _, line := range t.lines {
 			start += len(line)
 			t.ends = append(t.ends, start)
@@ -68,7 +69,7 @@ func (w *window) compare(s stretch, i, j int) {
 	for t := range w.texts {
 		at[t] = w.texts[t].between(from[t], to[t], all)
 	}
-	for _, c := range compareLines(w.texts[0].lines[at[0][0]:at[0][1]], w.texts[1].lines[at[1][0]:at[1][1]]) {
+	for _, c := range compare(w.texts[0].lines[at[0][0]:at[0][1]], w.texts[1].lines[at[1][0]:at[1][1]]) {
 		w.changes = append(w.changes, Change{at[0][0] + c.OldFrom, at[0][0] + c.OldTo, at[1][0] + c.NowFrom, at[1][0] + c.NowTo})
 	}
 }

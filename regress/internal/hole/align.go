@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/diff"
+	"muster/regress/internal/plaintext"
 )
 
 // An other text, with its changes from the first one as ranges of lines.
@@ -15,9 +16,9 @@ type other struct {
 
 // compareWith aligns a text with the first one.
 func compareWith(first, text []byte) other {
-	o := other{lines: diff.SplitLines(text), changes: diff.ChangedLines(first, text)}
+	o := other{lines: plaintext.SplitLines(text), changes: diff.ChangedLines(first, text)}
 	if unequal(o.changes) > 0 {
-		o.alignByShape(diff.SplitLines(first))
+		o.alignByShape(plaintext.SplitLines(first))
 	}
 	return o
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"muster/regress/internal/diff"
+	"muster/regress/internal/plaintext"
 )
 
 // A Pattern is what the texts of several runs share. It never changes after Find, so any number of
@@ -28,15 +29,15 @@ type Pattern struct {
 func Find(texts ...[]byte) *Pattern {
 	p := &Pattern{first: texts[0]}
 	for _, text := range texts {
-		if diff.Binary(text) {
+		if !plaintext.Is(text) {
 			p.whole, p.count.IsWhole = true, true
 			return p
 		}
 	}
-	p.elements = newBuilder(diff.SplitLines(texts[0]), texts).build()
+	p.elements = newBuilder(plaintext.SplitLines(texts[0]), texts).build()
 	longest := 0
 	for _, text := range texts {
-		longest = max(longest, diff.CountLines(text))
+		longest = max(longest, plaintext.CountLines(text))
 	}
 	varying := 0
 	for i := range p.elements {
@@ -77,7 +78,7 @@ func (p *Pattern) Fits(text []byte) bool {
 	if p.whole {
 		return true
 	}
-	return fitLines(p.elements, diff.SplitLines(text))
+	return fitLines(p.elements, plaintext.SplitLines(text))
 }
 
 // A region is a range of lines of the first text in which some text differs.

@@ -194,6 +194,11 @@ func (r *Run) CausesIfAny() (*cause.Found, error) {
 	if err != nil {
 		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", r.State.File("causes.json"), r.ID, err, r.Command)
 	}
+	families, err := state.Families(r.State)
+	if err != nil {
+		return nil, err
+	}
+	found.Regroup(families)
 	return analyse.MakePrintable(found), nil
 }
 

@@ -171,7 +171,7 @@ type pageCause struct {
 	Open                              bool
 	Members                           []pageLink
 	MoreMembers                       string
-	FoldedNames                       []string
+	JoinedNames, FoldedNames          []string
 	MoreFolded                        string
 	Share                             float64 // percent of the most frequent cause
 }
@@ -251,6 +251,9 @@ func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
 	}
 	if more := c.Cases - len(v.Members); more > 0 {
 		v.MoreMembers = readable.Number(more)
+	}
+	for _, j := range c.Joined {
+		v.JoinedNames = append(v.JoinedNames, clipped(readable.Line(j), 300))
 	}
 	for _, f := range c.Folded[:min(len(c.Folded), pageMembersMax)] {
 		v.FoldedNames = append(v.FoldedNames, clipped(readable.Line(f), 300))

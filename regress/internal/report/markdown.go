@@ -175,7 +175,7 @@ func (m *markdown) causes(b *boundedMarkdown, s regress.Summary) {
 	}
 	b.add("\n")
 	if more := m.all - len(m.groups); more > 0 {
-		b.add("… and " + readable.Count(more, "cause") + " more: `" + allCauses(s) + "`\n\n")
+		b.add("… and " + readable.Count(more, "row") + " more: `" + allCauses(s) + "`\n\n")
 	}
 }
 

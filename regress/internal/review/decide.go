@@ -1,16 +1,27 @@
 package review
 
 import (
-	"regexp"
+	"fmt"
+	"hash/fnv"
+	"maps"
 	"slices"
-	"strings"
 )
 
 // A step is one decision that can be undone. It may concern many items.
 type step struct {
 	before []pending // in the order of the items
-	item   int       // index of the item under the cursor
+	moved  map[int]string
+	item   int // index of the item under the cursor, or -1
 	member int
+}
+
+// step returns a step from the present state, without decisions.
+func (r *Review) step() step {
+	at, _, some := r.Cursor()
+	if !some {
+		at = -1
+	}
+	return step{moved: maps.Clone(r.moved), item: at, member: r.member}
 }
 
 // pending is the earlier pending state of an item.
@@ -20,24 +31,27 @@ type pending struct {
 	decided bool
 }
 
-// DecideHere decides on the item under the cursor, and moves to the next undecided one. Skipped
-// removes an earlier decision. DecideHere reports whether there was an item.
-func (r *Review) DecideHere(s State) bool {
+// DecideHere decides on the item under the cursor, on all of its family if that is folded, and moves to the
+// next undecided one. Skipped removes an earlier decision. DecideHere returns the number of items.
+func (r *Review) DecideHere(s State) int {
 	item, _, some := r.Cursor()
-	if some {
-		r.decide([]int{item}, s)
-		r.advance()
+	if !some {
+		return 0
 	}
-	return some
+	n := r.decide(r.Under(item), s)
+	r.advance()
+	return n
 }
 
 // DecideRest decides on all visible items that are undecided, and returns their number. It accepts no
 // bucket: who accepts one has looked at it.
 func (r *Review) DecideRest(s State) int {
 	var rest []int
-	for _, item := range r.visible {
-		if r.State(item) == Undecided && (s != Accepted || r.items[item].Folded == 0) {
-			rest = append(rest, item)
+	for _, row := range r.visible {
+		for _, item := range r.Under(row) {
+			if r.State(item) == Undecided && (s != Accepted || r.items[item].Folded == 0) {
+				rest = append(rest, item)
+			}
 		}
 	}
 	return r.decide(rest, s)
@@ -69,7 +83,9 @@ func (r *Review) Undo() bool {
 			delete(r.mine, p.item)
 		}
 	}
-	if place := slices.Index(r.visible, last.item); place >= 0 {
+	r.moved = last.moved
+	r.regroup(r.byHand)
+	if place := slices.IndexFunc(r.visible, func(i int) bool { return slices.Contains(r.Under(i), last.item) }); place >= 0 {
 		r.cursor, r.member = place, last.member
 	}
 	return true
@@ -82,11 +98,7 @@ func (r *Review) decide(items []int, s State) int {
 	if len(items) == 0 {
 		return 0
 	}
-	at, _, some := r.Cursor()
-	if !some {
-		at = -1
-	}
-	taken := step{item: at, member: r.member}
+	taken := r.step()
 	for _, item := range items {
 		before, decided := r.mine[item]
 		taken.before = append(taken.before, pending{item, before, decided})
@@ -97,30 +109,79 @@ func (r *Review) decide(items []int, s State) int {
 	return len(items)
 }
 
+// Join makes one family of items and of all that they stand for, until another Join or Split. Items
+// that are no causes, and buckets, are left out. It returns how many it joined, at least two or none.
+func (r *Review) Join(items []int) int {
+	var all []int
+	for _, item := range items {
+		all = append(all, r.Under(item)...)
+	}
+	if all = r.movable(all); len(all) < 2 {
+		return 0
+	}
+	members := fnv.New32a()
+	for _, i := range all {
+		fmt.Fprintln(members, r.items[i].Signature)
+	}
+	// The number keeps families apart whose first causes have one name, also those of other runs and people.
+	return r.move(all, fmt.Sprintf("joined: %s #%04x", r.items[all[0]].Name, members.Sum32()&0xffff))
+}
+
+// Split takes the item under the cursor out of its family, or all items if the family is folded. It
+// returns their number.
+func (r *Review) Split() int {
+	item, _, some := r.Cursor()
+	if !some || r.Family(item) == "" {
+		return 0
+	}
+	return r.move(r.movable(r.Under(item)), "")
+}
+
+// move puts items into a family, as a step that can be undone.
+func (r *Review) move(items []int, family string) int {
+	if len(items) == 0 {
+		return 0
+	}
+	r.undo = append(r.undo, r.step())
+	for _, item := range items {
+		r.moved[item] = family
+	}
+	r.regroup(r.byHand)
+	return len(items)
+}
+
+// regroup arranges the items anew, with the families that are written now.
+func (r *Review) regroup(written map[string]string) {
+	r.byHand = written
+	r.regrouped++
+	r.Filter(r.filter)
+}
+
+// Standing returns the state of a visible item, and of all that it stands for. It is Undecided if
+// they differ.
+func (r *Review) Standing(item int) State {
+	s := r.State(item)
+	for _, i := range r.Under(item) {
+		if r.State(i) != s {
+			return Undecided
+		}
+	}
+	return s
+}
+
+// isUndecided reports whether a visible item stands for one that is undecided.
+func (r *Review) isUndecided(item int) bool {
+	return slices.ContainsFunc(r.Under(item), func(i int) bool { return r.State(i) == Undecided })
+}
+
 // advance moves to the next visible undecided item, and from the end to the first. It does not
 // move if there is none.
 func (r *Review) advance() {
 	for i := 1; i < len(r.visible); i++ {
 		place := (r.cursor + i) % len(r.visible)
-		if r.State(r.visible[place]) == Undecided {
+		if r.isUndecided(r.visible[place]) {
 			r.MoveTo(place)
 			return
 		}
-	}
-}
-
-// matcher returns the predicate of a filter. The filter matches as literal text, and also as a
-// regular expression if it is one: "a+b" finds a+b too.
-func matcher(text string) func(string) bool {
-	if text == "" {
-		return func(string) bool { return true }
-	}
-	lower := strings.ToLower(text)
-	if regexp.QuoteMeta(text) == text {
-		return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
-	}
-	pattern, err := regexp.Compile("(?i)" + text)
-	return func(s string) bool {
-		return strings.Contains(strings.ToLower(s), lower) || err == nil && pattern.MatchString(s)
 	}
 }

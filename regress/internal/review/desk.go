@@ -1,6 +1,9 @@
 package review
 
-import "context"
+import (
+	"context"
+	"maps"
+)
 
 // A Desk is a review, with the functions through which its views reach files.
 type Desk struct {
@@ -21,7 +24,8 @@ type Desk struct {
 
 // Now is the state of a review's files at one time.
 type Now struct {
-	Decisions map[string]State // written decisions, by ID
+	Decisions map[string]State  // written decisions, by ID
+	Families  map[string]string // written families, by signature
 	Promoted  func(name string) bool
 	Notes     []string // notes on outdated facts: a newer run exists, or others have changed the golden
 	Shut      string   // why no case can go into the golden; empty if cases can
@@ -30,15 +34,20 @@ type Now struct {
 // CatchUp updates the review with the present state, as Rebase does.
 func (d *Desk) CatchUp(now Now) (fresh []Conflict) {
 	d.shut = now.Shut
+	if !maps.Equal(d.byHand, now.Families) {
+		d.regroup(now.Families)
+	}
 	return d.Rebase(now.Decisions, now.Promoted)
 }
 
 // Result is the result of a commit.
 type Result struct {
-	Conflicts []Conflict       // if there are any, nothing was written
-	Decisions map[string]State // all written decisions, including those of others
+	Conflicts []Conflict        // if there are any, nothing was written
+	Decisions map[string]State  // all written decisions, including those of others
+	Families  map[string]string // all written families, by signature
 	Promoted  func(name string) bool
 	Decided   int      // number of decisions written
+	Moved     int      // number of items that were joined or split
 	Accepted  int      // number of cases that went into the golden
 	Refused   string   // why no case went into the golden although some were ready; the decisions are written
 	Notes     []string // warnings
@@ -61,4 +70,5 @@ func (d *Desk) Settle(result Result) {
 		return
 	}
 	d.committed(result.Decisions, result.Promoted)
+	d.regroup(result.Families)
 }

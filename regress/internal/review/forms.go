@@ -5,7 +5,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/cause"
-	"muster/regress/internal/diff"
+	"muster/regress/internal/plaintext"
 )
 
 // unified shows the old lines of a block, then the new ones. If there is not enough room for
@@ -16,19 +16,19 @@ func (s *sheet) unified(b block) {
 	for i, spans := range was {
 		s.put(Line{Kind: Gone, Old: s.oldNumber + 1 + i, Left: spans})
 	}
-	s.cut(len(was), diff.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
+	s.cut(len(was), plaintext.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
 	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), now)
 	for i, spans := range is {
 		s.put(Line{Kind: Come, Now: s.nowNumber + 1 + i, Left: spans})
 	}
-	s.cut(len(is), diff.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
+	s.cut(len(is), plaintext.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
 
 // shares returns the number of lines that each side has room for.
 func (s *sheet) shares(b block) (old, now int) {
-	a, c := diff.CountLines(s.part.Old[b.old.From:b.old.To]), diff.CountLines(s.part.Now[b.now.From:b.now.To])
+	a, c := plaintext.CountLines(s.part.Old[b.old.From:b.old.To]), plaintext.CountLines(s.part.Now[b.now.From:b.now.To])
 	old = min(a, max((s.room+1)/2, s.room-c))
 	return old, min(c, s.room-old)
 }
@@ -65,8 +65,8 @@ func (s *sheet) sides(b block) {
 		}
 		s.put(line)
 	}
-	s.cut(len(was), diff.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
-	s.cut(len(is), diff.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
+	s.cut(len(was), plaintext.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
+	s.cut(len(is), plaintext.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
@@ -74,7 +74,7 @@ func (s *sheet) sides(b block) {
 // sideLines returns the lines of a range, at most count of them.
 func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
 	for at := r.From; at < r.To && len(lines) < count; {
-		end := min(r.To, diff.LineEnd(text, at))
+		end := min(r.To, plaintext.LineEnd(text, at))
 		for len(marked) > 0 && marked[0].To <= at {
 			marked = marked[1:]
 		}
@@ -115,7 +115,7 @@ type wordLines struct {
 
 func (w *wordLines) add(text []byte, m Mark) {
 	for len(text) > 0 && w.room > 0 {
-		end := diff.LineEnd(text, 0)
+		end := plaintext.LineEnd(text, 0)
 		from := len(w.text)
 		w.text = append(w.text, text[:end]...)
 		if m != Plain {
@@ -144,20 +144,3 @@ func (w *wordLines) flush() {
 	}
 	w.text, w.marked = nil, nil
 }
-
-// isCause reports whether the item is a cause, and not the cases of one kind without a cause:
-// new, missing or flaky ones.
-func (it *Item) isCause() bool { return it.Kind != "" }
-
-// Noun returns the noun for all items: causes, or items if some are not causes.
-func (r *Review) Noun() string {
-	for i := range r.items {
-		if !r.items[i].isCause() {
-			return "item"
-		}
-	}
-	return "cause"
-}
-
-// Count writes a number of items: "2 causes".
-func (r *Review) Count(n int) string { return readable.Count(n, r.Noun()) }

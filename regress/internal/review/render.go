@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
+	"muster/regress/internal/plaintext"
 )
 
 // Render lays a part out. It takes as long as reading the part once. Its result is bounded by
 // the layout, and says what it leaves out.
 func Render(p Part, l Layout) []Line {
 	l = l.withDefaults()
-	if diff.Binary(p.Old) || diff.Binary(p.Now) {
+	if !plaintext.Is(p.Old) || !plaintext.Is(p.Now) {
 		return hex(p, l)
 	}
 	edits, attributed := Edits(p)
@@ -111,7 +111,7 @@ func (s *sheet) skip(old, now int) {
 
 // lead shows the position of a block, and the lines before it.
 func (s *sheet) lead(b block) {
-	from := max(s.old, diff.Back(s.part.Old, b.old.From, s.Context))
+	from := max(s.old, plaintext.Back(s.part.Old, b.old.From, s.Context))
 	if s.passed > 0 {
 		s.lines = append(s.lines, remark("%s of other causes", readable.Count(s.passed, "edit")))
 		s.passed = 0
@@ -128,14 +128,14 @@ func (s *sheet) lead(b block) {
 func (s *sheet) trail(next int) {
 	if s.hasTrailer {
 		s.hasTrailer = false
-		s.context(min(next, diff.Forth(s.part.Old, s.old, s.Context)))
+		s.context(min(next, plaintext.Forth(s.part.Old, s.old, s.Context)))
 	}
 }
 
 // context shows lines that are equal on both sides, up to an offset in the old text.
 func (s *sheet) context(to int) {
 	for s.old < to && s.room > 0 {
-		end := min(to, diff.LineEnd(s.part.Old, s.old))
+		end := min(to, plaintext.LineEnd(s.part.Old, s.old))
 		text := bytes.TrimSuffix(bytes.TrimSuffix(s.part.Old[s.old:end], newline), []byte("\r"))
 		spans := s.spans(text, 0, nil)
 		line := Line{Kind: Same, Old: s.oldNumber + 1, Now: s.nowNumber + 1, Left: spans}
@@ -267,82 +267,21 @@ func (l Layout) withDefaults() Layout {
 	return l
 }
 
-// The effect of decisions is defined here only, for the terminal, the browser and accept. A
-// case goes into the golden once all its items are accepted (isOpen, Ready). If all cases of an
-// item were accepted by name, the item is accepted too (isWhole, Take, WithPromoted).
-
-// isOpen reports whether an item keeps its cases out of the golden.
-func (r *Review) isOpen(item int) bool { return r.State(item) != Accepted }
-
-// Ready reports whether all items of a case are accepted. Such a case goes into the golden,
-// unless it is there already.
-func (r *Review) Ready(c int) bool { return !slices.ContainsFunc(r.cases[c].Items, r.isOpen) }
-
-// Promotable reports whether a commit would promote a case: it is ready and not in the golden
-// yet.
-func (r *Review) Promotable(c int) bool { return !r.cases[c].Promoted && r.Ready(c) }
-
-// A Wait is a case that is kept out of the golden by some of its items, although others are
-// accepted.
-type Wait struct {
-	Case int
-	For  []int // indexes of items that are not accepted
+// A Difference is everything in which a case differs.
+type Difference struct {
+	Case   string // the case's printed name
+	Ending string // "exit 0 → exit 1"; empty if both ended alike
+	Where  string // the engine's worker and times; empty for a run on this machine
+	Parts  []Part
+	Why    string // why nothing can be shown, or empty
 }
 
-// Waiting returns the waiting cases, in order.
-func (r *Review) Waiting() (waits []Wait) {
-	for i := range r.cases {
-		if r.cases[i].Promoted {
-			continue
-		}
-		w := Wait{Case: i}
-		for _, item := range r.cases[i].Items {
-			if r.isOpen(item) {
-				w.For = append(w.For, item)
-			}
-		}
-		if len(w.For) > 0 && len(w.For) < len(r.cases[i].Items) {
-			waits = append(waits, w)
-		}
-	}
-	return waits
-}
-
-// isWhole reports whether all cases of an item are in the golden.
-func (it *Item) isWhole(inside func(c int) bool) bool {
-	return len(it.Members) > 0 && !slices.ContainsFunc(it.Members, func(c int) bool { return !inside(c) })
-}
-
-// Take records that cases go into the golden, whatever the state of their items. It accepts the
-// items whose cases are then all in the golden, even items that were rejected. Other items stay
-// as they are, because accepting them would promote further cases. The cases count as promoted
-// from then on.
-func (r *Review) Take(chosen func(name string) bool) {
-	touched := map[int]bool{}
-	for i := range r.cases {
-		if c := &r.cases[i]; chosen(c.Name) {
-			c.Promoted = true
-			for _, item := range c.Items {
-				touched[item] = true
-			}
-		}
-	}
-	for _, item := range slices.Sorted(maps.Keys(touched)) {
-		if r.items[item].isWhole(func(c int) bool { return r.cases[c].Promoted }) {
-			r.decide([]int{item}, Accepted)
-		}
-	}
-}
-
-// WithPromoted returns written decisions, by ID. It adds the acceptance of each undecided item
-// whose cases are all in the golden by now.
-func WithPromoted(items []Item, cases []Case, written map[string]State, promoted func(name string) bool) map[string]State {
-	states := decisions(written)
-	for i := range items {
-		id := items[i].ID
-		if states[id] == Undecided && items[i].isWhole(func(c int) bool { return promoted(cases[c].Name) }) {
-			states[id] = Accepted
-		}
-	}
-	return states
+// A Part is one part that differs.
+type Part struct {
+	Name     string // stdout, stderr, or a file's printed name
+	Words    string // "12 bytes → 14 bytes": the only description of a part whose contents cannot be compared
+	Old, Now []byte
+	// Edits replace Old by Now. Their causes are indexes of items. If there are none, the
+	// review computes the difference.
+	Edits []cause.Attributed
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 
@@ -18,6 +19,49 @@ func (r *Run) SaveDecisions(encoded []byte) error { return r.replace("decisions.
 
 // Decisions returns the decisions that SaveDecisions wrote, or nil if there are none.
 func (r *Run) Decisions() ([]byte, error) { return r.kept("decisions.json") }
+
+const (
+	familiesFile = "../../families.json" // in the state folder itself, two levels above the run
+	familiesMax  = 10_000                // causes that were joined or split; nobody does more by hand
+)
+
+// SaveFamilies writes the families that people put causes into, by signature, atomically. They hold for
+// all runs.
+func SaveFamilies(r *Run, families map[string]string) error {
+	if len(families) > familiesMax {
+		return fault.Inputf("%d causes were joined or split by hand, and at most %d are kept: remove %s, then join again", len(families), familiesMax, r.File(familiesFile))
+	}
+	encoded, err := json.MarshalIndent(families, "", " ")
+	if err != nil {
+		return fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	// Flushed, because no later check makes the list again.
+	path := r.File(familiesFile)
+	f, err := os.Create(path + ".new")
+	if err == nil {
+		_, err = f.Write(encoded)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// Families returns what SaveFamilies wrote, or nil.
+func Families(r *Run) (families map[string]string, err error) {
+	encoded, err := r.kept(familiesFile)
+	if err != nil || encoded == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(encoded, &families); err != nil {
+		return nil, fault.Inputf("%s, the causes that were joined and split by hand, is damaged: %w: remove it, then join them again", r.File(familiesFile), err)
+	}
+	return families, nil
+}
 
 // kept reads a file that a run may lack.
 func (r *Run) kept(name string) ([]byte, error) {

@@ -27,7 +27,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.message = ""
-	if m.decide(k.String()) || m.travel(k.String()) || m.arrange(k.String()) {
+	if m.decide(k.String()) || regroup(m, k.String()) || m.travel(k.String()) || m.arrange(k.String()) {
 		return m.load()
 	}
 	return m.other(k.String())
@@ -51,13 +51,6 @@ func (m *model) other(key string) tea.Cmd {
 		m.openSheet()
 	case "e":
 		return m.edit()
-	case "f":
-		if !m.desk.FilterFamily() {
-			m.message = "it belongs to no family"
-			return nil
-		}
-		m.view.rewind()
-		return m.load()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()
@@ -102,8 +95,11 @@ func (m *model) decide(key string) bool {
 }
 
 func (m *model) decideHere(s review.State) {
-	if !m.desk.DecideHere(s) {
+	switch n := m.desk.DecideHere(s); {
+	case n == 0:
 		m.message = "nothing passes the filter: esc takes it away"
+	case n > 1:
+		m.message = fmt.Sprintf("%s of a family %s, u takes it back", m.desk.Count(n), s)
 	}
 }
 
@@ -113,6 +109,56 @@ func (m *model) decideRest(s review.State) {
 	if n == 0 {
 		m.message = "nothing is left to decide at once"
 	}
+}
+
+// regroup handles the keys for families.
+func regroup(m *model, key string) bool {
+	item, _, some := m.desk.Cursor()
+	defer func() {
+		if now, _, _ := m.desk.Cursor(); now != item {
+			m.view.rewind()
+		}
+	}()
+	switch {
+	case key == "f" && !m.desk.Fold():
+		m.message = "no other " + m.desk.Noun() + " here is of its family"
+	case key == "F" && !m.desk.FoldAll():
+		m.message = "there are no families"
+	case key == "m" && some:
+		m.marked[item] = !m.marked[item]
+		m.desk.Move(1)
+	case key == "M":
+		join(m)
+	case key == "x":
+		n := m.desk.Split()
+		m.message = fmt.Sprintf("%s out of the family, u takes it back", m.desk.Count(n))
+		if n == 0 {
+			m.message = "it belongs to no family"
+		}
+	case key != "f" && key != "F":
+		return false
+	}
+	return true
+}
+
+// join makes one family of the marked items and the one under the cursor.
+func join(m *model) {
+	var items []int
+	for item, marked := range m.marked {
+		if marked {
+			items = append(items, item)
+		}
+	}
+	if item, _, some := m.desk.Cursor(); some {
+		items = append(items, item)
+	}
+	n := m.desk.Join(items)
+	if n == 0 {
+		m.message = "mark others with m first: two causes or more are joined"
+		return
+	}
+	clear(m.marked)
+	m.message = fmt.Sprintf("%s joined, u takes it back", m.desk.Count(n))
 }
 
 // travel handles the keys that move the cursor.

@@ -47,6 +47,7 @@ type model struct {
 
 	mode    review.Mode
 	others  bool
+	marked  map[int]bool // items to join
 	view    viewport
 	leafed  int // rows of the confirmation or the help that are scrolled out
 	pages   pages
@@ -59,7 +60,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
-	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, width: 80, height: 24}
+	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, marked: map[int]bool{}, width: 80, height: 24}
 }
 
 // presentState is the message with the present state of the files.

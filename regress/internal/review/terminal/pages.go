@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"muster/internal/readable"
@@ -30,6 +32,10 @@ func (m *model) confirmation() (sum, each []piece) {
 	}
 	add(palette.Bold, "This will be written, and nothing else:")
 	add(palette.Bold, "%s", decisions(counts))
+	if n := len(c.Families); n > 0 {
+		add(palette.Bold, "%s joined or split, for later checks too", d.Count(n))
+		each = append(each, families(c.Families)...)
+	}
 	if over > 0 {
 		add(palette.Yellow, "%s over what somebody else decided", readable.Count(over, "decision"))
 	}
@@ -51,6 +57,18 @@ func (m *model) confirmation() (sum, each []piece) {
 		add(palette.Yellow, "note: %s", n)
 	}
 	return sum, append([]piece{{"", palette.Plain}}, each...)
+}
+
+// families describes the families that items go into.
+func families(by map[string]string) (rows []piece) {
+	for _, id := range slices.SortedFunc(maps.Keys(by), review.ByID) {
+		text := fmt.Sprintf("  split     %-4s from its family", id)
+		if by[id] != "" {
+			text = fmt.Sprintf("  join      %-4s into %s", id, by[id])
+		}
+		rows = append(rows, piece{text, palette.Plain})
+	}
+	return rows
 }
 
 // choice describes the decision on an item, and whether it overwrites another reviewer's.
@@ -147,13 +165,17 @@ func helpText(noun string) (text []piece) {
 		{"space b", "scroll the difference; J K by half"},
 		{"w", "cut long lines instead of wrapping them; then ← → move sideways"},
 		{"e", "open the old and the new content of the part in $VISUAL or $EDITOR"},
-		{"f", "show only the family of the " + noun + ", or all again"},
+		{"f", "fold the family of the " + noun + ", or open it: a decision on a folded one is one on all its " + noun + "s"},
+		{"F", "the same for all families"},
+		{"m M", "mark a " + noun + "; join the marked ones and this one into a family, also in later checks"},
+		{"x", "take the " + noun + " out of its family, or all of a folded one"},
 		{"/", "filter by name, ID, family, case or regular expression; esc takes it away"},
 		{"", ""},
 		{"enter q", "done: shows what would be written, y then writes it"},
 		{"ctrl+c", "leave at once; nothing is written"},
 		{"", ""},
 		{"✓ ✗ –", "accepted, rejected, skipped; * not written yet, ! others decided otherwise"},
+		{"▸3", "a folded family: three more " + noun + "s are below this one"},
 		{"", ""},
 		{"", "A case goes into the golden once all its " + noun + "s are accepted."},
 	} {

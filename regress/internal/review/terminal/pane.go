@@ -59,12 +59,23 @@ func (m *model) about(b box) []string {
 	if it.Folded > 0 {
 		counts += ", a bucket of " + readable.Count(it.Folded, "cause")
 	}
-	if it.Family != "" {
-		counts += ", family " + it.Family
-	}
 	rows := []string{
 		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, 0, width),
 		m.paint.fit([]piece{{counts, palette.Dim}}, 0, width),
+	}
+	if family := m.desk.Family(item); family != "" {
+		text := "family " + family
+		if n := len(m.desk.Under(item)); n > 1 {
+			text = fmt.Sprintf("and %s of its family, f opens it: %s", m.desk.Count(n-1), family)
+		}
+		rows = append(rows, m.paint.fit([]piece{{text, palette.Dim}}, 0, width))
+	}
+	if n := len(it.Joined); n > 0 {
+		both := it.Joined[0] + ", … " + it.Joined[n-1]
+		if n == 2 {
+			both = it.Joined[0] + ", " + it.Joined[1]
+		}
+		rows = append(rows, m.paint.fit([]piece{{"of these: " + both, palette.Dim}}, 0, width))
 	}
 	if c, place, some := m.desk.Member(); some {
 		rows = append(rows, m.paint.fit(m.caseRow(c, place, it), 0, width))
@@ -154,12 +165,20 @@ func (m *model) list(b box) []string {
 func (m *model) item(item int, looked bool, width int) string {
 	it := &m.desk.Items()[item]
 	sign, colour := m.sign(item)
-	cursor := "  "
+	cursor := " "
 	if looked {
-		cursor = "> "
+		cursor = ">"
+	}
+	if m.marked[item] {
+		cursor += "+"
+	} else {
+		cursor += " "
 	}
 	count := " " + readable.Number(it.Cases)
 	head := fmt.Sprintf("%s%s %-3s ", cursor, sign, it.ID)
+	if n := len(m.desk.Under(item)); n > 1 {
+		head += fmt.Sprintf("▸%d ", n-1)
+	}
 	// the name gets the rest of the row
 	room := max(0, width-widths().StringWidth(head)-len(count))
 	text := widths().FillRight(widths().Truncate(it.Name, room, "…"), room)
@@ -173,7 +192,7 @@ func (m *model) item(item int, looked bool, width int) string {
 // written decision, and an exclamation mark if another reviewer wrote that decision meanwhile.
 func (m *model) sign(item int) (string, palette.Style) {
 	sign, colour := "·", palette.Dim
-	switch m.desk.State(item) {
+	switch m.desk.Standing(item) {
 	case review.Accepted:
 		sign, colour = "✓", palette.Green
 	case review.Rejected:
@@ -181,10 +200,11 @@ func (m *model) sign(item int) (string, palette.Style) {
 	case review.Skipped:
 		return "– ", palette.Dim
 	}
-	if _, contested := m.desk.Contested(item); contested {
+	under := m.desk.Under(item)
+	switch {
+	case slices.ContainsFunc(under, func(i int) bool { _, yes := m.desk.Contested(i); return yes }):
 		return sign + "!", colour
-	}
-	if m.desk.Pending(item) {
+	case slices.ContainsFunc(under, m.desk.Pending):
 		return sign + "*", colour
 	}
 	return sign + " ", colour

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/review"
@@ -10,10 +11,13 @@ import (
 // An action is the effect of a key or button of the page. It includes the page's position,
 // because each page has its own.
 type action struct {
-	Do     string `json:"do"`
-	Item   string `json:"item"` // index of the shown case
-	Place  int    `json:"place"`
-	Filter string `json:"filter"`
+	Do     string   `json:"do"`
+	Item   string   `json:"item"`
+	Place  int      `json:"place"` // index of the shown case
+	Filter string   `json:"filter"`
+	Open   []string `json:"open"`  // families that are not folded
+	Items  []string `json:"items"` // those to join
+	Row    []string `json:"row"`   // what the page shows as one row, with item; empty = do not compare
 }
 
 // actionResult is the result of an action.
@@ -31,25 +35,32 @@ func (h *house) act(w http.ResponseWriter, r *http.Request, s *seat) {
 	if !decode(w, r, &ask) {
 		return
 	}
-	out, known := actionResult{Item: ask.Item, Place: ask.Place}, false
+	out, known, stale := actionResult{Item: ask.Item, Place: ask.Place}, false, false
 	out.State = s.change(func(d *review.Desk) {
-		aim(d, ask)
-		out.Count, known = decide(d, ask.Do)
+		if stale = !aim(d, ask); stale {
+			return
+		}
+		out.Count, known = decide(d, ask.Do, ask.Items)
 		if item, _, some := d.Cursor(); some {
 			_, out.Place, _ = d.Member()
 			out.Item = d.Items()[item].ID
 		}
 	})
-	if !known {
+	switch {
+	case stale:
+		refuse(w, http.StatusConflict, "families have changed since this was shown: look again")
+		return
+	case !known:
 		refuse(w, http.StatusBadRequest, "there is nothing to do by that name")
 		return
 	}
 	answer(w, out)
 }
 
-// aim moves the desk's cursor to the page's position.
-func aim(d *review.Desk, a action) {
-	d.Filter(a.Filter)
+// aim moves the desk's cursor to the page's position. It returns false if the row there stands for other
+// items than the page shows.
+func aim(d *review.Desk, a action) bool {
+	d.Show(a.Filter, a.Open)
 	item, known := d.Index(a.Item)
 	for place, i := range d.Visible() {
 		if known && i == item {
@@ -58,18 +69,38 @@ func aim(d *review.Desk, a action) {
 	}
 	_, at, _ := d.Member()
 	d.MoveCase(a.Place - at)
+	if len(a.Row) == 0 {
+		return true
+	}
+	here, _, some := d.Cursor()
+	return some && slices.EqualFunc(d.Under(here), a.Row, func(i int, id string) bool { return d.Items()[i].ID == id })
 }
 
-func decide(d *review.Desk, do string) (count int, known bool) {
+func decide(d *review.Desk, do string, ids []string) (count int, known bool) {
+	switch do {
+	case "split":
+		return d.Split(), true
+	case "join":
+		var items []int
+		for _, id := range ids {
+			if item, known := d.Index(id); known {
+				items = append(items, item)
+			}
+		}
+		return d.Join(items), true
+	}
 	verb, isRest := strings.CutSuffix(do, "-rest")
 	state, known := map[string]review.State{"accept": review.Accepted, "reject": review.Rejected, "skip": review.Skipped}[verb]
 	if known && isRest {
 		return d.DecideRest(state), true
 	}
-	if known && d.DecideHere(state) || do == "undo" && d.Undo() {
+	if known {
+		return d.DecideHere(state), true
+	}
+	if do == "undo" && d.Undo() {
 		count = 1
 	}
-	return count, known || do == "undo"
+	return count, do == "undo"
 }
 
 // commit writes the plan of a revision. If something has changed since, it returns the new plan
@@ -118,7 +149,7 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 		other.look(ctx)
 	}
 	answer(w, commitResult{
-		State: st, Decided: result.Decided, Accepted: result.Accepted,
+		State: st, Decided: result.Decided, Moved: result.Moved, Accepted: result.Accepted,
 		Refused: result.Refused, Notes: append([]string{}, result.Notes...), Written: len(result.Conflicts) == 0,
 	})
 }
@@ -127,6 +158,7 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 type commitResult struct {
 	State    state    `json:"state"`
 	Decided  int      `json:"decided"`
+	Moved    int      `json:"moved"` // number of items that were joined or split
 	Accepted int      `json:"accepted"`
 	Refused  string   `json:"refused"`
 	Notes    []string `json:"notes"`

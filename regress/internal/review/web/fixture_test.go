@@ -19,6 +19,7 @@ type store struct {
 
 	mu        sync.Mutex
 	decisions map[string]review.State
+	families  map[string]string
 	golden    map[string]bool
 	notes     []string
 	refuse    string // why no case goes into the golden
@@ -45,10 +46,10 @@ func (s *store) open(context.Context) (*review.Desk, error) {
 		Look: func(context.Context) (review.Now, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return review.Now{Decisions: maps.Clone(s.decisions), Promoted: s.promoted(), Notes: s.notes, Shut: s.shut}, nil
+			return review.Now{Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families), Promoted: s.promoted(), Notes: s.notes, Shut: s.shut}, nil
 		},
 	}
-	d.CatchUp(review.Now{Decisions: maps.Clone(s.decisions), Promoted: s.promoted(), Shut: s.shut})
+	d.CatchUp(review.Now{Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families), Promoted: s.promoted(), Shut: s.shut})
 	return d, nil
 }
 
@@ -65,9 +66,9 @@ func (s *store) write(_ context.Context, c review.Changes) (review.Result, error
 	if len(conflicts) > 0 {
 		return review.Result{Conflicts: conflicts, Decisions: maps.Clone(s.decisions), Promoted: s.promoted()}, nil
 	}
-	s.decisions = merged
+	s.decisions, s.families = merged, review.MergeFamilies(s.items, c, s.families)
 	s.writes++
-	r := review.Result{Decisions: maps.Clone(merged), Decided: len(c.Decisions), Refused: s.refuse}
+	r := review.Result{Decisions: maps.Clone(merged), Families: maps.Clone(s.families), Moved: len(c.Families), Decided: len(c.Decisions), Refused: s.refuse}
 	if s.refuse == "" && s.shut == "" {
 		r.Accepted = len(c.Promote)
 		for _, name := range c.Promote {
@@ -98,7 +99,7 @@ type edit struct{ name, family, was, is string }
 func newStore(edits []edit, count int, shows func(i int) []int) *store {
 	s := &store{parts: map[string][]review.Part{}, decisions: map[string]review.State{}, golden: map[string]bool{}}
 	for i, e := range edits {
-		s.items = append(s.items, review.Item{ID: fmt.Sprintf("G%d", i+1), Name: e.name, Kind: "edit", Family: e.family})
+		s.items = append(s.items, review.Item{ID: fmt.Sprintf("G%d", i+1), Signature: fmt.Sprintf("s%d", i+1), Name: e.name, Kind: "edit", Family: e.family})
 	}
 	for i := range count {
 		name := fmt.Sprintf("src/pkg%02d/file_%04d.c", i%17, i)

@@ -23,15 +23,15 @@ type overview struct {
 }
 
 type overviewItem struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Family   string `json:"family"`
-	Folded   int    `json:"folded"`
-	Cases    int    `json:"cases"`
-	Lines    int    `json:"lines"`
-	Sole     int    `json:"sole"`
-	Smallest string `json:"smallest"`
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind"`
+	Folded   int      `json:"folded"`
+	Joined   []string `json:"joined,omitempty"`
+	Cases    int      `json:"cases"`
+	Lines    int      `json:"lines"`
+	Sole     int      `json:"sole"`
+	Smallest string   `json:"smallest"`
 }
 
 func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
@@ -39,7 +39,7 @@ func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
 	st := s.read(func(d *review.Desk) {
 		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun()}
 		for _, it := range d.Items() {
-			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Family, it.Folded, it.Cases, it.Lines, it.Sole, it.Smallest})
+			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Folded, it.Joined, it.Cases, it.Lines, it.Sole, it.Smallest})
 		}
 	})
 	o.Reviewer, o.Modes, o.State = s.number, review.Modes(), st
@@ -50,14 +50,16 @@ func (h *house) now(w http.ResponseWriter, _ *http.Request, s *seat) {
 	answer(w, s.read(func(*review.Desk) {}))
 }
 
-// filter returns the items that match a text.
+// filter returns a row for each visible item, with all items that it stands for, and their families.
 func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
-	var visible []int
+	rows, families := [][]int{}, []string{}
 	s.read(func(d *review.Desk) {
-		d.Filter(r.FormValue("q"))
-		visible = append([]int{}, d.Visible()...)
+		d.Show(r.FormValue("q"), r.Form["open"])
+		for _, item := range d.Visible() {
+			rows, families = append(rows, d.Under(item)), append(families, d.Family(item))
+		}
 	})
-	answer(w, map[string][]int{"visible": visible})
+	answer(w, map[string]any{"rows": rows, "families": families})
 }
 
 // A member is a case of an item in a list.

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"path"
@@ -24,6 +25,8 @@ type plan struct {
 	Golden    string          `json:"golden"`
 	Kept      int             `json:"kept"`      // number of decisions
 	Decisions []plannedChoice `json:"decisions"` // the first decisions
+	Families  []plannedFamily `json:"families"`  // the first items that were joined or split
+	Moved     int             `json:"moved"`     // how many those are
 	Promote   int             `json:"promote"`
 	Names     []string        `json:"names"`  // the first cases
 	Shut      string          `json:"shut"`   // why no case can go into the golden
@@ -44,6 +47,11 @@ type plannedChoice struct {
 	Cases int          `json:"cases"`
 }
 
+type plannedFamily struct {
+	ID     string `json:"id"`
+	Family string `json:"family"` // empty if it leaves its family
+}
+
 // waiting is a set of cases that have accepted causes, and the other causes that they wait for.
 type waiting struct {
 	Cases   int      `json:"cases"`
@@ -60,7 +68,7 @@ const (
 )
 
 func (h *house) plan(w http.ResponseWriter, _ *http.Request, s *seat) {
-	p := plan{Decisions: []plannedChoice{}, Names: []string{}, Waiting: []waiting{}}
+	p := plan{Decisions: []plannedChoice{}, Families: []plannedFamily{}, Names: []string{}, Waiting: []waiting{}}
 	st := s.read(func(d *review.Desk) { p.fill(d) })
 	p.Revision, p.Conflicts = st.Revision, st.Conflicts
 	answer(w, p)
@@ -73,6 +81,10 @@ func (p *plan) fill(d *review.Desk) {
 	for _, id := range changes.IDs()[:min(len(changes.Decisions), choicesMax)] {
 		item, _ := d.Index(id)
 		p.Decisions = append(p.Decisions, plannedChoice{id, d.Items()[item].Name, changes.Decisions[id], changes.Before[id], d.Items()[item].Cases})
+	}
+	p.Moved = len(changes.Families)
+	for _, id := range slices.SortedFunc(maps.Keys(changes.Families), review.ByID)[:min(p.Moved, choicesMax)] {
+		p.Families = append(p.Families, plannedFamily{id, changes.Families[id]})
 	}
 	p.Skipped = d.Counts()[review.Skipped]
 	by := map[string]*waiting{}

@@ -19,7 +19,7 @@ func TestBrowser(t *testing.T) {
 	}
 	browser := chromium(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
-		"keys": byKeys, "mouse": byMouse, "filter": filtering, "forms": forms, "two reviewers": twoReviewers,
+		"keys": byKeys, "mouse": byMouse, "filter": filtering, "folding": folding, "joining": joining, "regrouped": regrouped, "forms": forms, "two reviewers": twoReviewers,
 		"two tabs": twoTabs, "grown old": grownOld, "shut": shut, "cut": cutOff, "back": backAndReload, "other items": otherItems, "end": ending, "spent link": spentLink, "3000": threeThousand, "names": names, "announced": announced, "looks": looks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser) })
@@ -292,6 +292,110 @@ func spentLink(t *testing.T, browser context.Context) {
 	none.clean(v.link, "401")
 }
 
+// A family is one row, and one decision, until it is opened.
+func folding(t *testing.T, browser context.Context) {
+	s := few()
+	s.items[1].Family, s.items[3].Family = "forms", "forms"
+	v, p := opened(t, browser, s)
+	p.keys("jf")
+	p.sees("#status", "Family forms opened.")
+	p.keys("j")
+	p.sees("#cause", "G4")
+	p.keys("f")
+	p.sees("#status", "Family forms folded.")
+	p.sees("#cause", "G2")
+	p.sees("#facts", "and 1 cause of family forms")
+	p.sees("#list", "▸1")
+	p.keys("a")
+	p.sees("#status", "2 causes accepted. 3 undecided. Now G3")
+	p.keys("kf")
+	p.sees("#facts", "family forms")
+	p.sees("#facts", "accepted")
+	p.keys("r")
+	p.sees("#status", "G2 rejected.")
+	p.keys("kkf")
+	p.keys("gj")
+	p.sees("#facts", "undecided")
+	p.keys("/G4")
+	p.sees("#status", "1 cause of 5 shown.")
+	p.sees("#facts", "accepted")
+	p.keys("\x1b")
+	p.keys("w")
+	p.sees("#ask[open]", "2 decisions are kept with the run")
+	p.clean(v.link)
+}
+
+// Causes are joined and split by hand. Another reviewer sees it once it is written.
+func joining(t *testing.T, browser context.Context) {
+	s := few()
+	v, p := opened(t, browser, s, quick)
+	p.click("#link")
+	p.sees("#ask[open]", "It opens the review once")
+	other := open(t, browser, p.text("#ask[open] .link"))
+	other.sees("#parts", "12LL")
+	p.click("#ask-no")
+	p.keys("M")
+	p.sees("#status", "Mark others first")
+	p.keys("jm")
+	p.sees("#status", "G2 marked. 1 marked.")
+	p.keys("j")
+	p.sees("#cause", "G4")
+	p.click("#join")
+	p.sees("#status", "2 causes joined.")
+	p.sees("#list", "▸1")
+	p.sees("#facts", "family joined: 0x$1 → $1")
+	p.sees("#write", "Write families")
+	p.keys("w")
+	p.sees("#ask[open]", "2 causes are joined or split, for later checks too:")
+	p.sees("#ask[open]", "G4 goes into joined: 0x$1 → $1")
+	p.click("#ask-yes")
+	p.sees("#ask[open]", "0 decisions kept, 2 causes joined or split, 0 cases put into the golden.")
+	p.click("#ask-no")
+	other.sees("#list", "▸1")
+	other.keys("jx")
+	other.sees("#status", "2 causes out of the family.")
+	other.keys("u")
+	other.sees("#status", "Undone.")
+	other.sees("#list", "▸1")
+	other.keys("x")
+	other.sees("#status", "2 causes out of the family.")
+	other.keys("w")
+	other.sees("#ask[open]", "G2 leaves its family")
+	other.keys("y")
+	other.sees("#ask[open]", "2 causes joined or split")
+	p.until("!document.querySelector('#list').innerText.includes('▸')")
+	p.clean(v.link)
+	other.clean(v.link)
+}
+
+// What others joined is shown before a key can act on it. A row that stands for other causes than the page
+// shows is not decided on.
+func regrouped(t *testing.T, browser context.Context) {
+	s := few()
+	v, p := opened(t, browser, s, func(o *web.Options) { o.Every = time.Hour })
+	join := func(family string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.families = map[string]string{"s4": family, "s5": family}
+	}
+	p.keys("aw")
+	p.sees("#ask[open]", "1 decision is kept with the run")
+	join("joined: by another")
+	p.keys("y")
+	p.sees("#ask[open]", "1 decision kept")
+	p.click("#ask-no")
+	p.sees("#list", "▸1")
+	p.keys("G")
+	p.sees("#cause", "G4")
+	value[bool](p, `window.real = window.fetch, window.fetch = (path, options) => real(path, path === "act" ? { ...options, body: options.body.replace('"G5"', '"G3"') } : options), true`)
+	p.keys("a")
+	p.sees("#status", "Its family has changed, and nothing was done: look again.")
+	value[bool](p, "window.fetch = window.real, true")
+	p.keys("a")
+	p.sees("#status", "2 causes accepted.")
+	p.clean(v.link, "409")
+}
+
 // 3,000 causes: the page holds as much as is in sight, and keeps going when keys are held.
 func threeThousand(t *testing.T, browser context.Context) {
 	s := many()
@@ -303,6 +407,10 @@ func threeThousand(t *testing.T, browser context.Context) {
 			t.Errorf("%d elements", n)
 		}
 	}
+	bounded()
+	p.sees("#list", "▸2,998")
+	p.keys("F")
+	p.sees("#status", "3,000 causes listed.")
 	bounded()
 	p.keys(strings.Repeat("j", 40))
 	p.sees("#cause", "G41")

@@ -41,11 +41,13 @@ type state struct {
 	// A letter for each item: u, a, r or s; upper case while the decision is not written.
 	States    string     `json:"states"`
 	Undoable  int        `json:"undoable"`
-	Pending   int        `json:"pending"`  // number of decisions to write
-	Ready     int        `json:"ready"`    // number of cases that would be promoted
-	Barred    int        `json:"barred"`   // number of such cases if the golden could be written
-	Shut      string     `json:"shut"`     // why the golden cannot be written
-	Promoted  int        `json:"promoted"` // number of cases that were promoted
+	Pending   int        `json:"pending"`   // number of decisions to write
+	Moved     int        `json:"moved"`     // number of items to join or split
+	Regrouped int        `json:"regrouped"` // rises when families change
+	Ready     int        `json:"ready"`     // number of cases that would be promoted
+	Barred    int        `json:"barred"`    // number of such cases if the golden could be written
+	Shut      string     `json:"shut"`      // why the golden cannot be written
+	Promoted  int        `json:"promoted"`  // number of cases that were promoted
 	Notes     []string   `json:"notes"`
 	Conflicts []conflict `json:"conflicts"`
 }
@@ -74,7 +76,7 @@ func letter(s review.State) byte {
 func (s *seat) state() state {
 	changes := s.desk.Changes()
 	st := state{
-		Revision: s.revision, Undoable: s.desk.Undoable(), Pending: len(changes.Decisions), Ready: len(changes.Promote),
+		Revision: s.revision, Undoable: s.desk.Undoable(), Pending: len(changes.Decisions), Moved: len(changes.Families), Regrouped: s.desk.Regrouped(), Ready: len(changes.Promote),
 		Barred: changes.Barred, Shut: s.desk.Shut(),
 		Notes: append([]string{}, s.notes...), Conflicts: []conflict{},
 	}
@@ -100,7 +102,7 @@ func (s *seat) state() state {
 
 // equal ignores the revision.
 func (st state) equal(other state) bool {
-	return st.States == other.States && st.Undoable == other.Undoable && st.Ready == other.Ready && st.Barred == other.Barred && st.Shut == other.Shut && st.Promoted == other.Promoted &&
+	return st.States == other.States && st.Undoable == other.Undoable && st.Regrouped == other.Regrouped && st.Ready == other.Ready && st.Barred == other.Barred && st.Shut == other.Shut && st.Promoted == other.Promoted &&
 		slices.Equal(st.Notes, other.Notes) && slices.Equal(st.Conflicts, other.Conflicts)
 }
 
@@ -162,5 +164,5 @@ func (s *seat) look(ctx context.Context) {
 func (s *seat) unsaved() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.desk.Changes().IDs()
+	return s.desk.Changes().Items()
 }

@@ -57,6 +57,11 @@ export function written(plan, noun) {
   content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
     element("summary", {}, `${plural(plan.kept, "decision")} ${plan.kept === 1 ? "is" : "are"} kept with the run`),
     element("ul", { class: "choices" }, ...choices)));
+  if (plan.moved) {
+    const rows = plan.families.map((f) => element("li", {}, element("span", { class: "id" }, f.id), f.family ? " goes into " : " leaves its family", element("span", { class: "name" }, f.family)));
+    if (plan.moved > rows.length) rows.push(element("li", { class: "soft" }, `… and ${number(plan.moved - rows.length)} more`));
+    content.push(p(`${plural(plan.moved, noun)} ${plan.moved === 1 ? "is" : "are"} joined or split, for later checks too:`), element("ul", {}, ...rows));
+  }
   if (plan.skipped) content.push(p(`${plural(plan.skipped, `skipped ${noun}`)} ${plan.skipped === 1 ? "is" : "are"} left for later.`));
   for (const c of plan.conflicts) {
     content.push(element("p", { class: "warning" }, element("strong", {}, c.id), ` was ${c.theirs || "taken back"} by somebody else meanwhile. Writing puts your decision, ${c.mine || "none"}, in its place.`));
@@ -66,7 +71,7 @@ export function written(plan, noun) {
 
 // outcome says what came of writing.
 export function outcome(done) {
-  const content = [p(element("b", {}, plural(done.decided, "decision")), " kept, ", element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
+  const content = [p(element("b", {}, plural(done.decided, "decision")), " kept, ", done.moved ? `${plural(done.moved, "cause")} joined or split, ` : "", element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
   if (done.refused) content.push(element("p", { class: "warning" }, element("strong", {}, "No case went into the golden. "), done.refused, " Your decisions are kept."));
   for (const note of done.notes) content.push(element("p", { class: "note" }, note));
   return content;

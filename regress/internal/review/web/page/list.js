@@ -1,6 +1,6 @@
 // The list of causes. There may be thousands, so only the rows in sight are in the
 // document; each knows its place, for screen readers.
-import { element, number, plural, named } from "./words.js";
+import { common, element, number, plural, named } from "./words.js";
 
 const words = { a: "accepted", r: "rejected", s: "skipped", u: "undecided" };
 const signs = { a: "✓", r: "✗", s: "–", u: "○" };
@@ -11,7 +11,7 @@ export class List {
   constructor(box, chosen) {
     this.box = box;
     this.runway = box.appendChild(element("div", { class: "runway", role: "presentation" }));
-    this.items = []; this.visible = []; this.states = ""; this.at = -1; this.rows = new Map();
+    this.items = []; this.under = []; this.families = []; this.visible = []; this.states = ""; this.at = -1; this.rows = new Map(); this.marked = new Set();
     let due = false;
     box.addEventListener("scroll", () => {
       if (due) return;
@@ -26,9 +26,11 @@ export class List {
   }
 
   // show takes what there is; the rows are drawn anew where they changed.
-  show({ items, visible, states, at }) {
+  show({ items, rows, families, states, at, marked }) {
+    if (families) this.families = families;
+    if (marked) this.marked = marked;
     if (items) this.items = items;
-    if (visible) this.visible = visible;
+    if (rows) { this.under = rows; this.visible = rows.map((row) => row[0]); }
     if (states !== undefined) this.states = states;
     if (at !== undefined) this.at = at;
     this.runway.style.height = `${this.visible.length * this.height()}px`;
@@ -77,19 +79,19 @@ export class List {
     }
     if (row.dataset.stale === undefined) return;
     delete row.dataset.stale;
-    const it = this.items[item], letter = this.states[item] ?? "u", state = letter.toLowerCase();
+    const it = this.items[item], under = this.under[place], letter = common(under, this.states), state = letter.toLowerCase();
     row.className = `row ${words[state]}${letter === state ? "" : " pending"}`;
     row.style.transform = `translateY(${place * this.height()}px)`;
     row.setAttribute("aria-posinset", place + 1);
     row.setAttribute("aria-setsize", this.visible.length);
     row.setAttribute("aria-selected", item === this.at);
     row.replaceChildren(
-      element("span", { class: "sign", "aria-hidden": "true" }, signs[state]),
+      element("span", { class: "sign", "aria-hidden": "true" }, this.marked.has(item) ? "+" : signs[state]),
       element("span", { class: "id" }, it.id),
-      element("span", { class: "title" }, ...named(it.name)),
+      element("span", { class: "title" }, ...(under.length > 1 ? [element("span", { class: "more" }, `▸${number(under.length - 1)} `), element("span", { class: "unseen" }, "more of its family: ")] : []), ...named(it.name)),
       element("span", { class: "count" }, number(it.cases)),
       element("span", { class: "unseen" }, plural(it.cases, "case").replace(number(it.cases), "")),
-      element("span", { class: "state" }, state === "u" ? (it.family || (it.kind === "edit" ? "" : it.kind)) : words[state] + (letter === state ? "" : ", not written")),
+      element("span", { class: "state" }, state === "u" ? (this.families[place] || (it.kind === "edit" ? "" : it.kind)) : words[state] + (letter === state ? "" : ", not written")),
       element("span", { class: "lines-of" }, it.lines ? plural(it.lines, "line") : ""),
     );
   }

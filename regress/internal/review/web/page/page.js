@@ -3,13 +3,14 @@ import { Difference } from "./difference.js";
 import { ask, cases, outcome, written } from "./dialogs.js";
 import { List } from "./list.js";
 import { enter, follow, get, post, Refused } from "./server.js";
-import { element, find, number, plural, named } from "./words.js";
+import { common, element, find, number, plural, named } from "./words.js";
 
 const linesFirst = 300, linesMore = 1200;
 
 const page = {
-  review: null, state: null, visible: [],
-  filter: "", at: -1, place: 0, mode: "unified", others: false, lines: linesFirst,
+  review: null, state: null, regrouped: 0,
+  rows: [], families: [], marked: new Set(), // a row is the items that it stands for; it shows the first
+  filter: "", open: [], at: -1, place: 0, mode: "unified", others: false, lines: linesFirst,
   ended: false, leaving: false,
 };
 
@@ -20,7 +21,9 @@ const say = (text) => { find("#status").textContent = text; };
 const item = () => page.review.items[page.at];
 const items = (n) => plural(n, page.review.noun);
 const kept = { a: "accepted", r: "rejected", s: "skipped", u: "undecided" };
-const standing = (i) => kept[page.state.states[i].toLowerCase()];
+const familyOf = (i) => page.families[page.rows.findIndex((row) => row[0] === i)] ?? "";
+const under = (i) => page.rows.find((row) => row[0] === i) ?? [i];
+const standing = (i) => kept[common(under(i), page.state.states).toLowerCase()];
 
 // One request that decides at a time, in the order of the keys: each begins where the one
 // before it ended.
@@ -69,8 +72,8 @@ function take(state) {
     .map(([letter, n]) => element("span", { class: kept[letter] }, element("b", {}, number(n)), ` ${kept[letter]}`)));
   find("#undo").disabled = state.undoable === 0;
   const write = find("#write");
-  write.disabled = state.pending === 0 && state.ready === 0;
-  const words = [state.pending ? plural(state.pending, "decision") : "", state.ready ? plural(state.ready, "case") : ""].filter(Boolean);
+  write.disabled = state.pending === 0 && state.ready === 0 && state.moved === 0;
+  const words = [state.pending ? plural(state.pending, "decision") : "", state.moved ? "families" : "", state.ready ? plural(state.ready, "case") : ""].filter(Boolean);
   write.replaceChildren(...(write.disabled ? ["Nothing to write"] : [`Write ${words.join(", ")}… `, element("kbd", {}, "w")]));
   for (const note of document.querySelectorAll("#notices [data-id^=note]")) note.remove();
   state.notes.forEach((note, i) => notice(`note${i}`, "note", note));
@@ -84,7 +87,7 @@ function take(state) {
 const barred = (state) => (state.barred && page.review.golden ? `, for the golden takes no case: ${state.shut}` : "");
 
 function remaining() {
-  const left = page.visible.filter((i) => page.state.states[i].toLowerCase() === "u").length;
+  const left = page.rows.flat().filter((i) => page.state.states[i].toLowerCase() === "u").length;
   find("#rest").textContent = left ? `${number(left)} undecided${page.filter ? " shown" : ""}:` : "None undecided";
   for (const button of document.querySelectorAll(".rest button")) button.disabled = left === 0;
 }
@@ -103,7 +106,7 @@ function look(to, place = 0, quick = false) {
 
 function about() {
   const has = page.at >= 0;
-  for (const button of document.querySelectorAll(".decide button:not(#undo), .walk button, .forms button")) button.disabled = !has;
+  for (const button of document.querySelectorAll(".decide button:not(#undo), .families button, .walk button, .forms button")) button.disabled = !has;
   if (!has) {
     find("#cause").replaceChildren(`No ${page.review.noun}`);
     find("#facts").replaceChildren();
@@ -117,10 +120,19 @@ function about() {
   if (it.lines) facts.push(plural(it.lines, "line"));
   if (it.sole) facts.push(it.sole === it.cases ? "which show nothing else" : `${number(it.sole)} show nothing else`);
   if (it.folded) facts.push(`a bucket of ${plural(it.folded, "cause")}`);
-  if (it.family) facts.push(`family ${it.family}`);
-  find("#facts").replaceChildren(element("span", { class: `chip ${state}` }, state), " ", facts.join(" · "));
+  const others = under(page.at).length - 1, family = familyOf(page.at);
+  if (others) facts.push(`and ${items(others)} of family ${family}`);
+  else if (family) facts.push(`family ${family}`);
+  find("#facts").replaceChildren(element("span", { class: `chip ${state}` }, state), " ", facts.join(" · "), ...standsFor(it));
   find("#all").textContent = `${number(page.place + 1)} of ${number(it.cases)}`;
   find("#all").setAttribute("aria-label", `Case ${page.place + 1} of ${it.cases}: list the cases`);
+}
+
+// standsFor lists the changes that an item stands for, if they differ.
+function standsFor(it) {
+  if (!it.joined) return [];
+  return [element("details", {}, element("summary", {}, `of these, with their places`),
+    element("ul", {}, ...it.joined.map((text) => element("li", { class: "name" }, ...named(text)))))];
 }
 
 // load fetches what the page looks at. While a key is held down it waits until it stops.
@@ -152,28 +164,45 @@ function load(keepPlace = false, quick = false) {
 
 const done = { accept: "accepted", reject: "rejected", skip: "skipped" };
 
+const ids = (i) => (i < 0 ? [] : under(i).map((k) => page.review.items[k].id));
+
+// aimed does something to the row that is shown. If its family has changed, nothing happens but that it is shown.
+async function aimed(action) {
+  try {
+    return await post("act", action);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 409) throw error;
+    await filter(page.filter);
+    say("Its family has changed, and nothing was done: look again.");
+    return null;
+  }
+}
+
 // act decides, and goes where the review goes on.
 const act = (what) => queue(async () => {
   if (page.ended) return;
   const before = page.at >= 0 ? item().id : "";
-  const now = await post("act", { do: what, item: before, place: page.place, filter: page.filter });
+  const row = /-rest$|undo/.test(what) ? [] : ids(page.at);
+  const now = await aimed({ do: what, item: before, place: page.place, filter: page.filter, open: page.open, row });
+  if (!now) return;
   notice("failed");
   take(now.state);
   const [verb, rest] = what.split("-");
+  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   if (now.count === 0) say(what === "undo" ? "Nothing to undo." : "Nothing to decide on.");
   else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
-  else say(`${rest ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
+  else say(`${rest || now.count > 1 ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
   const to = page.review.items.findIndex((it) => it.id === now.item), told = find("#status").textContent;
-  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) { look(to, now.place); say(`${told} Now ${here()}`); } else about();
+  if (to >= 0 && page.rows.some((row) => row[0] === to) && (to !== page.at || now.place !== page.place)) { look(to, now.place); say(`${told} Now ${here()}`); } else about();
 });
 
 // here says where this reviewer is, for those who do not see it.
 const here = () => `${item().id} ${item().name}, ${plural(item().cases, "case")}, ${standing(page.at)}.`;
 
 function move(by, quick) {
-  if (page.visible.length === 0) return;
-  const place = Math.max(0, Math.min(page.visible.length - 1, list.place() + by));
-  look(page.visible[place], 0, quick);
+  if (page.rows.length === 0) return;
+  const place = Math.max(0, Math.min(page.rows.length - 1, list.place() + by));
+  look(page.rows[place][0], 0, quick);
   if (document.activeElement !== find("#list")) say(here()); // the list tells it by itself
 }
 
@@ -197,13 +226,13 @@ async function filter(text) {
   typing.abort();
   typing = new AbortController();
   try {
-    const { visible } = await get("filter", { q: text }, typing.signal);
-    page.visible = visible;
-    list.show({ visible });
+    const { rows, families } = await get("filter", [["q", text], ...page.open.map((family) => ["open", family])], typing.signal);
+    Object.assign(page, { rows, families, regrouped: page.state.regrouped });
+    list.show({ rows, families });
     remaining();
-    const at = visible.includes(page.at) ? page.at : visible[0] ?? -1;
-    if (at !== page.at) look(at); else list.reveal();
-    if (text) say(`${items(visible.length)} of ${number(page.review.items.length)} shown.`);
+    const at = (rows.find((row) => row.includes(page.at)) ?? rows[0])?.[0] ?? -1;
+    if (at !== page.at) look(at); else { list.reveal(); about(); }
+    if (text) say(`${items(rows.flat().length)} of ${number(page.review.items.length)} shown.`);
   } catch (error) { failed(error); }
 }
 
@@ -225,6 +254,7 @@ const write = (leaving) => queue(async () => {
   say("Writing …");
   const now = await post("commit", { revision: plan.revision });
   take(now.state);
+  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   about();
   if (!now.written) { say("Nothing was written: somebody else decided otherwise meanwhile. Look again, then write."); return; }
   load(true);
@@ -250,13 +280,46 @@ const listCases = () => queue(async () => {
   await cases(`Cases of ${it.id}`, (from) => get("cases", { item: it.id, from }), (place) => look(page.at, place));
 });
 
-// family shows only the family of the cause, or all again.
-function family() {
-  const box = find("#filter"), text = `family: ${item()?.family}`;
-  if (!item()?.family) { say("It belongs to no family."); return; }
-  box.value = page.filter === text ? "" : text;
-  filter(box.value);
+// fold folds the family of the cause, or opens it. A bucket is never folded.
+async function fold() {
+  const family = page.at >= 0 && !item().folded && familyOf(page.at), before = page.rows.length;
+  if (!family) { say("No other cause here is of its family."); return; }
+  page.open = page.open.includes(family) ? page.open.filter((f) => f !== family) : [...page.open, family];
+  await filter(page.filter);
+  say(page.rows.length === before ? "No other cause here is of its family." : `Family ${family} ${page.open.includes(family) ? "opened" : "folded"}.`);
 }
+
+// foldAll opens all families if some are folded, and else folds them.
+async function foldAll() {
+  const folded = page.rows.some((row) => row.length > 1);
+  page.open = folded ? [...new Set(page.families.filter(Boolean))] : [];
+  await filter(page.filter);
+  say(`${items(page.rows.length)} listed.`);
+}
+
+// mark marks a cause for join, or takes the mark away, and goes to the next.
+function mark() {
+  if (page.at < 0) return;
+  const it = item();
+  if (!page.marked.delete(page.at)) page.marked.add(page.at);
+  list.show({ marked: page.marked });
+  if (page.rows.length > 1) move(1);
+  say(`${it.id} ${page.marked.has(page.review.items.indexOf(it)) ? "marked" : "no longer marked"}. ${number(page.marked.size)} marked.`);
+}
+
+// regroup joins the marked causes and this one, or takes this one out of its family.
+const regroup = (what) => queue(async () => {
+  if (page.ended || page.at < 0) return;
+  const joined = [...page.marked, page.at].map((i) => page.review.items[i].id);
+  const now = await aimed({ do: what, item: item().id, place: page.place, filter: page.filter, open: page.open, items: joined, row: ids(page.at) });
+  if (!now) return;
+  if (now.count) page.marked.clear();
+  list.show({ marked: page.marked });
+  take(now.state);
+  await filter(page.filter);
+  if (what === "join") say(now.count ? `${items(now.count)} joined.` : "Mark others first: two causes or more are joined.");
+  else say(now.count ? `${items(now.count)} out of the family.` : "It belongs to no family.");
+});
 
 // end takes everything away that no longer does anything.
 function end(why) {
@@ -282,7 +345,7 @@ const keys = {
   v: () => { const { modes } = page.review; form(modes[(modes.indexOf(page.mode) + 1) % modes.length]); },
   o: () => { find("#others").click(); },
   "/": () => { find("#filter").focus(); find("#filter").select(); },
-  f: () => inTurn(family),
+  f: () => queue(fold), F: () => queue(foldAll), m: () => inTurn(mark), M: () => regroup("join"), x: () => regroup("split"),
   "?": () => find("#help").showModal(),
   g: () => inTurn(() => move(-Infinity)), G: () => inTurn(() => move(+Infinity)),
   " ": () => scroll(+0.9), b: () => scroll(-0.9), J: () => scroll(+0.5), K: () => scroll(-0.5),
@@ -311,7 +374,7 @@ function wire() {
   document.addEventListener("keydown", pressed);
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => act(button.dataset.do));
   for (const button of document.querySelectorAll(".forms button")) button.addEventListener("click", () => form(button.dataset.mode));
-  const on = { keys: () => find("#help").showModal(), link: invite, write: () => write(false), finish: () => write(true), previous: () => moveCase(-1), next: () => moveCase(+1), all: listCases };
+  const on = { fold: keys.f, mark: keys.m, join: keys.M, split: keys.x, keys: () => find("#help").showModal(), link: invite, write: () => write(false), finish: () => write(true), previous: () => moveCase(-1), next: () => moveCase(+1), all: listCases };
   for (const [id, does] of Object.entries(on)) find(`#${id}`).addEventListener("click", does);
   find("#others").addEventListener("change", (event) => { page.others = event.target.checked; load(true); });
   const box = find("#filter");
@@ -326,14 +389,14 @@ async function begin() {
   await enter();
   const review = await get("review");
   page.review = review;
-  page.visible = review.items.map((_, i) => i);
+  Object.assign(page, await get("filter"));
   document.body.classList.remove("loading");
   find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
-  list.show({ items: review.items, visible: page.visible, states: review.state.states });
+  list.show({ items: review.items, rows: page.rows, families: page.families, states: review.state.states });
   take(review.state);
   wire();
-  const open = page.visible.find((i) => review.state.states[i] === "u");
-  if (review.items.length) look(open ?? 0); else { about(); load(); }
+  const open = page.rows.find((row) => row.some((i) => review.state.states[i] === "u"));
+  if (page.rows.length) look((open ?? page.rows[0])[0]); else { about(); load(); }
   if (review.noun !== "cause") {
     for (const e of document.querySelectorAll("#list, .causes")) e.setAttribute("aria-label", "Causes and other items");
     find(".decide").setAttribute("aria-label", "Decide on this item");
@@ -341,8 +404,9 @@ async function begin() {
   }
   find("#list").focus();
   const revised = (revision) => queue(async () => {
-    if (page.ended || page.leaving || revision <= page.state.revision) return;
-    take(await get("state"));
+    if (page.ended || page.leaving) return;
+    if (revision > page.state.revision) take(await get("state"));
+    if (page.state.regrouped !== page.regrouped) await filter(page.filter);
     if (page.at >= 0) about();
   });
   const lost = (is) => {

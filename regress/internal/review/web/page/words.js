@@ -28,3 +28,11 @@ export function named(name) {
   if (sides.length !== 2) return [name];
   return [element("span", { class: "was" }, sides[0]), " → ", element("span", { class: "is" }, sides[1])];
 }
+
+// common returns the letter of the state of a row: that of all items that it stands for, in capitals if one
+// of them is not written. If they differ, they are undecided.
+export function common(under, states) {
+  const letters = under.map((i) => states[i] ?? "u"), same = new Set(letters.map((l) => l.toLowerCase()));
+  const letter = same.size === 1 ? [...same][0] : "u";
+  return letters.some((l) => l < "a") ? letter.toUpperCase() : letter;
+}

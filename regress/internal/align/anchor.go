@@ -1,17 +1,13 @@
-// Package anchor finds anchors that align two very different sequences: elements that each of them
-// has exactly once.
-//
-// It is pure, and does not compare the elements between the anchors: callers do.
-package anchor
+package align
 
 import "slices"
 
-// A Pair is an element that both sequences have exactly once, as its index in each.
-type Pair struct{ Old, Now int }
+// An anchor is an element that both sequences have exactly once, as its index in each.
+type anchor struct{ old, now int }
 
-// Between returns a longest list of pairs with the same order in both sequences. Its time grows
+// anchors returns a longest list of anchors with the same order in both sequences. Its time grows
 // like n log n, and its memory with the size of old.
-func Between[K comparable](old, now []K) []Pair {
+func anchors[K comparable](old, now []K) []anchor {
 	type occurrence struct{ old, now, oldCount, nowCount int32 }
 	seen := make(map[K]occurrence, len(old))
 	for i, k := range old {
@@ -26,22 +22,22 @@ func Between[K comparable](old, now []K) []Pair {
 			seen[k] = o
 		}
 	}
-	var pairs []Pair
+	var pairs []anchor
 	for i, k := range old {
 		if o := seen[k]; o.oldCount == 1 && o.nowCount == 1 {
-			pairs = append(pairs, Pair{i, int(o.now)})
+			pairs = append(pairs, anchor{i, int(o.now)})
 		}
 	}
 	return longestAscent(pairs)
 }
 
-// longestAscent returns a longest subsequence of pairs in which Now ascends too (patience sorting).
-// pairs ascend by Old.
-func longestAscent(pairs []Pair) []Pair {
+// longestAscent returns a longest subsequence of pairs in which now ascends too (patience sorting).
+// pairs ascend by old.
+func longestAscent(pairs []anchor) []anchor {
 	var tops []int // tops[k]: the last pair of the best ascent of length k+1
 	previous := make([]int, len(pairs))
 	for i, p := range pairs {
-		k, _ := slices.BinarySearchFunc(tops, p.Now, func(top, now int) int { return pairs[top].Now - now })
+		k, _ := slices.BinarySearchFunc(tops, p.now, func(top, now int) int { return pairs[top].now - now })
 		previous[i] = -1
 		if k > 0 {
 			previous[i] = tops[k-1]
@@ -55,7 +51,7 @@ func longestAscent(pairs []Pair) []Pair {
 	if len(tops) == 0 {
 		return nil
 	}
-	ascent := make([]Pair, len(tops))
+	ascent := make([]anchor, len(tops))
 	for i, k := tops[len(tops)-1], len(tops)-1; i >= 0; i, k = previous[i], k-1 {
 		ascent[k] = pairs[i]
 	}

@@ -1,4 +1,4 @@
-package cause
+package edit
 
 import (
 	"bytes"
@@ -9,13 +9,17 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // rewrapped is the pattern of line breaks that moved because the text before them changed.
-const rewrapped = string(sortSpace) + " lines are wrapped elsewhere"
+const rewrapped = string(pattern.Space) + " lines are wrapped elsewhere"
 
 // matchRewraps gives one pattern to line breaks that follow from edits of the same lines: where breaks
-// went and others came, and where a line would be wider than any other without the break. Breaks that
+// went and others came, and where a line would be wider than any other without the break. So it does where
+// text is filled to another width: breaks alone went and came between the same words. Other breaks that
 // changed alone are what a formatter does, and keep their patterns.
 func (t *text) matchRewraps() {
 	if t.extents != nil {
@@ -36,28 +40,35 @@ func (t *text) matchRewraps() {
 		w.match(t.places[from:to])
 		i = to - 1
 	}
+	for i := range t.places {
+		if p := &t.places[i]; w.filled && w.isBreak(p) && w.isBesideSpace(p) && w.isTooWideAt(p, outliers) {
+			p.Pattern = t.words.Add(rewrapped)
+		}
+	}
 }
 
 type rewraps struct {
 	*text
+	filled bool     // the text is filled to another width
 	widths [2][]int // of the lines of the old and the new text, in columns, sorted; nil = unknown
 }
 
 // keepsBreak reports whether a line ends in the same way on both sides between two edits.
-func (w *rewraps) keepsBreak(a, b *place) bool {
+func (w *rewraps) keepsBreak(a, b *Place) bool {
 	return bytes.IndexByte(w.old[a.Old.To:b.Old.From], '\n') >= 0 || a.isLong(w.text) || b.isLong(w.text)
 }
 
 // isLong reports whether an edit goes over a line's end on both sides.
-func (p *place) isLong(t *text) bool {
+func (p *Place) isLong(t *text) bool {
 	return bytes.IndexByte(t.old[p.Old.From:p.Old.To], '\n') >= 0 && bytes.IndexByte(t.now[p.Now.From:p.Now.To], '\n') >= 0
 }
 
 // match gives the pattern to edits between two line ends that stayed.
-func (w *rewraps) match(edits []place) {
-	removed, added, changed, wide := 0, 0, false, false
+func (w *rewraps) match(edits []Place) {
+	removed, added, pure, changed, wide := 0, 0, true, false, false
 	for i := range edits {
 		old, now := w.sides(&edits[i])
+		pure = pure && w.isBreak(&edits[i])
 		isLine := startsWithNewline(old) || startsWithNewline(now) // lines that came or went beside others
 		changed = changed || !isLine && (bytes.ContainsFunc(old, isWordRune) || bytes.ContainsFunc(now, isWordRune))
 		switch x, y := bytes.Count(old, newline), bytes.Count(now, newline); {
@@ -68,30 +79,38 @@ func (w *rewraps) match(edits []place) {
 		}
 		wide = wide || w.isTooWideAt(&edits[i], outliers)
 	}
-	if !changed || removed+added == 0 {
+	if removed+added == 0 {
 		return
 	}
+	all := removed*added > 0 && wide
+	w.filled = w.filled || all && pure
 	for i := range edits {
 		p := &edits[i]
-		if w.isBreak(p) && (removed*added > 0 && wide || w.isTooWideAt(p, 0)) {
-			p.pattern = w.words.add(rewrapped)
+		if w.isBreak(p) && (changed && (all || w.isTooWideAt(p, 0)) || pure && all && w.isBesideSpace(p)) {
+			p.Pattern = w.words.Add(rewrapped)
 		}
 	}
+}
+
+// isBesideSpace reports whether a break stands where the other side has a space, as between words.
+func (w *rewraps) isBesideSpace(p *Place) bool {
+	old, now := w.sides(p)
+	return len(old) > 0 && len(now) > 0
 }
 
 // outliers is the share of lines that may exceed the tool's width, because they have no place for a break.
 const outliers = 0.1
 
 // isBreak reports whether an edit adds or removes one line break and nothing but spaces.
-func (w *rewraps) isBreak(p *place) bool {
+func (w *rewraps) isBreak(p *Place) bool {
 	old, now := w.sides(p)
-	if len(old) > 0 && !isSpace(old[0]) || len(now) > 0 && !isSpace(now[0]) {
+	if len(old) > 0 && !token.IsSpace(old[0]) || len(now) > 0 && !token.IsSpace(now[0]) {
 		return false
 	}
 	return len(bytes.TrimSpace(old))+len(bytes.TrimSpace(now)) == 0 && bytes.Count(old, newline)+bytes.Count(now, newline) == 1
 }
 
-func (w *rewraps) isTooWideAt(p *place, but float64) bool {
+func (w *rewraps) isTooWideAt(p *Place, but float64) bool {
 	old, now := w.sides(p)
 	switch {
 	case !w.isBreak(p):
@@ -106,7 +125,7 @@ func (w *rewraps) isTooWideAt(p *place, but float64) bool {
 // come with line breaks are the work of a formatter too.
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-func (w *rewraps) sides(p *place) (old, now []byte) {
+func (w *rewraps) sides(p *Place) (old, now []byte) {
 	return w.old[p.Old.From:p.Old.To], w.now[p.Now.From:p.Now.To]
 }
 
@@ -169,13 +188,13 @@ func (t *text) matchRenumbered() {
 		if len(n.weight) > shiftsMax {
 			continue
 		}
-		pattern := int32(-1)
+		renumbered := int32(-1)
 		for _, p := range shiftsInRow(heaviestChain(n.weight)) {
-			if pattern < 0 {
-				pattern = t.words.add(sortRenumber.key(stem))
+			if renumbered < 0 {
+				renumbered = t.words.Add(pattern.Renumber.Key(stem))
 			}
 			for _, i := range n.places[p] {
-				t.places[i].pattern, t.places[i].cut = pattern, -1
+				t.places[i].Pattern, t.places[i].Cut = renumbered, -1
 			}
 		}
 	}
@@ -231,7 +250,7 @@ func (t *text) numberings() map[string]numbering {
 
 // numberAt returns the whole number that a span is.
 func numberAt(text []byte, at Span) (int, bool) {
-	if at.To == at.From || at.To-at.From > 9 || digitsEnd(text, at.From, len(text)) != at.To {
+	if at.To == at.From || at.To-at.From > 9 || token.DigitsEnd(text, at.From, len(text)) != at.To {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(text[at.From:at.To]))
@@ -241,9 +260,9 @@ func numberAt(text []byte, at Span) (int, bool) {
 // stemBefore returns the letters that a number follows, or "".
 func stemBefore(text []byte, at int) string {
 	from := at
-	for from > 0 && isLetter(text[from-1]) {
+	for from > 0 && token.IsLetter(text[from-1]) {
 		r, size := utf8.DecodeLastRune(text[:from])
-		if isMark(r) {
+		if token.IsMark(r) {
 			break
 		}
 		if from -= size; at-from > wordMax {
@@ -257,11 +276,11 @@ func stemBefore(text []byte, at int) string {
 func (t *text) countKept(all map[string]numbering) {
 	next := 0
 	for at := 0; at < len(t.old); {
-		if !isDigit(t.old[at]) {
+		if !token.IsDigit(t.old[at]) {
 			at++
 			continue
 		}
-		number := Span{at, digitsEnd(t.old, at, len(t.old))}
+		number := Span{at, token.DigitsEnd(t.old, at, len(t.old))}
 		at = number.To
 		for next < len(t.places) && t.places[next].Old.To <= number.From {
 			next++
@@ -322,20 +341,20 @@ const movedMin = 3
 func (t *text) matchMoves() {
 	at := map[int32][]int{}
 	for i := range t.places {
-		at[t.places[i].pattern] = append(at[t.places[i].pattern], i)
+		at[t.places[i].Pattern] = append(at[t.places[i].Pattern], i)
 	}
 	for _, o := range t.opposites(at) {
 		gone, come := at[o.gone], at[o.come]
 		if len(gone) != len(come) || !t.areAll(o.gone, gone) || !t.areAll(o.come, come) || !t.sameTexts(gone, come) {
 			continue
 		}
-		m := t.words.add(sortMove.key(o.side + "\t" + o.side))
-		at := t.words.spaces[o.gone].old
-		t.words.setSpaces(m, spaces{at, at})
+		m := t.words.Add(pattern.Move.Key(o.side + "\t" + o.side))
+		at := t.words.Spaces[o.gone].Old
+		t.words.SetSpaces(m, pattern.Spaces{Old: at, Now: at})
 		both := slices.Concat(gone, come)
 		slices.Sort(both)
 		for _, i := range both {
-			t.places[i].pattern, t.places[i].cut = m, -1
+			t.places[i].Pattern, t.places[i].Cut = m, -1
 			if t.extents != nil {
 				t.countEdit(t.places[i])
 			}
@@ -357,12 +376,12 @@ type opposite struct {
 // opposites returns the opposites among the patterns of a text, in order.
 func (t *text) opposites(at map[int32][]int) (found []opposite) {
 	for gone := range at {
-		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit.key(""))
+		side, isEdit := strings.CutPrefix(t.words.List[gone], pattern.Edit.Key(""))
 		side, isGone := strings.CutSuffix(side, "\t")
 		if !isEdit || !isGone || strings.Count(side, " ") < movedMin-1 || !strings.Contains(" "+side, " w") {
 			continue
 		}
-		if come, known := t.words.numbers[sortEdit.key("\t"+side)]; known && len(at[come]) > 0 {
+		if come, known := t.words.numbers[pattern.Edit.Key("\t"+side)]; known && len(at[come]) > 0 {
 			found = append(found, opposite{side, gone, come})
 		}
 	}

@@ -1,52 +1,84 @@
-package cause
+package edit
 
 import (
 	"bytes"
 	"cmp"
-	"strings"
+	"slices"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // An element is a unit of a pattern: a token, or several that count as one.
 type element struct {
-	kind kind
+	kind token.Kind
 	text []byte
 	at   int32 // where it begins, with the whitespace before it
 }
 
 const (
-	elementsMax = 24 // on one side; of a longer side the head, the length class and the tail are kept
+	ElementsMax = 24 // on one side; of a longer side the head, the length class and the tail are kept
 	headMax     = 8
 	tailMax     = 4
 )
 
 // collapse appends the elements of one side of an edit.
-func collapse(es []element, text []byte, tokens []token) []element {
+func collapse(es []element, text []byte, tokens []token.Token) []element {
 	var u unclosedMarkers
 	for i := 0; i < len(tokens); {
 		k := tokens[i]
-		e := element{k.kind, k.bytes(text), k.gap}
+		e := element{k.Kind, k.Bytes(text), k.Gap}
 		n := 1
-		if k.kind == sign {
+		if k.Kind == token.Sign {
 			if size := u.stringLength(text, tokens, i); size > 0 {
-				e.kind, e.text, n = quoted, text[k.from:k.from+1], size
+				e.kind, e.text, n = token.Quoted, text[k.From:k.From+1], size
 			} else if size := u.remarkLength(text, tokens, i); size > 1 {
 				es = append(es, e)
-				e, n = element{remark, nil, tokens[i+1].gap}, size-1
+				e, n = element{token.Remark, nil, tokens[i+1].Gap}, size-1
 				i++
 			}
-		} else if k.kind == word {
+		} else if k.Kind == token.Word {
 			n = nameLength(text, tokens[i:])
-			e.text = text[k.from:tokens[i+n-1].to]
+			e.text = text[k.From:tokens[i+n-1].To]
 		}
 		es = append(es, e)
 		i += n
 	}
-	if n := len(es); n > elementsMax {
+	if n := len(es); n > ElementsMax {
 		copy(es[headMax+1:], es[n-tailMax:])
-		es[headMax] = element{length, lengthClass(n), es[headMax].at}
+		es[headMax] = element{token.Length, lengthClass(n), es[headMax].at}
 		es = es[:headMax+1+tailMax]
 	}
 	return es
+}
+
+// foldRules makes rules of signs equal, whatever their length, and groups of signs that repeat: the line
+// below the heading of a table is the same for all widths, and for few columns and many.
+func foldRules(es []element) []element {
+	out := es[:0]
+	for i := 0; i < len(es); i++ {
+		e := es[i]
+		if e.isRule() {
+			e.text = e.text[:token.RuleMin]
+		}
+		out = append(out, e)
+		for n := 2; n <= len(out)/2; n++ {
+			if again := len(out) - n; areSameSigns(out[again-n:again], out[again:]) {
+				out = out[:again]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// isRule reports whether an element is a sign repeated.
+func (e element) isRule() bool {
+	return e.kind == token.Sign && len(e.text) >= token.RuleMin && bytes.IndexByte([]byte("-=~"), e.text[0]) >= 0 && bytes.Count(e.text, e.text[:1]) == len(e.text)
+}
+
+func areSameSigns(a, b []element) bool {
+	return !slices.ContainsFunc(a, func(e element) bool { return e.kind != token.Sign }) && slices.EqualFunc(a, b, func(x, y element) bool { return bytes.Equal(x.text, y.text) })
 }
 
 func lengthClass(n int) []byte {
@@ -68,22 +100,22 @@ type unclosedMarkers struct {
 
 // stringLength returns the number of tokens of the quoted string that begins at i and ends on the
 // same line, or 0.
-func (u *unclosedMarkers) stringLength(text []byte, tokens []token, i int) int {
-	q := text[tokens[i].from]
+func (u *unclosedMarkers) stringLength(text []byte, tokens []token.Token, i int) int {
+	q := text[tokens[i].From]
 	which := bytes.IndexByte([]byte("\"'`"), q)
-	if which < 0 || tokens[i].to-tokens[i].from != 1 || i < u.quotes[which] {
+	if which < 0 || tokens[i].To-tokens[i].From != 1 || i < u.quotes[which] {
 		return 0
 	}
 	at := i + 1
 	for ; at < len(tokens); at++ {
 		k := tokens[at]
-		if bytes.IndexByte(text[k.gap:k.from], '\n') >= 0 {
+		if bytes.IndexByte(text[k.Gap:k.From], '\n') >= 0 {
 			break
 		}
 		switch {
-		case k.kind == sign && k.to-k.from == 1 && text[k.from] == '\\' && at+1 < len(tokens) && tokens[at+1].gap == k.to:
+		case k.Kind == token.Sign && k.To-k.From == 1 && text[k.From] == '\\' && at+1 < len(tokens) && tokens[at+1].Gap == k.To:
 			at++
-		case k.kind == sign && text[k.from] == q:
+		case k.Kind == token.Sign && text[k.From] == q:
 			return at + 1 - i
 		}
 	}
@@ -93,15 +125,15 @@ func (u *unclosedMarkers) stringLength(text []byte, tokens []token, i int) int {
 
 // remarkLength returns the number of tokens of the comment that begins at i, with its marker. The
 // comment ends with the line or with its closing marker.
-func (u *unclosedMarkers) remarkLength(text []byte, tokens []token, i int) int {
+func (u *unclosedMarkers) remarkLength(text []byte, tokens []token.Token, i int) int {
 	k := tokens[i]
-	s := string(k.bytes(text))
+	s := string(k.Bytes(text))
 	if s == "/*" {
 		if u.remark {
 			return 0
 		}
 		n := 1
-		for i+n < len(tokens) && string(tokens[i+n].bytes(text)) != "*/" {
+		for i+n < len(tokens) && string(tokens[i+n].Bytes(text)) != "*/" {
 			n++
 		}
 		if i+n == len(tokens) {
@@ -110,30 +142,30 @@ func (u *unclosedMarkers) remarkLength(text []byte, tokens []token, i int) int {
 		}
 		return n
 	}
-	if s != "//" && s != "#" && s != "--" || k.gap == k.from && k.gap != 0 {
+	if s != "//" && s != "#" && s != "--" || k.Gap == k.From && k.Gap != 0 {
 		return 0
 	}
-	if s != "//" && (i+1 == len(tokens) || tokens[i+1].gap == tokens[i+1].from) { // #include, --flag
+	if s != "//" && (i+1 == len(tokens) || tokens[i+1].Gap == tokens[i+1].From) { // #include, --flag
 		return 0
 	}
 	n := 1
-	for i+n < len(tokens) && bytes.IndexByte(text[tokens[i+n].gap:tokens[i+n].from], '\n') < 0 {
+	for i+n < len(tokens) && bytes.IndexByte(text[tokens[i+n].Gap:tokens[i+n].From], '\n') < 0 {
 		n++
 	}
 	return n
 }
 
 // nameLength returns the number of tokens of the name that begins here, such as a.b::c$1.
-func nameLength(text []byte, tokens []token) int {
+func nameLength(text []byte, tokens []token.Token) int {
 	n := 1
-	for n < len(tokens) && tokens[n].gap == tokens[n].from {
-		if tokens[n].kind != sign {
+	for n < len(tokens) && tokens[n].Gap == tokens[n].From {
+		if tokens[n].Kind != token.Sign {
 			n++
 			continue
 		}
-		s := string(tokens[n].bytes(text))
+		s := string(tokens[n].Bytes(text))
 		joins := s == "." || s == "::" || s == "$"
-		if !joins || n+1 == len(tokens) || tokens[n+1].kind == sign || tokens[n+1].gap != tokens[n+1].from {
+		if !joins || n+1 == len(tokens) || tokens[n+1].Kind == token.Sign || tokens[n+1].Gap != tokens[n+1].From {
 			return n
 		}
 		n += 2
@@ -144,9 +176,9 @@ func nameLength(text []byte, tokens []token) int {
 // appendEdit appends the pattern of an edit: its sort, one side, the other side.
 func appendEdit(key []byte, old, now []element) []byte {
 	if len(old) > 1 && samePieces(old, now) {
-		key = append(key, sortMove...)
+		key = append(key, pattern.Move...)
 	} else {
-		key = append(key, sortEdit...)
+		key = append(key, pattern.Edit...)
 	}
 	key = append(key, ' ')
 	key = appendElements(key, old)
@@ -234,8 +266,6 @@ func (c gapChange) key() string {
 func (c gapChange) isOfBlankLines() bool {
 	return c.sort == blankLess || c.sort == blankMore || c.sort == blankOther
 }
-
-func (c gapChange) isOfIndent() bool { return strings.HasPrefix(string(c.sort), string(indentOther)) }
 
 // isBroken reports whether a line break between two tokens was added or removed.
 func (c gapChange) isBroken() bool {

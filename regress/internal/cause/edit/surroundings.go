@@ -1,6 +1,11 @@
-package cause
+package edit
 
-import "bytes"
+import (
+	"bytes"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
+)
 
 // surroundings answer what surrounds a place of a text. They keep what they know, because most
 // queries go forward within the same brackets and strings.
@@ -50,23 +55,17 @@ type quoteState struct {
 	sought    int  // … and the place from where that was searched
 }
 
-// The contexts of places in a comment and in a string.
-const (
-	inComment = "in TXT"
-	inString  = "in STR"
-)
-
 // quotedAt returns whether a place is in a string or a comment, as a context.
 func (s *surroundings) quotedAt(at int) string {
 	q := &s.quoted
 	switch isRemark := s.inRemark(at); {
 	case isRemark:
-		return inComment
+		return pattern.InComment
 	case at > q.begin+scanMax: // too far to know
 	case q.remark:
-		return inComment
+		return pattern.InComment
 	case q.open != 0:
-		return inString
+		return pattern.InString
 	}
 	return ""
 }
@@ -86,7 +85,7 @@ func (s *surroundings) inRemark(at int) bool {
 		}
 		*q = quoteState{begin: from, at: from, ends: ends, closed: q.closed, sought: q.sought}
 		line := bytes.TrimLeft(s.text[from:at], " \t")
-		if from >= ends && len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
+		if from >= ends && len(line) > 1 && line[0] == '*' && (token.IsSpace(line[1]) || line[1] == '/') {
 			q.ends = q.commentEnd(s.text, from)
 		}
 	}
@@ -139,7 +138,7 @@ func (q *quoteState) commentEnd(text []byte, at int) int {
 
 // spaceBefore returns the start of the whitespace that ends at a place, within scanMax bytes.
 func spaceBefore(text []byte, at int) int {
-	for to := max(0, at-scanMax); at > to && isSpace(text[at-1]); {
+	for to := max(0, at-scanMax); at > to && token.IsSpace(text[at-1]); {
 		at--
 	}
 	return at
@@ -160,7 +159,7 @@ func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	}
 	end := spaceBefore(text, at)
 	from := end
-	for from > 0 && isLetter(text[from-1]) {
+	for from > 0 && token.IsLetter(text[from-1]) {
 		from--
 	}
 	switch {
@@ -186,7 +185,7 @@ func describeOpener(text []byte, i int) string {
 		end = i
 	}
 	from := end
-	for from > 0 && (isLetter(text[from-1]) || isDigit(text[from-1])) {
+	for from > 0 && (token.IsLetter(text[from-1]) || token.IsDigit(text[from-1])) {
 		from--
 	}
 	switch {
@@ -227,7 +226,7 @@ func lastLineOf(text []byte, at int) []byte {
 func headOf(line []byte) string {
 	line = bytes.TrimLeft(line, " \t\r}")
 	end := 0
-	for end < len(line) && isLetter(line[end]) {
+	for end < len(line) && token.IsLetter(line[end]) {
 		end++
 	}
 	switch {

@@ -1,10 +1,11 @@
-package cause
+package edit
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strings"
+
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // Whitespace, a bracket or a comma alone says little. Its surroundings tell the different changes
@@ -30,12 +31,12 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 	case !change.isBroken():
 		return s.neighbours(gap)
 	case s.inRemark(gap.From):
-		return inComment
+		return pattern.InComment
 	default:
 		in, isBracket := s.encloser(gap.From)
 		switch {
 		case in == "":
-			return cmp.Or(strings.TrimPrefix(besideBreak(s.text, gap), " "), lineEnd(s.text, gap.To))
+			return strings.TrimPrefix(besideBreak(s.text, gap), " ")
 		case isBracket:
 			in += besideBreak(s.text, gap)
 		}
@@ -43,26 +44,12 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 	}
 }
 
-// lineEnd returns how the line of a place ends. A line break outside brackets separates statements,
-// or a statement from its body.
-func lineEnd(text []byte, at int) string {
-	line := text[at:min(len(text), at+scanMax)]
-	if end := bytes.IndexByte(line, '\n'); end >= 0 {
-		line = line[:end]
-	}
-	switch c := lastByte(bytes.TrimRight(line, " \t\r")); c {
-	case ';', '{', ':', ',':
-		return "before … " + string(c)
-	}
-	return ""
-}
-
 // besideBreak describes the place of a line break within brackets.
 func besideBreak(text []byte, gap Span) string {
 	before := lastByte(text[:gap.From])
 	behind := text[gap.To:min(len(text), gap.To+wordMax)]
 	end := 0
-	for end < len(behind) && isLetter(behind[end]) {
+	for end < len(behind) && token.IsLetter(behind[end]) {
 		end++
 	}
 	first := firstByte(behind)
@@ -144,11 +131,8 @@ func (s *surroundings) neighbours(gap Span) string {
 	if other == "" {
 		return in
 	}
-	return in + otherNeighbour + other
+	return in + pattern.OtherNeighbour + other
 }
-
-// otherNeighbour stands before the second of two neighbours, and in no other context.
-const otherNeighbour = "\t"
 
 // besideSign describes a neighbour, "" for a word.
 func besideSign(sign string) string {
@@ -166,14 +150,14 @@ func signAt(text []byte, at int) string {
 	if at == len(text) {
 		return ""
 	}
-	_, end := next(text, at, min(len(text), at+operatorMax))
+	_, end := token.Next(text, at, min(len(text), at+operatorMax))
 	return string(text[at:end])
 }
 
 // signBefore returns the operator that ends at a place, or the one byte before it.
 func signBefore(text []byte, at int) string {
 	for size := min(operatorMax, at); size > 1; size-- {
-		if isOperator(string(text[at-size : at])) {
+		if token.IsOperator(string(text[at-size : at])) {
 			return string(text[at-size : at])
 		}
 	}
@@ -189,7 +173,7 @@ const (
 // weight returns how specific a neighbour is.
 func weight(c byte) int {
 	switch {
-	case c == 0 || isSpace(c) || isLetter(c) || isDigit(c):
+	case c == 0 || token.IsSpace(c) || token.IsLetter(c) || token.IsDigit(c):
 		return 0
 	case isQuote(c):
 		return quoteWeight
@@ -203,24 +187,13 @@ func weight(c byte) int {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// needsContext reports whether a pattern says little by itself, so that it may have a context.
-func needsContext(p *pattern) bool {
-	if p.sort == sortSpace {
-		return true
-	}
-	if p.has(func(e piece) bool { return e.kind != sign }) {
-		return false
-	}
-	return p.sort != sortMove && (p.sort != sortEdit || len(p.old) == 0 || len(p.now) == 0)
-}
-
 // loneSign returns the context of a sign that was added or removed alone. The text is that of the side that
 // has it.
 func (s *surroundings) loneSign(at Span, e element) string {
-	if e.kind != sign {
+	if e.kind != token.Sign {
 		return ""
 	}
-	text, from := s.text, skipSpace(s.text, at.From, at.To)
+	text, from := s.text, token.SkipSpace(s.text, at.From, at.To)
 	switch e.text[0] {
 	case '(', '[', '{':
 		return "of " + describeOpener(text, from)
@@ -229,7 +202,7 @@ func (s *surroundings) loneSign(at Span, e element) string {
 			return "of " + describeOpener(text, i)
 		}
 	case ',':
-		if behind := skipSpace(text, from+1, len(text)); behind < len(text) && bracketSign(text[behind]) < 0 {
+		if behind := token.SkipSpace(text, from+1, len(text)); behind < len(text) && bracketSign(text[behind]) < 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
 		in, _ := s.encloser(from)
@@ -244,41 +217,32 @@ func (t *text) matchBrackets() {
 	if t.extents != nil {
 		return
 	}
-	t.matchBracketsOn(&t.around[0], sortEdit.key(string(sign)), sortUnwrap, func(p *place) Span { return p.Old })
-	t.matchBracketsOn(&t.around[1], sortEdit.key("\t"+string(sign)), sortWrap, func(p *place) Span { return p.Now })
+	t.matchBracketsOn(&t.around[0], pattern.Edit.Key(string(token.Sign)), pattern.Unwrap, func(p *Place) Span { return p.Old })
+	t.matchBracketsOn(&t.around[1], pattern.Edit.Key("\t"+string(token.Sign)), pattern.Wrap, func(p *Place) Span { return p.Now })
 }
 
 // A loneBracket is the offset of a lone bracket and the index of its place.
 type loneBracket struct{ at, place int }
 
-func (t *text) matchBracketsOn(s *surroundings, prefix string, as sort, of func(*place) Span) {
+func (t *text) matchBracketsOn(s *surroundings, prefix string, as pattern.Sort, of func(*Place) Span) {
 	var list []loneBracket
 	opened, closed := false, false
 	for i := range t.places {
-		key := t.words.list[t.places[i].pattern]
-		if !strings.HasPrefix(key, prefix) || !isBracket(parse(key)) {
+		key := t.words.List[t.places[i].Pattern]
+		if !strings.HasPrefix(key, prefix) || !pattern.IsBracket(pattern.Parse(key)) {
 			continue
 		}
-		at := skipSpace(s.text, of(&t.places[i]).From, len(s.text))
+		at := token.SkipSpace(s.text, of(&t.places[i]).From, len(s.text))
 		list = append(list, loneBracket{at, i})
 		isOpening := bracketSign(s.text[at]) > 0
 		opened, closed = opened || isOpening, closed || !isOpening
 	}
 	if opened && closed {
 		pairUp(s.text, list, func(x, y loneBracket) {
-			m := t.words.add(as.key(string(sign) + string(s.text[x.at]) + "\t" + string(sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
-			t.places[x.place].pattern, t.places[y.place].pattern = m, m
+			m := t.words.Add(as.Key(string(token.Sign) + string(s.text[x.at]) + "\t" + string(token.Sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
+			t.places[x.place].Pattern, t.places[y.place].Pattern = m, m
 		})
 	}
-}
-
-// isBracket reports whether an edit adds or removes one bracket and nothing else.
-func isBracket(p pattern) bool {
-	if !p.isEdit() {
-		return false
-	}
-	side := slices.Concat(p.old, p.now)
-	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketSign(side[0].text[0]) != 0
 }
 
 // pairUp calls pair for brackets of the list that match.

@@ -1,58 +1,60 @@
-package cause
+package pattern
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"muster/regress/internal/cause/token"
 )
 
 // nameMax is the number of characters that a name shows of one side.
 const nameMax = 60
 
-// nameOf returns the name of a pattern.
-func nameOf(p *pattern) string {
-	if p.in != "" {
-		return describePattern(p) + " " + printable(p.in)
+// NameOf returns the name of a pattern.
+func NameOf(p *Pattern) string {
+	if p.In != "" {
+		return Describe(p) + " " + Printable(p.In)
 	}
-	return describePattern(p)
+	return Describe(p)
 }
 
-// describePattern describes what a pattern does, without its context.
-func describePattern(p *pattern) string {
-	switch p.sort {
-	case sortMove:
-		if len(p.old) == 0 {
+// Describe describes what a pattern does, without its context.
+func Describe(p *Pattern) string {
+	switch p.Sort {
+	case Move:
+		if len(p.Old) == 0 {
 			return "MOVE"
 		}
 		q := p.withoutSlotNumber()
-		return "MOVE " + sideName(q.old, q.spaces.old)
-	case sortWrap:
+		return "MOVE " + sideName(q.Old, q.Spaces.Old)
+	case Wrap:
 		return "+ " + wrapName(p)
-	case sortUnwrap:
+	case Unwrap:
 		return "- " + wrapName(p)
-	case sortFails:
-		return "fails: " + withoutStatus1(p.rest)
-	case sortPasses:
-		return "passes: " + withoutStatus1(p.rest)
-	case sortRenumber:
-		return `"` + printable(p.rest) + `" renumbered`
-	case sortSpace, sortFile, sortEnds:
-		return printable(p.rest) // these keys are readable
-	case sortBinary:
-		return "binary " + printable(p.rest)
+	case Fails:
+		return "fails: " + withoutStatus1(p.Rest)
+	case Passes:
+		return "passes: " + withoutStatus1(p.Rest)
+	case Renumber:
+		return `"` + Printable(p.Rest) + `" renumbered`
+	case Space, File, Ends:
+		return Printable(p.Rest) // these keys are readable
+	case Binary:
+		return "binary " + Printable(p.Rest)
 	}
-	if p.sort == sortEdit {
+	if p.Sort == Edit {
 		q := p.withoutSlotNumber()
 		p = &q
 	}
-	old, now := sideName(p.old, p.spaces.old), sideName(p.now, p.spaces.now)
+	old, now := sideName(p.Old, p.Spaces.Old), sideName(p.Now, p.Spaces.Now)
 	switch {
-	case old == now && len(p.old) > 0:
-		old, now = distinctNames(wholeSide(p.old, p.spaces.old), wholeSide(p.now, p.spaces.now))
-	case len(p.old) == 0:
+	case old == now && len(p.Old) > 0:
+		old, now = distinctNames(wholeSide(p.Old, p.Spaces.Old), wholeSide(p.Now, p.Spaces.Now))
+	case len(p.Old) == 0:
 		return "+ " + now
-	case len(p.now) == 0:
+	case len(p.Now) == 0:
 		return "- " + old
 	}
 	return old + " → " + now
@@ -60,37 +62,37 @@ func describePattern(p *pattern) string {
 
 // withoutStatus1 removes the exit status if it is 1, as it mostly is.
 func withoutStatus1(rest string) string {
-	return printable(strings.TrimPrefix(rest, "exit 1: "))
+	return Printable(strings.TrimPrefix(rest, "exit 1: "))
 }
 
 // withoutSlotNumber removes the number of a slot if the pattern has only one.
-func (p *pattern) withoutSlotNumber() pattern {
-	q := pattern{sort: p.sort, old: slices.Clone(p.old), now: slices.Clone(p.now), spaces: p.spaces}
-	var slots []*piece
-	for _, side := range [...][]piece{q.old, q.now} {
+func (p *Pattern) withoutSlotNumber() Pattern {
+	q := Pattern{Sort: p.Sort, Old: slices.Clone(p.Old), Now: slices.Clone(p.Now), Spaces: p.Spaces}
+	var slots []*Piece
+	for _, side := range [...][]Piece{q.Old, q.Now} {
 		for i := range side {
-			if side[i].isSlot() {
+			if side[i].IsSlot() {
 				slots = append(slots, &side[i])
 			}
 		}
 	}
-	if slices.ContainsFunc(slots, func(e *piece) bool { return *e != *slots[0] }) {
+	if slices.ContainsFunc(slots, func(e *Piece) bool { return *e != *slots[0] }) {
 		return *p
 	}
 	for _, e := range slots {
-		e.text = ""
+		e.Text = ""
 	}
 	return q
 }
 
-func wrapName(p *pattern) string {
-	return "wrap " + plainSide(p.old, p.spaces.old) + "_" + plainSide(p.now, p.spaces.now)
+func wrapName(p *Pattern) string {
+	return "wrap " + plainSide(p.Old, p.Spaces.Old) + "_" + plainSide(p.Now, p.Spaces.Now)
 }
 
-func sideName(side []piece, spaces string) string {
+func sideName(side []Piece, spaces string) string {
 	if len(side) == 1 {
-		switch side[0].kind {
-		case slot, digits, quoted, remark, length:
+		switch side[0].Kind {
+		case token.Slot, token.Digits, token.Quoted, token.Remark, token.Length:
 			return plainSide(side, spaces)
 		}
 	}
@@ -130,19 +132,19 @@ func distinctNames(a, b string) (old, now string) {
 }
 
 // wholeSide writes elements with the spaces that they have in the output, see spaces.
-func wholeSide(side []piece, spaces string) string {
+func wholeSide(side []Piece, spaces string) string {
 	var b strings.Builder
 	for i, e := range side {
-		if i > 0 && (i < len(spaces) && spaces[i] == ' ' || i >= len(spaces) && e.kind != sign && side[i-1].kind != sign) {
+		if i > 0 && (i < len(spaces) && spaces[i] == ' ' || i >= len(spaces) && e.Kind != token.Sign && side[i-1].Kind != token.Sign) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(pieceName(e))
 	}
-	return printable(b.String())
+	return Printable(b.String())
 }
 
 // plainSide is wholeSide without the middle of a long text.
-func plainSide(side []piece, spaces string) string {
+func plainSide(side []Piece, spaces string) string {
 	s := wholeSide(side, spaces)
 	if utf8.RuneCountInString(s) > nameMax {
 		r := []rune(s)
@@ -151,30 +153,30 @@ func plainSide(side []piece, spaces string) string {
 	return s
 }
 
-func pieceName(e piece) string {
-	switch e.kind {
-	case quoted:
+func pieceName(e Piece) string {
+	switch e.Kind {
+	case token.Quoted:
 		return "STR"
-	case remark:
+	case token.Remark:
 		return "TXT"
-	case slot:
-		if e.text == "" {
+	case token.Slot:
+		if e.Text == "" {
 			return "WORD"
 		}
-		return "$" + e.text
-	case digits:
-		if e.text == "" {
+		return "$" + e.Text
+	case token.Digits:
+		if e.Text == "" {
 			return "NUMBER"
 		}
-		return "#" + e.text
-	case inner:
-		return "~" + e.text + "~"
+		return "#" + e.Text
+	case token.Inner:
+		return "~" + e.Text + "~"
 	}
-	return e.text
+	return e.Text
 }
 
-// printable returns s with control characters and invalid bytes as the hex number of the byte.
-func printable(s string) string {
+// Printable returns s with control characters and invalid bytes as the hex number of the byte.
+func Printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, isUnprintable) {
 		return s
 	}

@@ -1,15 +1,17 @@
-package cause
+package edit
 
 import (
 	"bytes"
+
+	"muster/regress/internal/cause/pattern"
 )
 
 // match gives one pattern to edits that belong together: an added bracket and its counterpart, or
 // tokens that were moved.
 func (h *hunk) match() {
 	h.matchMoves()
-	h.matchWraps(h.nowSide(), sortWrap)
-	h.matchWraps(h.oldSide(), sortUnwrap)
+	h.matchWraps(h.nowSide(), pattern.Wrap)
+	h.matchWraps(h.oldSide(), pattern.Unwrap)
 }
 
 func (h *hunk) markBoth(i, j int, m mark) {
@@ -27,18 +29,18 @@ func (h *hunk) matchMoves() {
 		if h.marks[i-1].key != nil || !h.isMove(x, y) {
 			continue
 		}
-		if x.a0 == x.a1 {
+		if x.A0 == x.A1 {
 			x = y
 		}
-		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
-		key, at := append(append(appendElements([]byte(sortMove.key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
-		m := mark{key, spaces{at, at}}
+		es := collapse(nil, h.text.old, s.old[x.A0:x.A1])
+		key, at := append(append(appendElements([]byte(pattern.Move.Key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
+		m := mark{key, pattern.Spaces{Old: at, Now: at}}
 		h.markBoth(i-1, i, m)
 	}
 }
 
 // matchWraps finds pure blocks whose brackets close each other.
-func (h *hunk) matchWraps(s side, as sort) {
+func (h *hunk) matchWraps(s side, as pattern.Sort) {
 	if len(h.blocks) < 2 {
 		return
 	}
@@ -49,7 +51,51 @@ func (h *hunk) matchWraps(s side, as sort) {
 			join(partner, closed, opened)
 		}
 	})
+	h.joinTags(partner, s)
 	h.markPartners(partner, s, as)
+}
+
+// joinTags makes partners of blocks that are an opening tag and its closing tag.
+func (h *hunk) joinTags(partner []int, s side) {
+	type opened struct {
+		block int // or -1
+		name  uint64
+	}
+	var open []opened
+	next := 0
+	for at := range s.tokens {
+		way := tagOf(s.tokens[at:], s.text)
+		if way == 0 {
+			continue
+		}
+		in := -1
+		for ; next < len(h.blocks); next++ {
+			from, to, pure := s.in(h.blocks[next])
+			if at < to {
+				if pure && at == from && tagEnd(s.tokens[at:to], s.text) == to-from {
+					in = next
+				}
+				break
+			}
+		}
+		name := s.tokens[at+1].Key
+		if way > 0 {
+			open = append(open, opened{in, name})
+			continue
+		}
+		// Tags such as <br> are never closed.
+		for last := len(open) - 1; last >= max(0, len(open)-tagMax); last-- {
+			if open[last].name != name {
+				continue
+			}
+			if in >= 0 && open[last].block >= 0 {
+				join(partner, open[last].block, in)
+				join(partner, in, open[last].block)
+			}
+			open = open[:last]
+			break
+		}
+	}
 }
 
 func join(partner []int, b, with int) {
@@ -62,7 +108,7 @@ func join(partner []int, b, with int) {
 	}
 }
 
-func (h *hunk) markPartners(partner []int, s side, as sort) {
+func (h *hunk) markPartners(partner []int, s side, as pattern.Sort) {
 	for i, p := range partner {
 		j := p - 1
 		if p <= 0 || j <= i || partner[j] != i+1 || h.marks[i].key != nil || h.marks[j].key != nil {
@@ -74,11 +120,11 @@ func (h *hunk) markPartners(partner []int, s side, as sort) {
 			continue
 		}
 		opening, closing := collapse(nil, s.text, s.tokens[from:to]), collapse(nil, s.text, s.tokens[from2:to2])
-		key := appendElements(append(appendElements([]byte(as.key("")), opening), '\t'), closing)
+		key := appendElements(append(appendElements([]byte(as.Key("")), opening), '\t'), closing)
 		if to-from == 1 && to2-from2 == 1 {
-			key = append(append(key, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
+			key = append(append(key, '\t'), wrapContext(s.text, int(s.tokens[from].From), int(s.tokens[to2-1].To))...)
 		}
-		m := mark{key, spaces{spacesOf(s.text, opening), spacesOf(s.text, closing)}}
+		m := mark{key, pattern.Spaces{Old: spacesOf(s.text, opening), Now: spacesOf(s.text, closing)}}
 		h.markBoth(i, j, m)
 	}
 }

@@ -1,21 +1,19 @@
-package anchor_test
+package align
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"muster/regress/internal/anchor"
 )
 
-// Pairs ascend on both sides, are of what each side has once, and no row of such is longer.
-func TestBetween(t *testing.T) {
+// Anchors ascend on both sides, are of what each side has once, and no row of such is longer.
+func TestAnchors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		few := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 9)
 		old, now := few.Draw(t, "old"), few.Draw(t, "now")
-		got := anchor.Between(old, now)
+		got := anchors(old, now)
 		for i, p := range got {
-			if i > 0 && (got[i-1].Old >= p.Old || got[i-1].Now >= p.Now) || old[p.Old] != now[p.Now] || count(old, old[p.Old]) != 1 || count(now, old[p.Old]) != 1 {
+			if i > 0 && (got[i-1].old >= p.old || got[i-1].now >= p.now) || old[p.old] != now[p.now] || count(old, old[p.old]) != 1 || count(now, old[p.old]) != 1 {
 				t.Fatalf("%v of %v and %v", got, old, now)
 			}
 		}

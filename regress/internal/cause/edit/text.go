@@ -1,8 +1,16 @@
-package cause
+// Package edit finds the edits between an old and a new text, each with its pattern. Applied to the old
+// text, they give the new one byte for byte. The README of package cause has its stages, one to seven.
+//
+// It is pure, and sees one text at a time: what many cases have in common is for package cause.
+package edit
 
 import (
 	"bytes"
-	"cmp"
+	"slices"
+
+	"muster/regress/internal/align"
+	"muster/regress/internal/cause/token"
+	"muster/regress/internal/plaintext"
 )
 
 const (
@@ -12,51 +20,115 @@ const (
 	hunkMax   = 1 << 18
 )
 
+// A part may be compared in workLeast steps, plus workForByte steps for each byte. After that, the rest is
+// replaced as a whole.
+const (
+	workLeast   = 1 << 23
+	workForByte = 16
+)
+
+// workFor returns how many steps two contents may be compared in.
+func workFor(old, now []byte) int { return workLeast + workForByte*(len(old)+len(now)) }
+
 // editsMax is the number of edits of one part whose places are kept. If a part has more, only their
 // causes are kept.
 const editsMax = 100_000
 
-// A place is a literal edit with its pattern, its lines and its neighbours.
-type place struct {
+// A Place is a literal edit with its pattern, its lines and its neighbours.
+type Place struct {
 	LiteralEdit
-	pattern int32 // an index
-	line    int32 // the line of the new side where it begins
-	lines   int32 // the lines that it covers; with each pattern kept once, the lines of all its edits
-	gap     uint8 // tokens since the edit before, at most 255
+	Pattern int32 // an index
+	Line    int32 // the line of the new side where it begins
+	Lines   int32 // the lines that it covers; with each pattern kept once, the lines of all its edits
+	Gap     uint8 // tokens since the edit before, at most 255
 	// The words before and after it, as indexes.
-	before, after int32
+	Before, After int32
 	// The index in cuts where the starts of the pattern's elements are listed, except the first of
 	// each side. -1 if both sides have at most one element.
-	cut int32
+	Cut int32
 }
 
 // A text is one part during its comparison.
 type text struct {
-	old, now   []byte
-	words      *words
-	scratch    *scratch
-	places     []place
-	cuts       []int32
-	extents    map[int32]extent // by pattern, if there are more than editsMax edits
-	counter    lineCounter      // of the new text
-	changed    int64            // bytes on the larger side of edits other than whitespace
-	around     [2]surroundings  // of the old and the new text
-	lastIndent indentedLine
-	besideEdit bool // the current gap is before a replacement
+	old, now []byte
+	words    *Words
+	scratch  *Comparer
+	places   []Place
+	cuts     []int32
+	extents  map[int32]extent // by pattern, if there are more than editsMax edits
+	counter  lineCounter      // of the new text
+	changed  int64            // bytes on the larger side of edits other than whitespace
+	around   [2]surroundings  // of the old and the new text
 }
 
-// scratch is memory that is reused from part to part.
-type scratch struct {
-	comparer
+// A Comparer compares texts, and reuses its memory. One goroutine uses it.
+type Comparer struct {
+	align.Aligner[uint64]
 	oldLines, nowLines []line
 	a, b               []uint64
-	blocks             []block
-	old, now           []token
-	inner, cuts        []block
+	blocks             []align.Block
+	old, now           []token.Token
+	units              [2]units // of old and now
+	inner, cuts        []align.Block
 	oldStarts          []int // see indexLines
 	nowStarts          []int
 	key                []byte
 	elements           [2][]element
+}
+
+// Edits are what turns an old text into a new one, in order.
+type Edits struct {
+	Places  []Place
+	Cuts    []int32
+	TooMany bool  // there are more than editsMax: places has each pattern once
+	Changed int64 // bytes on the larger side of edits other than whitespace
+}
+
+// Compare compares two texts. w numbers the patterns of the edits, and their neighbours.
+func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
+	t := &text{old: old, now: now, words: w, scratch: s}
+	t.around[0].text, t.around[1].text = old, now
+	s.Work = workFor(old, now)
+	t.compare()
+	t.matchRewraps()
+	t.matchRenumbered()
+	t.matchMoves()
+	t.matchBrackets()
+	e := Edits{Places: slices.Clip(t.places), Cuts: slices.Clip(t.cuts), Changed: t.changed}
+	if t.extents != nil {
+		e.keepPatterns(t.extents)
+	} else if !t.isExact() {
+		e = ReplaceAll(old, now, w.Add(wholePattern))
+		e.Changed = t.changed
+	}
+	return e
+}
+
+// keepPatterns keeps one place of each pattern.
+func (e *Edits) keepPatterns(extents map[int32]extent) {
+	known := map[int32]bool{}
+	e.TooMany, e.Cuts = true, nil
+	e.Places = slices.Clone(slices.DeleteFunc(e.Places, func(q Place) bool {
+		again := known[q.Pattern]
+		known[q.Pattern] = true
+		return again
+	}))
+	for i := range e.Places {
+		e.Places[i].Cut, e.Places[i].Lines = -1, extents[e.Places[i].Pattern].lines
+	}
+}
+
+// ReplaceAll returns one edit of everything that differs, if anything does.
+func ReplaceAll(old, now []byte, pattern int32) (e Edits) {
+	from := plaintext.CommonPrefix(old, now)
+	to := plaintext.CommonSuffix(old[from:], now[from:])
+	if from < len(old) || from < len(now) {
+		e.Places = []Place{{
+			LiteralEdit: LiteralEdit{Span{from, len(old) - to}, Span{from, len(now) - to}},
+			Pattern:     pattern, Lines: 1, Cut: -1,
+		}}
+	}
+	return e
 }
 
 // compare finds the edits of a text, in order.
@@ -75,7 +147,7 @@ func (t *text) compare() {
 
 // trim returns the ends of the equal prefix and suffix, in whole lines.
 func (t *text) trim() (from, oldTo, nowTo int) {
-	from = commonPrefix(t.old, t.now)
+	from = plaintext.CommonPrefix(t.old, t.now)
 	if from == len(t.old) && from == len(t.now) {
 		return from, from, from
 	}
@@ -83,7 +155,7 @@ func (t *text) trim() (from, oldTo, nowTo int) {
 		from = max(0, bytes.LastIndexByte(t.old[:from], '\n'))
 	}
 	from = lineStart(t.old, from)
-	tail := commonSuffix(t.old[from:], t.now[from:])
+	tail := plaintext.CommonSuffix(t.old[from:], t.now[from:])
 	for range around + 1 {
 		i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n')
 		if i < 0 {
@@ -105,7 +177,7 @@ func lineStart(b []byte, at int) int {
 		if at <= 0 {
 			return 0
 		}
-		for at > 0 && isSpace(b[at-1]) && b[at-1] != '\n' {
+		for at > 0 && token.IsSpace(b[at-1]) && b[at-1] != '\n' {
 			at--
 		}
 		if b[max(0, at-1)] != '\n' {
@@ -118,16 +190,15 @@ func lineStart(b []byte, at int) int {
 func (t *text) compareLines() {
 	s := t.scratch
 	n, m := len(s.a)-1, len(s.b)-1 // the last line is empty on both sides
-	s.blocks = s.compare(s.a[:n], s.b[:m], linesMax)
+	s.blocks = s.Blocks(s.a[:n], s.b[:m], linesMax)
 	s.blocks = joinBlocks(s.blocks)
-	t.slideLines(s.blocks, s.a[:n], s.b[:m])
 	i, j := 0, 0
 	for _, b := range s.blocks {
-		for ; i < b.a0; i, j = i+1, j+1 {
+		for ; i < b.A0; i, j = i+1, j+1 {
 			t.comparePair(i, j, true)
 		}
 		t.compareHunk(b)
-		i, j = b.a1+1, b.b1+1 // the hunk included the gap of the next pair
+		i, j = b.A1+1, b.B1+1 // the hunk included the gap of the next pair
 		if i <= n {
 			t.comparePair(i-1, j-1, false)
 		}
@@ -145,14 +216,14 @@ const (
 // joinBlocks joins blocks that a few equal lines separate: where text was wrapped elsewhere, lines are
 // equal by chance, and tokens tell. Blocks that replace lines one by one stay apart. So does a block that
 // only adds or removes lines, unless joining evens out the numbers of lines on both sides.
-func joinBlocks(blocks []block) []block {
+func joinBlocks(blocks []align.Block) []align.Block {
 	out := blocks[:0]
 	for _, b := range blocks {
-		if last := len(out) - 1; last >= 0 && b.a0-out[last].a1 <= islandMax {
-			x, joined := out[last], block{out[last].a0, b.a1, out[last].b0, b.b1}
-			isSmall := max(joined.a1-joined.a0, joined.b1-joined.b0) <= joinedMax
-			arePairs := !x.isPure() && !b.isPure() && x.excess()+b.excess() > 0
-			if isSmall && (arePairs || x.isPure() != b.isPure() && 2*joined.excess() < max(x.excess(), b.excess())) {
+		if last := len(out) - 1; last >= 0 && b.A0-out[last].A1 <= islandMax {
+			x, joined := out[last], align.Range(out[last].A0, b.A1, out[last].B0, b.B1)
+			isSmall := max(joined.A1-joined.A0, joined.B1-joined.B0) <= joinedMax
+			arePairs := !x.IsPure() && !b.IsPure() && x.Excess()+b.Excess() > 0
+			if isSmall && (arePairs || x.IsPure() != b.IsPure() && 2*joined.Excess() < max(x.Excess(), b.Excess())) {
 				out[last] = joined
 				continue
 			}
@@ -160,11 +231,6 @@ func joinBlocks(blocks []block) []block {
 		out = append(out, b)
 	}
 	return out
-}
-
-// excess returns how many more lines or tokens one side of a block has than the other.
-func (b block) excess() int {
-	return abs(b.a1 - b.a0 - (b.b1 - b.b0))
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -196,18 +262,10 @@ func (t *text) comparePair(i, j int, withGap bool) {
 	}
 	for x < xEnd || y < yEnd {
 		gapX, gapY := x, y
-		x, y = skipSpace(t.old, x, xEnd), skipSpace(t.now, y, yEnd)
+		x, y = token.SkipSpace(t.old, x, xEnd), token.SkipSpace(t.now, y, yEnd)
 		t.addGapEdits(Span{gapX, x}, Span{gapY, y})
 		x, y = min(x+1, xEnd), min(y+1, yEnd)
 	}
-}
-
-// skipSpace returns the place of the next byte that is not whitespace.
-func skipSpace(b []byte, at, to int) int {
-	for at < to && isSpace(b[at]) {
-		at++
-	}
-	return at
 }
 
 func keysOf(keys []uint64, lines []line) []uint64 {
@@ -216,28 +274,6 @@ func keysOf(keys []uint64, lines []line) []uint64 {
 		keys = append(keys, lines[i].key)
 	}
 	return keys
-}
-
-func commonPrefix(a, b []byte) int {
-	n := 0
-	for n+64 <= len(a) && n+64 <= len(b) && bytes.Equal(a[n:n+64], b[n:n+64]) {
-		n += 64
-	}
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func commonSuffix(a, b []byte) int {
-	n := 0
-	for n+64 <= len(a) && n+64 <= len(b) && bytes.Equal(a[len(a)-n-64:len(a)-n], b[len(b)-n-64:len(b)-n]) {
-		n += 64
-	}
-	for n < len(a) && n < len(b) && a[len(a)-n-1] == b[len(b)-n-1] {
-		n++
-	}
-	return n
 }
 
 // A line is a line that is not blank. [gap, from) is the whitespace before it, with the end of the
@@ -261,7 +297,7 @@ func splitLines(lines []line, text []byte, from, to int) []line {
 	lines = lines[:0]
 	newline, long := from-1, false // the end of the line that from is on
 	for gap := from; ; {
-		if from = skipSpace(text, from, to); from == to {
+		if from = token.SkipSpace(text, from, to); from == to {
 			return append(lines, line{int32(gap), int32(to), int32(to), 0})
 		}
 		if from > newline {
@@ -293,72 +329,42 @@ func cutLong(text []byte, from, to int) int {
 
 // keyOf returns the end of the last byte that is not whitespace, and a key of all such bytes.
 func keyOf(text []byte, from, to int) (int32, uint64) {
-	key, last := uint64(keySeed), from
+	key, last := uint64(token.KeySeed), from
 	for i := from; i < to; i++ {
-		if c := text[i]; !isSpace(c) {
-			key = (key ^ uint64(c)) * keyPrime
+		if c := text[i]; !token.IsSpace(c) {
+			key = (key ^ uint64(c)) * token.KeyPrime
 			last = i + 1
 		}
 	}
-	return int32(last), mix(key)
+	return int32(last), token.Mix(key)
 }
-
-// FNV, with a last step that mixes high bits into low ones. Two contents with the same key are
-// taken as equal. isExact detects such collisions.
-const (
-	keySeed  = 14695981039346656037
-	keyPrime = 1099511628211
-)
-
-func mix(key uint64) uint64 { return key ^ key>>29 }
-
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
-// words numbers strings. The empty string is 0. For a pattern it keeps where its elements have space
-// before them, as in the output: names are written so.
-type words struct {
-	numbers map[string]int32
-	list    []string
-	spaces  map[int32]spaces
-}
-
-func newWords() *words { return &words{map[string]int32{"": 0}, []string{""}, map[int32]spaces{}} }
-
-func (w *words) index(b []byte) int32 {
-	if n, known := w.numbers[string(b)]; known {
-		return n
-	}
-	return w.add(string(b))
-}
-
-func (w *words) add(s string) int32 {
-	n, known := w.numbers[s]
-	if !known {
-		n = int32(len(w.list))
-		w.numbers[s] = n
-		w.list = append(w.list, s)
-	}
-	return n
-}
-
-// setSpaces keeps the spaces of a pattern. Where cases differ in them, those count that sort first: the
-// order of the calls does not matter.
-func (w *words) setSpaces(n int32, is spaces) {
-	if was, known := w.spaces[n]; !known || cmp.Or(cmp.Compare(is.old, was.old), cmp.Compare(is.now, was.now)) < 0 {
-		w.spaces[n] = is
-	}
-}
-
-// spaces has for each element of both sides of a pattern a space if one stands before it, else a dot.
-type spaces struct{ old, now string }
 
 // spacesOf returns the spaces of one side.
 func spacesOf(text []byte, side []element) string {
 	b := make([]byte, len(side))
 	for i, e := range side {
-		if b[i] = '.'; isSpace(text[e.at]) {
+		if b[i] = '.'; token.IsSpace(text[e.at]) {
 			b[i] = ' '
 		}
 	}
 	return string(b)
 }
+
+// isExact reports whether nothing differs outside the edits. Something does if two contents had the same
+// key.
+func (t *text) isExact() bool {
+	i, j := 0, 0
+	for _, e := range t.places {
+		if e.Old.From < i || e.Now.From < j || string(t.old[i:e.Old.From]) != string(t.now[j:e.Now.From]) {
+			return false
+		}
+		i, j = e.Old.To, e.Now.To
+	}
+	return string(t.old[i:]) == string(t.now[j:])
+}
+
+// A Span is a range of bytes.
+type Span struct{ From, To int }
+
+// A LiteralEdit replaces a range of an old content by a range of the new one.
+type LiteralEdit struct{ Old, Now Span }

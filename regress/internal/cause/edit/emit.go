@@ -1,18 +1,23 @@
-package cause
+package edit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+
+	"muster/regress/internal/align"
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // emit makes literal edits of the blocks of a hunk, and of the different gaps between equal tokens.
 func (h *hunk) emit() {
 	i, j, done := 0, 0, false // done: the gap of the next pair is part of an edit
 	for n, b := range h.blocks {
-		h.compareGaps(i, b.a0, j, done)
-		touched := n+1 < len(h.blocks) && h.blocks[n+1].a0 == b.a1
-		done = h.emitBlock(b, h.marks[n], done && i == b.a0 && j == b.b0, touched)
-		i, j = b.a1, b.b1
+		h.compareGaps(i, b.A0, j, done)
+		touched := n+1 < len(h.blocks) && h.blocks[n+1].A0 == b.A1
+		done = h.emitBlock(b, h.marks[n], done && i == b.A0 && j == b.B0, touched)
+		i, j = b.A1, b.B1
 	}
 	h.compareGaps(i, len(h.scratch.old), j, done)
 }
@@ -29,91 +34,135 @@ func (h *hunk) compareGaps(i, to, j int, done bool) {
 
 func (h *hunk) compareGap(i, j int) {
 	a, b := h.scratch.old[i], h.scratch.now[j]
-	h.addGapEdits(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)})
+	h.addGapEdits(Span{int(a.Gap), int(a.From)}, Span{int(b.Gap), int(b.From)})
 }
 
 // emitBlock adds the edit of a block. It reports whether the edit includes the gap of the token
 // after it. taken means that the edit before includes the gap of the block's first token. A gap
 // within a line that differs beside a replacement belongs to that, because by itself it says
 // nothing.
-func (h *hunk) emitBlock(b block, m mark, taken, touched bool) (done bool) {
+func (h *hunk) emitBlock(b align.Block, m mark, taken, touched bool) (done bool) {
 	old, now := h.scratch.old, h.scratch.now
+	if !taken && m.key == nil && h.emitAroundGap(b) {
+		return true
+	}
 	var e LiteralEdit
 	switch {
-	case b.a0 == b.a1:
-		e.Now, done = edges(h.text.now, now[b.b0:b.b1+1], h.text.old, old[b.a0])
-		e.Old = pointAt(old[b.a0], done)
-	case b.b0 == b.b1:
-		e.Old, done = edges(h.text.old, old[b.a0:b.a1+1], h.text.now, now[b.b0])
-		e.Now = pointAt(now[b.b0], done)
+	case b.A0 == b.A1:
+		e.Now, done = edges(h.text.now, now[b.B0:b.B1+1], h.text.old, old[b.A0])
+		e.Old = pointAt(old[b.A0], done)
+	case b.B0 == b.B1:
+		e.Old, done = edges(h.text.old, old[b.A0:b.A1+1], h.text.now, now[b.B0])
+		e.Now = pointAt(now[b.B0], done)
 	default:
-		e.Old = Span{int(old[b.a0].from), int(old[b.a1-1].to)}
-		e.Now = Span{int(now[b.b0].from), int(now[b.b1-1].to)}
+		e.Old = Span{int(old[b.A0].From), int(old[b.A1-1].To)}
+		e.Now = Span{int(now[b.B0].From), int(now[b.B1-1].To)}
 		switch {
 		case taken:
-		case h.gapBelongs(b.a0, b.b0):
-			e.Old.From, e.Now.From = int(old[b.a0].gap), int(now[b.b0].gap)
+		case h.gapBelongs(b.A0, b.B0):
+			e.Old.From, e.Now.From = int(old[b.A0].Gap), int(now[b.B0].Gap)
 		default:
-			h.text.besideEdit = true
-			h.compareGap(b.a0, b.b0)
-			h.text.besideEdit = false
+			h.compareGap(b.A0, b.B0)
 		}
 	}
-	if !done && !touched && h.gapBelongs(b.a1, b.b1) {
-		e.Old.To, e.Now.To, done = int(old[b.a1].from), int(now[b.b1].from), true
+	if !done && !touched && h.gapBelongs(b.A1, b.B1) {
+		e.Old.To, e.Now.To, done = int(old[b.A1].From), int(now[b.B1].From), true
 	}
 	h.addEdit(e, b, m)
 	return done
 }
 
+// emitAroundGap adds the edits of a block that puts a tag before whitespace and one behind it, or takes
+// them out, and reports whether the block does that. Both edits have the pattern of a wrap.
+func (h *hunk) emitAroundGap(b align.Block) bool {
+	s, other, behind, as := h.nowSide(), h.text.old, h.scratch.old[b.A0], pattern.Wrap
+	if b.B0 == b.B1 {
+		s, other, behind, as = h.oldSide(), h.text.now, h.scratch.now[b.B0], pattern.Unwrap
+	}
+	from, to, pure := s.in(b)
+	tokens := s.tokens[from : to+1]
+	n := tagEnd(tokens[:to-from], s.text)
+	if !pure || n == 0 || n == to-from || tagEnd(tokens[n:to-from], s.text) != to-from-n || s.text[tokens[0].From+1] == '/' || s.text[tokens[n].From+1] != '/' {
+		return false
+	}
+	gap := func(k token.Token) []byte { return s.text[k.Gap:k.From] }
+	first, inside := gap(tokens[0]), gap(tokens[n])
+	if len(inside) == 0 || !bytes.Equal(other[behind.Gap:behind.From], slices.Concat(first, inside, gap(tokens[to-from]))) {
+		return false
+	}
+	opening, closing := collapse(nil, s.text, tokens[:n]), collapse(nil, s.text, tokens[n:to-from])
+	key := appendElements(append(appendElements([]byte(as.Key("")), opening), '\t'), closing)
+	at := int(behind.Gap) + len(first)
+	for i, half := range [...][]token.Token{tokens[:n], tokens[n : to-from]} {
+		e := LiteralEdit{Span{at, at}, Span{int(half[0].From), int(half[len(half)-1].To)}}
+		if at += len(inside); as == pattern.Unwrap {
+			e.Old, e.Now = e.Now, e.Old
+		}
+		p := Place{LiteralEdit: e, Cut: -1}
+		if i == 0 {
+			p.Before = h.neighbourWord(h.scratch.old, b.A0-1)
+		} else {
+			p.After = h.neighbourWord(h.scratch.old, b.A1)
+		}
+		h.changed += int64(max(e.Old.To-e.Old.From, e.Now.To-e.Now.From))
+		h.words.SetSpaces(h.add(p, key), pattern.Spaces{Old: spacesOf(s.text, opening), Now: spacesOf(s.text, closing)})
+	}
+	return true
+}
+
 // gapBelongs reports whether a gap differs and is within a line on both sides.
 func (h *hunk) gapBelongs(i, j int) bool {
 	a, b := h.scratch.old[i], h.scratch.now[j]
-	x, y := h.text.old[a.gap:a.from], h.text.now[b.gap:b.from]
+	x, y := h.text.old[a.Gap:a.From], h.text.now[b.Gap:b.From]
 	return !bytes.Equal(x, y) && bytes.IndexByte(x, '\n') < 0 && bytes.IndexByte(y, '\n') < 0
 }
 
 // edges returns the range of tokens that only one side has, with the gap before them. It includes
 // the gap after them instead if the gap that remains is then that of the other side.
-func edges(text []byte, tokens []token, other []byte, behind token) (s Span, done bool) {
+func edges(text []byte, tokens []token.Token, other []byte, behind token.Token) (s Span, done bool) {
 	n := len(tokens) - 1
 	first, next := tokens[0], tokens[n]
-	gap := other[behind.gap:behind.from]
-	if !bytes.Equal(text[next.gap:next.from], gap) && bytes.Equal(text[first.gap:first.from], gap) {
-		return Span{int(first.from), int(next.from)}, true
+	gap := other[behind.Gap:behind.From]
+	if !bytes.Equal(text[next.Gap:next.From], gap) && bytes.Equal(text[first.Gap:first.From], gap) {
+		return Span{int(first.From), int(next.From)}, true
 	}
-	return Span{int(first.gap), int(tokens[n-1].to)}, false
+	return Span{int(first.Gap), int(tokens[n-1].To)}, false
 }
 
-func pointAt(k token, done bool) Span {
+func pointAt(k token.Token, done bool) Span {
 	if done {
-		return Span{int(k.from), int(k.from)}
+		return Span{int(k.From), int(k.From)}
 	}
-	return Span{int(k.gap), int(k.gap)}
+	return Span{int(k.Gap), int(k.Gap)}
 }
 
 // addEdit adds the edit of a block with its pattern.
-func (h *hunk) addEdit(e LiteralEdit, b block, m mark) {
+func (h *hunk) addEdit(e LiteralEdit, b align.Block, m mark) {
 	s := h.scratch
-	p := place{LiteralEdit: e}
-	p.before, p.after = h.neighbourWord(s.old, b.a0-1), h.neighbourWord(s.old, b.a1)
+	p := Place{LiteralEdit: e}
+	p.Before, p.After = h.neighbourWord(s.old, b.A0-1), h.neighbourWord(s.old, b.A1)
 	h.changed += int64(max(e.Old.To-e.Old.From, e.Now.To-e.Now.From))
-	s.elements[0] = collapse(s.elements[0][:0], h.text.old, s.old[b.a0:b.a1])
-	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
+	s.elements[0] = collapse(s.elements[0][:0], h.text.old, s.old[b.A0:b.A1])
+	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.B0:b.B1])
+	for i, es := range s.elements {
+		if slices.ContainsFunc(es, element.isRule) && !slices.ContainsFunc(s.elements[1-i], element.isRule) {
+			s.elements[i] = foldRules(es)
+		}
+	}
 	if m.key == nil {
 		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
 		s.key = h.appendContext(s.key, e, s.elements[0], s.elements[1])
 		m.key = s.key
-		p.cut = h.keepCuts(s.elements[0], s.elements[1])
+		p.Cut = h.keepCuts(s.elements[0], s.elements[1])
 	}
 	n := h.add(p, m.key)
-	if _, known := h.words.spaces[n]; known || len(s.elements[0]) <= 1 && len(s.elements[1]) <= 1 {
+	if _, known := h.words.Spaces[n]; known || len(s.elements[0]) <= 1 && len(s.elements[1]) <= 1 {
 		return
 	}
-	if m.spaces == (spaces{}) {
-		m.spaces = spaces{spacesOf(h.text.old, s.elements[0]), spacesOf(h.text.now, s.elements[1])}
+	if m.spaces == (pattern.Spaces{}) {
+		m.spaces = pattern.Spaces{Old: spacesOf(h.text.old, s.elements[0]), Now: spacesOf(h.text.now, s.elements[1])}
 	}
-	h.words.setSpaces(n, m.spaces)
+	h.words.SetSpaces(n, m.spaces)
 }
 
 // appendContext appends the context to a pattern that consists of one sign on one side.
@@ -132,11 +181,11 @@ func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []by
 }
 
 // neighbourWord returns the index of a neighbouring token's word, 0 for no word.
-func (h *hunk) neighbourWord(tokens []token, at int) int32 {
-	if at < 0 || at >= len(tokens) || tokens[at].to == tokens[at].from {
+func (h *hunk) neighbourWord(tokens []token.Token, at int) int32 {
+	if at < 0 || at >= len(tokens) || tokens[at].To == tokens[at].From {
 		return 0
 	}
-	b := tokens[at].bytes(h.text.old)
+	b := tokens[at].Bytes(h.text.old)
 	if len(b) > wordMax {
 		return 0
 	}
@@ -161,23 +210,23 @@ func (t *text) keepCuts(old, now []element) int32 {
 }
 
 // add appends an edit with its pattern, and returns the number of the pattern.
-func (t *text) add(p place, pattern []byte) int32 {
-	p.pattern = t.words.index(pattern)
-	p.line = t.counter.to(p.Now.From)
-	p.lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
-	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
-		p.lines--
+func (t *text) add(p Place, pattern []byte) int32 {
+	p.Pattern = t.words.index(pattern)
+	p.Line = t.counter.to(p.Now.From)
+	p.Lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
+	if p.Lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
+		p.Lines--
 	}
 	if len(t.places) >= editsMax && t.countExcess(p) {
-		return p.pattern
+		return p.Pattern
 	}
-	p.gap = t.gapBefore(p.Old.From)
+	p.Gap = t.gapBefore(p.Old.From)
 	t.places = append(t.places, p)
-	return p.pattern
+	return p.Pattern
 }
 
 // countExcess counts an edit beyond editsMax, and reports whether its pattern was known.
-func (t *text) countExcess(p place) bool {
+func (t *text) countExcess(p Place) bool {
 	if t.extents == nil {
 		t.extents = map[int32]extent{}
 		for _, q := range t.places {
@@ -192,20 +241,20 @@ func (t *text) countExcess(p place) bool {
 type extent struct{ edits, lines, last int32 }
 
 // countEdit adds an edit to the extent of its pattern, and reports whether the pattern was known.
-func (t *text) countEdit(p place) bool {
-	e, known := t.extents[p.pattern]
-	if !known || e.last != p.line {
-		e.lines += p.lines
+func (t *text) countEdit(p Place) bool {
+	e, known := t.extents[p.Pattern]
+	if !known || e.last != p.Line {
+		e.lines += p.Lines
 	}
 	e.edits++
-	e.last = p.line + p.lines - 1
-	t.extents[p.pattern] = e
+	e.last = p.Line + p.Lines - 1
+	t.extents[p.Pattern] = e
 	return known
 }
 
-// far stands for all long gaps between edits.
+// Far stands for all long gaps between edits.
 const (
-	far      = 255
+	Far      = 255
 	farBytes = 120
 )
 
@@ -216,12 +265,12 @@ func (t *text) gapBefore(at int) uint8 {
 		last = t.places[n-1].Old.To
 	}
 	if at-last > farBytes {
-		return far
+		return Far
 	}
 	n := 0
 	for i := last; i < at; n++ {
-		if i = skipSpace(t.old, i, at); i < at {
-			_, i = next(t.old, i, at)
+		if i = token.SkipSpace(t.old, i, at); i < at {
+			_, i = token.Next(t.old, i, at)
 		}
 	}
 	return uint8(n)
@@ -229,7 +278,7 @@ func (t *text) gapBefore(at int) uint8 {
 
 func startsWithNewline(b []byte) bool {
 	for _, c := range b {
-		if !isSpace(c) || c == '\n' {
+		if !token.IsSpace(c) || c == '\n' {
 			return c == '\n'
 		}
 	}
@@ -265,20 +314,18 @@ func (t *text) addGapEdits(old, now Span) {
 }
 
 func (t *text) gapEdit(old, now Span, change gapChange) {
-	key := append(append(t.scratch.key[:0], sortSpace.key("")...), change.key()...)
+	key := append(append(t.scratch.key[:0], pattern.Space.Key("")...), change.key()...)
 	if in := t.spaceContext(old, now, change); in != "" {
 		key = append(append(key, '\t'), in...)
 	}
 	t.scratch.key = key
-	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, key)
+	t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: -1}, key)
 }
 
 // spaceContext returns the context that separates equal changes of whitespace. It uses the side
 // with more lines, because lines were split or joined there.
 func (t *text) spaceContext(old, now Span, change gapChange) string {
 	switch {
-	case change.isOfIndent():
-		return t.indentContext(old, now)
 	case change.sort == alignment && !sameWords(lastLineOf(t.old, old.From), lastLineOf(t.now, now.From)):
 		return "behind an edit"
 	case !change.dependsOnPlace():
@@ -291,43 +338,16 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 		other, at, since = &t.around[0], old.From, "in added "
 	}
 	if change.isOfBlankLines() { // of the lines themselves, without the next line's indent
-		gap.To = skipSpace(s.text, gap.To, len(s.text))
+		gap.To = token.SkipSpace(s.text, gap.To, len(s.text))
 	}
 	in := s.gap(gap, change)
 	if !change.isBroken() {
 		return in
 	}
-	if bracket, is := strings.CutPrefix(in, "in "); is && in != inComment && !other.isEnclosed(at) {
+	if bracket, is := strings.CutPrefix(in, "in "); is && in != pattern.InComment && !other.isEnclosed(at) {
 		in = since + bracket
 	}
-	if t.besideEdit {
-		in = strings.TrimPrefix(in+" before an edit", " ")
-	}
 	return in
-}
-
-// An indentedLine is the last line whose indent changed.
-type indentedLine struct {
-	ends, by int // the end of its indent, and how many bytes it gained
-	in       string
-}
-
-// indentContext returns the context of an indent. A line that begins with an operator continues the
-// line before, and is aligned with it. If it moves as the line before does, it has that line's
-// context.
-func (t *text) indentContext(old, now Span) string {
-	is := indentedLine{ends: now.To, by: now.To - now.From - (old.To - old.From)}
-	behind := t.now[now.To:min(len(t.now), now.To+operatorMax)]
-	if weight(firstByte(behind)) == operatorWeight && headOf(behind) == "" && !t.around[1].inRemark(now.To) {
-		is.in = "before an operator"
-	}
-	last := t.lastIndent
-	between := t.now[max(min(last.ends, now.From), now.From-scanMax):now.From]
-	if last.by == is.by && bytes.IndexByte(bytes.TrimSpace(between), '\n') < 0 {
-		is.in = last.in
-	}
-	t.lastIndent = is
-	return is.in
 }
 
 // sameWords reports whether two texts differ only in whitespace.
