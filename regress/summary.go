@@ -38,7 +38,7 @@ type Summary struct {
 	OwnCPU      time.Duration `line:"own_cpu_ms"` // of muster itself
 	CoresBusy   float64       `line:"cores_busy"`
 	Merged      int           `line:"merged,omitempty"`  // merge: number of merged runs
-	ToolChanged []string      `line:"tool_changed,name"` // check: paths of the tool's files that changed since the golden was recorded
+	ToolChanged []string      `line:"tool_changed,name"` // check: paths of the tool with other content than recorded: files, missing or new ones, folders with other names
 	Tool        ToolFiles     `line:"tool,omitempty"`    // a run on this machine
 	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the cost of the tool exceeds
 	Engine      *EngineRuns   `line:"engine,omitempty"`  // nil = the cases ran on this machine
@@ -192,7 +192,7 @@ func (s Sources) SharedDiffering() int { return s.SharedChanged + s.SharedAdded 
 // engine reports them.
 type EngineRuns struct {
 	Cached   int `line:"cached"`   // runs whose result the engine had already
-	Executed int `line:"executed"` // the other runs; the fields below are about them
+	Executed int `line:"executed"` // the other runs; the times below are about them
 	Jobs     int `line:"jobs"`     // largest number of runs in progress
 
 	Sent     int64 `line:"sent_bytes"`     // bytes on the network

@@ -26,7 +26,7 @@ as changed or crashed.
 
 Then check measures the CPU time and memory that the change costs. It runs some cases
 again, alternately with your command and the recorded one. If you rebuilt the recorded
-executable in place, check says so and measures nothing.
+executable in place, check compares with the costs of the record, and says so.
 
 Corpus, command, selection, environment and limits default to the recorded ones. If you
 give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is
@@ -104,8 +104,8 @@ func (p *program) record() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run the trusted command and record its outcomes in the golden",
-		Long: `Record runs the command twice over every case of the corpus, and keeps the outcomes in
-the golden. It marks the parts that differ from run to run as flaky. The old golden stays
+		Long: `Record runs the command at least twice over every case of the corpus, and keeps the
+outcomes in the golden. It marks the parts that differ from run to run as flaky. The old golden stays
 whole until the new one is complete. A golden at an address is replaced only if
 nobody changed it since the command began.
 

@@ -65,7 +65,8 @@ func exitCodes() *cobra.Command {
 1    a case differs or is newly flaky, or --fail-fast ended the run, or the change costs
      more than --fail-on allows, or --strict found parts that were not compared, or every
      case of a record fails
-2    usage, configuration, hostile or damaged input, no golden
+2    usage, configuration, hostile or damaged input, no golden, or one that was changed
+     meanwhile; or the cost cannot be judged for --fail-on
 3    the environment failed: disk full, command not found …; takes precedence over 1
 4    no case is selected
 130  interrupted; finished work is kept, and --resume continues

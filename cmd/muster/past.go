@@ -215,8 +215,8 @@ at an address, set MUSTER_TOKEN to the access token of its server.
 
 Accepting a cause such as G1 of muster groups counts for this check only. A case enters
 the golden once all its causes are accepted. If a case is itself named G1, write ./G1.
---family accepts the causes of a family of muster groups --by family. A bucket, which
-stands for several rare causes, is accepted by its name or family only with --bucket.
+--family accepts the causes of a family of muster groups --by family. A bucket stands
+for several rare causes; it is accepted, by its ID or with its family, only with --bucket.
 
 --all skips cases that newly fail, crash or reach a limit; --failing accepts them too.
 It also skips cases that the corpus no longer has; --missing drops them from the golden.

@@ -1,6 +1,6 @@
 // Package align finds the ranges in which two sequences differ: lines, tokens or bytes. It finds the
-// shortest edit script if that has few steps. Else anchors divide the sequences, elements that each of
-// them has exactly once.
+// shortest edit script if that has few steps. Otherwise it divides the sequences at anchors: elements that
+// occur exactly once in both.
 //
 // Its time is bounded. Beyond the bound, what is left is one range. It is pure, and knows nothing of
 // texts: callers make the elements.

@@ -15,7 +15,7 @@ import (
 
 // An Analysis collects the differences of cases and finds their causes.
 type Analysis struct {
-	scratch sync.Pool // of *scratch
+	scratch sync.Pool // of *edit.Comparer
 	mu      sync.Mutex
 	words   *edit.Words
 	cases   []*caseRecord

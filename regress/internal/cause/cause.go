@@ -1,6 +1,7 @@
 // Package cause groups the differences of many cases by cause. An edit is one replacement in one case,
-// byte for byte. A signature is the pattern of an edit, such as "a cast before a call". A cause is a
-// set of signatures that a person decides on at once. A family is a set of causes that are alike, or in nearly the same cases.
+// byte for byte. A pattern is what similar edits have in common, such as "a cast before a call". A cause
+// is a set of patterns that a person decides on at once. Its signature is a digest, the same from run to run.
+// A family is a set of causes that are alike, or in nearly the same cases.
 // Input: both sides of each case. Output: Found, with the causes and their cases.
 //
 // Edits are exact: applied to the old output, they produce the new one (Replay).

@@ -53,8 +53,8 @@ type File struct {
 	Stamp    string // of package filestamp
 }
 
-// Place is a path at which it counts what is there, beside files: nothing, a folder, or a folder
-// with certain names.
+// Place is a path that the tool looked at and that is no regular file: nothing is there, or a folder, or a
+// folder whose names count.
 type Place struct {
 	Path  string
 	State string // of StateOf

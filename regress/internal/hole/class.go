@@ -27,8 +27,8 @@ func (c Class) mark() string { return "⟨" + c.String() + "⟩" }
 
 // A Count counts the lines of a pattern.
 type Count struct {
-	All     int // lines of the first text; a hole for lines counts as many as it had in any text
-	Holes   int // lines with a hole
-	Free    int // of Holes: lines with free text
-	IsWhole bool
+	All     int  // lines of the first text; a hole for lines counts as many as it had in any text
+	Holes   int  // lines with a hole
+	Free    int  // of Holes: lines with free text
+	IsWhole bool // nothing is compared: the text is one hole
 }

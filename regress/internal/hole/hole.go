@@ -24,8 +24,8 @@ type Pattern struct {
 	classes  [classes]bool
 }
 
-// Find returns the pattern of at least one text. It is whole if a text is binary, or if more than
-// half of the lines vary. Lines in another order do not count for that: they are compared.
+// Find returns the pattern of at least one text. Nothing is compared if a text is binary, or if
+// more than half of the lines vary: the pattern is whole, see Count. Lines in another order do not count for that.
 func Find(texts ...[]byte) *Pattern {
 	p := &Pattern{first: texts[0]}
 	for _, text := range texts {

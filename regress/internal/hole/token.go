@@ -7,7 +7,7 @@ import (
 )
 
 // A token is a word, a number, a run of blanks, a recognised text such as a date, or one other
-// character.
+// character. Those of package cause/token are others: there a date is several tokens, and a quote is one.
 type token struct {
 	class Class // Free = not recognised
 	text  string

@@ -32,9 +32,8 @@ type Options struct {
 	Warn  func(why string)
 }
 
-// Of the cases after the first, one in sparse is observed, or fewer where observed runs, the first among
-// them, would take more than a share of the time of all cases. While they still use new files, it is one
-// in dense.
+// After the first cases one in sparse is observed, unless all observed runs together have taken more than
+// shareMax of the time of plain ones. While observed cases use new files, it is one in dense.
 const (
 	sparse   = 100
 	shareMax = 0.015

@@ -13,9 +13,9 @@ import (
 // sampleBytes is how much of a content is searched for bytes that are rare in text.
 const sampleBytes = 8 << 10
 
-// Is guesses whether a content is text. It has no NUL byte, and of its beginning at most a tenth is control
-// characters other than white space, escapes and backspaces; if it is not UTF-8, at most a fiftieth. So
-// texts in old encodings are text, and short binary contents are not. One such character in UTF-8 is always text.
+// Is guesses whether a content is text. Text has no NUL byte. Of its first 8 KiB at most a tenth may be control
+// characters other than white space, escapes and backspaces, or a fiftieth if it is not UTF-8; in UTF-8 one is
+// always allowed. So texts in old encodings are text, and short binary contents are not.
 func Is(content []byte) bool {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return false

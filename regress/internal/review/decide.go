@@ -44,7 +44,7 @@ func (r *Review) DecideHere(s State) int {
 }
 
 // DecideRest decides on all visible items that are undecided, and returns their number. It accepts no
-// bucket: who accepts one has looked at it.
+// bucket: a reviewer must look at that first.
 func (r *Review) DecideRest(s State) int {
 	var rest []int
 	for _, row := range r.visible {
@@ -109,16 +109,18 @@ func (r *Review) decide(items []int, s State) int {
 	return len(items)
 }
 
-// Join makes one family of items and of all that they stand for, until another Join or Split. Items
-// that are no causes, and buckets, are left out. It returns how many it joined, at least two or none.
+// Join makes one family of two items or more, and of all that they stand for, until another Join or
+// Split. Items that are no causes, and buckets, are left out. It returns how many it joined, at least two
+// or none.
 func (r *Review) Join(items []int) int {
 	var all []int
+	if items = r.movable(items); len(items) < 2 {
+		return 0
+	}
 	for _, item := range items {
 		all = append(all, r.Under(item)...)
 	}
-	if all = r.movable(all); len(all) < 2 {
-		return 0
-	}
+	all = r.movable(all)
 	members := fnv.New32a()
 	for _, i := range all {
 		fmt.Fprintln(members, r.items[i].Signature)

@@ -7,7 +7,7 @@ import (
 )
 
 // A list is the items that are shown, and where a reviewer looks. A family is one row, its first item,
-// until somebody opens it. A bucket stays a row of its own, because who accepts one has looked at it.
+// until somebody opens it. A bucket stays a row of its own, because a reviewer must look at it to accept it.
 type list struct {
 	families
 	cases []Case
@@ -144,6 +144,9 @@ func (l *list) Fold() bool {
 	}
 	l.open[family] = !l.open[family]
 	l.Filter(l.filter)
+	if len(l.visible) == before {
+		l.open[family] = !l.open[family]
+	}
 	return len(l.visible) != before
 }
 

@@ -162,10 +162,13 @@ func TestFamiliesFold(t *testing.T) {
 		t.Error("a family of one row folds")
 	}
 	r.Filter("")
-	visible(0, 2, 4, 1, 3, 5) // Fold opened it
-	if item, _, _ := r.Cursor(); item != 2 {
+	visible(0, 1, 3, 5) // it is still folded
+	if item, _, _ := r.Cursor(); item != 0 {
 		t.Errorf("the filter's end moved the cursor to %d", item)
 	}
+	r.Fold()
+	visible(0, 2, 4, 1, 3, 5)
+	r.MoveTo(1)
 	r.DecideHere(Rejected)
 	states(Undecided, Undecided, Rejected, Undecided, Undecided)
 	r.MoveTo(0)
@@ -204,7 +207,7 @@ func TestJoinAndSplit(t *testing.T) {
 			}
 		}
 	}
-	for _, none := range [][]int{{0}, {0, 0}, {0, 4}, {0, 5}, {4, 5}, nil} {
+	for _, none := range [][]int{{0}, {1}, {0, 0}, {0, 4}, {0, 5}, {4, 5}, nil} {
 		if n := d.Join(none); n != 0 || !d.Changes().Empty() {
 			t.Errorf("joined %d of %v", n, none)
 		}

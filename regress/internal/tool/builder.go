@@ -37,7 +37,7 @@ type builder struct {
 	leave   *glob.Set
 	known   map[string]bool // paths of files
 	files   []closure.File
-	absent  []string // as in Identity
+	absent  []string // paths in PATH before that of a program, at which nothing is
 }
 
 func newBuilder(o Options) (*builder, error) {

@@ -44,8 +44,8 @@ const (
 	changesRoot = "the tool changes its root folder, or mounts a file system"
 )
 
-// shapes lists the calls that are stopped. Their numbers differ in all but name. A call with two
-// paths is there twice.
+// shapes lists the system calls that are stopped. Their numbers depend on the architecture. A call with
+// two paths is in the list twice.
 var shapes = [...]shape{
 	{number: sysOpen, folder: none, path: 0, flags: 1},
 	{number: sysOpenat, folder: 0, path: 1, flags: 2},

@@ -21,7 +21,7 @@ func (t *text) compareHunk(b align.Block) {
 	t.compareBlock(b, true)
 }
 
-// compareBlock compares the tokens of a align.Block, and if withGap those of the gap after it.
+// compareBlock compares the tokens of a block, and if withGap those of the gap after it.
 func (t *text) compareBlock(b align.Block, withGap bool) {
 	s := t.scratch
 	if s.Work <= 0 || !t.tokenizeBlock(b, withGap) {
@@ -74,7 +74,7 @@ func (t *text) tokenizeBlock(b align.Block, withGap bool) bool {
 	return len(s.old)+len(s.now) <= hunkMax
 }
 
-// blockTokens returns the tokens of lines but the last, which follows the align.Block, and a final empty token.
+// blockTokens returns the tokens of lines but the last, which follows the block, and a final empty token.
 // That has the gap of the last line if withGap.
 func blockTokens(tokens []token.Token, text []byte, lines []line, withGap bool) []token.Token {
 	tokens = tokens[:0]
@@ -123,7 +123,7 @@ func (t *text) compareAligned(b align.Block) {
 	}
 }
 
-// comparePiece compares some lines of a align.Block, without the gap after them.
+// comparePiece compares some lines of a block, without the gap after them.
 func (t *text) comparePiece(b align.Block) {
 	if n := b.A1 - b.A0; n > alignMin && n == b.B1-b.B0 {
 		for i := range n {

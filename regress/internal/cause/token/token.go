@@ -1,7 +1,8 @@
 // Package token divides a text into words, numbers and signs, each with the whitespace before it. It
 // knows web addresses, rules such as ---, and character references of markup, which are one token each.
 //
-// It is pure, and must not know a language: what is a string or a comment is decided by package edit.
+// It is pure. It knows only signs that mean the same in most languages: package edit decides what is a
+// string or a comment.
 package token
 
 import (

@@ -63,7 +63,7 @@ func (m *model) other(key string) tea.Cmd {
 // nothing explains why there is nothing to write.
 func (m *model) nothing() string {
 	if c := m.desk.Changes(); c.Barred > 0 && m.desk.Golden != "" {
-		return fmt.Sprintf("nothing to write, for the golden takes no case: %s; q leaves", m.desk.Shut())
+		return fmt.Sprintf("nothing to write: no case can go into the golden (%s); q leaves", m.desk.Shut())
 	}
 	return "nothing to write: a accepts, r rejects; q leaves"
 }
@@ -97,15 +97,15 @@ func (m *model) decide(key string) bool {
 func (m *model) decideHere(s review.State) {
 	switch n := m.desk.DecideHere(s); {
 	case n == 0:
-		m.message = "nothing passes the filter: esc takes it away"
+		m.message = "nothing passes the filter: esc removes it"
 	case n > 1:
-		m.message = fmt.Sprintf("%s of a family %s, u takes it back", m.desk.Count(n), s)
+		m.message = fmt.Sprintf("%s of a family %s, u undoes it", m.desk.Count(n), s)
 	}
 }
 
 func (m *model) decideRest(s review.State) {
 	n := m.desk.DecideRest(s)
-	m.message = fmt.Sprintf("%s %s, u takes it back", m.desk.Count(n), s)
+	m.message = fmt.Sprintf("%s %s, u undoes it", m.desk.Count(n), s)
 	if n == 0 {
 		m.message = "nothing is left to decide at once"
 	}
@@ -131,7 +131,7 @@ func regroup(m *model, key string) bool {
 		join(m)
 	case key == "x":
 		n := m.desk.Split()
-		m.message = fmt.Sprintf("%s out of the family, u takes it back", m.desk.Count(n))
+		m.message = fmt.Sprintf("%s out of the family, u undoes it", m.desk.Count(n))
 		if n == 0 {
 			m.message = "it belongs to no family"
 		}
@@ -158,7 +158,7 @@ func join(m *model) {
 		return
 	}
 	clear(m.marked)
-	m.message = fmt.Sprintf("%s joined, u takes it back", m.desk.Count(n))
+	m.message = fmt.Sprintf("%s joined, u undoes it", m.desk.Count(n))
 }
 
 // travel handles the keys that move the cursor.

@@ -182,7 +182,7 @@ func (m *model) settle() tea.Cmd {
 	m.desk.Settle(c.result)
 	if len(c.result.Conflicts) > 0 {
 		m.stage = browsing
-		m.message = "nothing is written: others decided otherwise meanwhile, see !; q shows what would be written over theirs"
+		m.message = "nothing is written: others decided otherwise meanwhile, marked !; q shows which of their decisions yours would replace"
 		return nil
 	}
 	m.written = append(m.written, c.result)

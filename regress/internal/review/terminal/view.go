@@ -92,7 +92,7 @@ func (m *model) hint() string {
 	case m.message != "":
 		text = m.message
 	case m.desk.Filtered() != "":
-		text = fmt.Sprintf("filter: %s  %d of %d, esc takes it away", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
+		text = fmt.Sprintf("filter: %s  %d of %d, esc removes it", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
 	case len(m.notes) > 0:
 		text = "note: " + strings.Join(m.notes, "; ")
 	}
@@ -107,7 +107,7 @@ func (m *model) row(text string, s palette.Style) string {
 // keys returns the row that names keys, as many as fit.
 func (m *model) keys() string {
 	if m.stage == filtering {
-		return m.row("enter keeps the filter   esc takes it away", palette.Dim)
+		return m.row("enter keeps the filter   esc removes it", palette.Dim)
 	}
 	wrap, move := "w no wrap", ""
 	if m.view.cut {

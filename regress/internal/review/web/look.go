@@ -52,9 +52,16 @@ func (h *house) now(w http.ResponseWriter, _ *http.Request, s *seat) {
 
 // filter returns a row for each visible item, with all items that it stands for, and their families.
 func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
+	var ask struct {
+		Filter string
+		Open   []string
+	}
+	if !decode(w, r, &ask) {
+		return
+	}
 	rows, families := [][]int{}, []string{}
 	s.read(func(d *review.Desk) {
-		d.Show(r.FormValue("q"), r.Form["open"])
+		d.Show(ask.Filter, ask.Open)
 		for _, item := range d.Visible() {
 			rows, families = append(rows, d.Under(item)), append(families, d.Family(item))
 		}

@@ -252,7 +252,7 @@ func (h *house) handler() http.Handler {
 	m.HandleFunc("POST /session", h.session)
 	m.HandleFunc("GET /review", h.seated(h.review))
 	m.HandleFunc("GET /state", h.seated(h.now))
-	m.HandleFunc("GET /filter", h.seated(h.filter))
+	m.HandleFunc("POST /filter", h.seated(h.filter))
 	m.HandleFunc("GET /cases", h.seated(h.cases))
 	m.HandleFunc("GET /difference", h.seated(h.difference))
 	m.HandleFunc("GET /plan", h.seated(h.plan))

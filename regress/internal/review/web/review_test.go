@@ -459,7 +459,7 @@ func shut(t *testing.T, browser context.Context) {
 	p.keys("\r")
 	p.sees("#write", "Nothing to write")
 	p.keys("w")
-	p.sees("#status", "Nothing to write, for the golden takes no case: it has changed.")
+	p.sees("#status", "Nothing to write: no case can go into the golden (it has changed")
 	if s.promotedCount() != 0 || s.writes != 1 {
 		t.Errorf("%d cases, %d writes", s.promotedCount(), s.writes)
 	}
@@ -477,7 +477,7 @@ func cutOff(t *testing.T, browser context.Context) {
 	p.keys("a")
 	p.sees("#status", "G1 accepted.")
 	w.cut()
-	p.sees("#notices", "muster does not answer. It is tried again")
+	p.sees("#notices", "muster does not answer. The page tries again")
 	p.keys("a")
 	p.sees("#status", "muster does not answer")
 	s.mu.Lock()

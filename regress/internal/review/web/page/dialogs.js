@@ -50,11 +50,11 @@ export function written(plan, noun) {
       element("ul", { class: "waiting" }, ...rows));
   }
   if (plan.untouched) content.push(p(`${plural(plan.untouched, "other case")} ${plan.untouched === 1 ? "stays" : "stay"} out of it: no ${noun} of ${plan.untouched === 1 ? "its is" : "theirs is"} accepted.`));
-  if (plan.stay) content.push(p(`${plural(plan.stay, "case")} ${plan.stay === 1 ? "stays" : "stay"} in the golden, although you take a decision back: what was promoted is not undone.`));
+  if (plan.stay) content.push(p(`${plural(plan.stay, "case")} ${plan.stay === 1 ? "stays" : "stay"} in the golden. Taking a decision back does not remove cases from it.`));
   const choices = plan.decisions.map((d) => element("li", {}, element("b", {}, said[d.now]), " ", element("span", { class: "id" }, d.id), " ", element("span", { class: "name" }, ...named(d.name)),
     d.was ? element("span", { class: "soft" }, `, which was ${d.was}`) : ""));
   if (plan.kept > choices.length) choices.push(element("li", { class: "soft" }, `… and ${number(plan.kept - choices.length)} more`));
-  content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
+  if (plan.kept || !plan.moved) content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
     element("summary", {}, `${plural(plan.kept, "decision")} ${plan.kept === 1 ? "is" : "are"} kept with the run`),
     element("ul", { class: "choices" }, ...choices)));
   if (plan.moved) {
@@ -69,9 +69,15 @@ export function written(plan, noun) {
   return content;
 }
 
+// saved says what was written beside the golden.
+export const saved = (done, noun) => [
+  done.decided || !done.moved ? `${plural(done.decided, "decision")} kept` : "",
+  done.moved ? `${plural(done.moved, noun)} joined or split` : "",
+].filter(Boolean).join(", ");
+
 // outcome says what came of writing.
-export function outcome(done) {
-  const content = [p(element("b", {}, plural(done.decided, "decision")), " kept, ", done.moved ? `${plural(done.moved, "cause")} joined or split, ` : "", element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
+export function outcome(done, noun) {
+  const content = [p(`${saved(done, noun)}, `, element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
   if (done.refused) content.push(element("p", { class: "warning" }, element("strong", {}, "No case went into the golden. "), done.refused, " Your decisions are kept."));
   for (const note of done.notes) content.push(element("p", { class: "note" }, note));
   return content;

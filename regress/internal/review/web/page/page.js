@@ -1,6 +1,6 @@
 // The page: where this reviewer looks, and what their keys do. Decisions are the server's.
 import { Difference } from "./difference.js";
-import { ask, cases, outcome, written } from "./dialogs.js";
+import { ask, cases, outcome, saved, written } from "./dialogs.js";
 import { List } from "./list.js";
 import { enter, follow, get, post, Refused } from "./server.js";
 import { common, element, find, number, plural, named } from "./words.js";
@@ -84,7 +84,7 @@ function take(state) {
 }
 
 // barred says why cases that are accepted are nothing to write.
-const barred = (state) => (state.barred && page.review.golden ? `, for the golden takes no case: ${state.shut}` : "");
+const barred = (state) => (state.barred && page.review.golden ? `: no case can go into the golden (${state.shut})` : "");
 
 function remaining() {
   const left = page.rows.flat().filter((i) => page.state.states[i].toLowerCase() === "u").length;
@@ -131,7 +131,7 @@ function about() {
 // standsFor lists the changes that an item stands for, if they differ.
 function standsFor(it) {
   if (!it.joined) return [];
-  return [element("details", {}, element("summary", {}, `of these, with their places`),
+  return [element("details", {}, element("summary", {}, `Texts that this name stands for, with their numbers of places`),
     element("ul", {}, ...it.joined.map((text) => element("li", { class: "name" }, ...named(text)))))];
 }
 
@@ -226,7 +226,7 @@ async function filter(text) {
   typing.abort();
   typing = new AbortController();
   try {
-    const { rows, families } = await get("filter", [["q", text], ...page.open.map((family) => ["open", family])], typing.signal);
+    const { rows, families } = await post("filter", { filter: text, open: page.open }, typing.signal);
     Object.assign(page, { rows, families, regrouped: page.state.regrouped });
     list.show({ rows, families });
     remaining();
@@ -247,7 +247,7 @@ const write = (leaving) => queue(async () => {
   const plan = await get("plan");
   const answer = await ask({
     title: "Write this?", content: written(plan, page.review.noun), other: leaving ? "Finish and write nothing" : "",
-    yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : "Keep the decisions",
+    yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : plan.kept ? "Keep the decisions" : "Keep the families",
   });
   if (answer === "other") { await leave(true); return; }
   if (answer === "no") { say("Nothing was written."); return; }
@@ -258,8 +258,8 @@ const write = (leaving) => queue(async () => {
   about();
   if (!now.written) { say("Nothing was written: somebody else decided otherwise meanwhile. Look again, then write."); return; }
   load(true);
-  say(`Written: ${plural(now.decided, "decision")}, ${plural(now.accepted, "case")}.`);
-  if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now), yes: "Finish", no: "Go on" }) === "yes") await leave();
+  say(`Written: ${saved(now, page.review.noun)}, ${plural(now.accepted, "case")}.`);
+  if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now, page.review.noun), yes: "Finish", no: "Go on" }) === "yes") await leave();
 });
 
 async function leave(lose = false) {
@@ -271,7 +271,7 @@ async function leave(lose = false) {
 const invite = () => queue(async () => {
   const { link } = await post("link");
   await ask({ title: "A link for another browser", no: "Close", content: [
-    element("p", {}, "It opens the review once, for a second reviewer with decisions of their own. Whoever writes later is told of what the other wrote."),
+    element("p", {}, "It works once, and opens the review for a second reviewer, who decides apart from you. If one of you would replace a decision of the other, the page asks first."),
     element("p", {}, element("code", { class: "link", tabindex: "0" }, link))] });
 });
 
@@ -284,8 +284,10 @@ const listCases = () => queue(async () => {
 async function fold() {
   const family = page.at >= 0 && !item().folded && familyOf(page.at), before = page.rows.length;
   if (!family) { say("No other cause here is of its family."); return; }
-  page.open = page.open.includes(family) ? page.open.filter((f) => f !== family) : [...page.open, family];
+  const opened = page.open;
+  page.open = opened.includes(family) ? opened.filter((f) => f !== family) : [...opened, family];
   await filter(page.filter);
+  if (page.rows.length === before) page.open = opened;
   say(page.rows.length === before ? "No other cause here is of its family." : `Family ${family} ${page.open.includes(family) ? "opened" : "folded"}.`);
 }
 
@@ -410,7 +412,7 @@ async function begin() {
     if (page.at >= 0) about();
   });
   const lost = (is) => {
-    notice("lost", "warning", is ? "muster does not answer. It is tried again; what you decide meanwhile is not taken." : "");
+    notice("lost", "warning", is ? "muster does not answer. The page tries again; decisions that you make meanwhile are not kept." : "");
     if (is) return;
     notice("failed");
     say("muster answers again.");

@@ -31,8 +31,8 @@ export async function get(path, query = {}, signal) {
   return (await ask(text ? `${path}?${text}` : path, { signal })).json();
 }
 
-export async function post(path, body = {}) {
-  const options = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+export async function post(path, body = {}, signal) {
+  const options = { signal, method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   return (await ask(path, options)).json();
 }
 

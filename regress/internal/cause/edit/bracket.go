@@ -2,8 +2,10 @@ package edit
 
 import (
 	"bytes"
+	"strings"
 
 	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
 )
 
 // match gives one pattern to edits that belong together: an added bracket and its counterpart, or
@@ -19,24 +21,6 @@ func (h *hunk) markBoth(i, j int, m mark) {
 		h.marks = map[int]mark{}
 	}
 	h.marks[i], h.marks[j] = m, m
-}
-
-// matchMoves finds moves between neighbouring blocks.
-func (h *hunk) matchMoves() {
-	s := h.scratch
-	for i := 1; i < len(h.blocks); i++ {
-		x, y := h.blocks[i-1], h.blocks[i]
-		if h.marks[i-1].key != nil || !h.isMove(x, y) {
-			continue
-		}
-		if x.A0 == x.A1 {
-			x = y
-		}
-		es := collapse(nil, h.text.old, s.old[x.A0:x.A1])
-		key, at := append(append(appendElements([]byte(pattern.Move.Key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
-		m := mark{key, pattern.Spaces{Old: at, Now: at}}
-		h.markBoth(i-1, i, m)
-	}
 }
 
 // matchWraps finds pure blocks whose brackets close each other.
@@ -137,4 +121,64 @@ func wrapContext(text []byte, from, to int) string {
 		in += " ="
 	}
 	return in
+}
+
+// matchBrackets gives one pattern to an opening and a closing bracket that were added or removed
+// together around unchanged lines. Such brackets are in different hunks.
+func (t *text) matchBrackets() {
+	if t.extents != nil {
+		return
+	}
+	t.matchBracketsOn(&t.around[0], pattern.Edit.Key(string(token.Sign)), pattern.Unwrap, func(p *Place) Span { return p.Old })
+	t.matchBracketsOn(&t.around[1], pattern.Edit.Key("\t"+string(token.Sign)), pattern.Wrap, func(p *Place) Span { return p.Now })
+}
+
+// A loneBracket is the offset of a lone bracket and the index of its place.
+type loneBracket struct{ at, place int }
+
+func (t *text) matchBracketsOn(s *surroundings, prefix string, as pattern.Sort, of func(*Place) Span) {
+	var list []loneBracket
+	opened, closed := false, false
+	for i := range t.places {
+		key := t.words.List[t.places[i].Pattern]
+		if !strings.HasPrefix(key, prefix) || !pattern.IsBracket(pattern.Parse(key)) {
+			continue
+		}
+		at := token.SkipSpace(s.text, of(&t.places[i]).From, len(s.text))
+		list = append(list, loneBracket{at, i})
+		isOpening := bracketSign(s.text[at]) > 0
+		opened, closed = opened || isOpening, closed || !isOpening
+	}
+	if opened && closed {
+		pairUp(s.text, list, func(x, y loneBracket) {
+			m := t.words.Add(as.Key(string(token.Sign) + string(s.text[x.at]) + "\t" + string(token.Sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
+			t.places[x.place].Pattern, t.places[y.place].Pattern = m, m
+		})
+	}
+}
+
+// pairUp calls pair for brackets of the list that match.
+func pairUp(text []byte, list []loneBracket, pair func(x, y loneBracket)) {
+	type bracket struct {
+		at, lone int // lone: -1 for a bracket that is not an edit
+	}
+	var open []bracket
+	next := 0
+	for at := list[0].at; next < len(list); at++ {
+		which := -1
+		if at == list[next].at {
+			which, next = next, next+1
+		}
+		switch bracketSign(text[at]) {
+		case 1:
+			open = append(open, bracket{at, which})
+		case -1:
+			if last := len(open) - 1; last >= 0 && bracketKind(text[open[last].at]) == bracketKind(text[at]) {
+				if open[last].lone >= 0 && which >= 0 {
+					pair(list[open[last].lone], list[which])
+				}
+				open = open[:last]
+			}
+		}
+	}
 }
