@@ -48,6 +48,8 @@ func (h *hunk) emitBlock(b align.Block, m mark, taken, touched bool) (done bool)
 	}
 	var e LiteralEdit
 	switch {
+	case taken && b.IsPure(): // its first gap is that of the edit before, so it has the one behind it
+		e.Old, e.Now, done = Span{int(old[b.A0].From), int(old[b.A1].From)}, Span{int(now[b.B0].From), int(now[b.B1].From)}, true
 	case b.A0 == b.A1:
 		e.Now, done = edges(h.text.now, now[b.B0:b.B1+1], h.text.old, old[b.A0])
 		e.Old = pointAt(old[b.A0], done)

@@ -86,10 +86,13 @@ type Edits struct {
 
 // Compare compares two texts. w numbers the patterns of the edits, and their neighbours.
 func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
-	t := &text{old: old, now: now, words: w, scratch: s}
-	t.around[0].text, t.around[1].text = old, now
-	s.Work = workFor(old, now)
+	t := newText(old, now, w, s)
 	t.compare()
+	if t.extents == nil && !t.isExact() {
+		e := ReplaceAll(old, now, w.Add(wholePattern))
+		e.Changed = t.changed
+		return e
+	}
 	t.matchRewraps()
 	t.matchRenumbered()
 	t.matchMoves()
@@ -97,11 +100,15 @@ func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
 	e := Edits{Places: slices.Clip(t.places), Cuts: slices.Clip(t.cuts), Changed: t.changed}
 	if t.extents != nil {
 		e.keepPatterns(t.extents)
-	} else if !t.isExact() {
-		e = ReplaceAll(old, now, w.Add(wholePattern))
-		e.Changed = t.changed
 	}
 	return e
+}
+
+func newText(old, now []byte, w *Words, s *Comparer) *text {
+	t := &text{old: old, now: now, words: w, scratch: s}
+	t.around[0].text, t.around[1].text = old, now
+	s.Work = workFor(old, now)
+	return t
 }
 
 // keepPatterns keeps one place of each pattern.

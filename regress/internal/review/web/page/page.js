@@ -391,7 +391,7 @@ async function begin() {
   await enter();
   const review = await get("review");
   page.review = review;
-  Object.assign(page, await get("filter"));
+  Object.assign(page, await post("filter"));
   document.body.classList.remove("loading");
   find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
   list.show({ items: review.items, rows: page.rows, families: page.families, states: review.state.states });
