@@ -19,6 +19,7 @@ import (
 
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/filestamp"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -37,11 +38,12 @@ const (
 	Opened      Role = "opened" // or asked for
 	Absent      Role = "absent" // no file: the tool looks for it in vain
 	Listed      Role = "listed" // a folder: the tool reads its names
+	Folder      Role = "folder" // the tool asks only whether it is there
 )
 
 // Roles returns all roles, in their order.
 func Roles() []Role {
-	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent, Listed}
+	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent, Listed, Folder}
 }
 
 // File is a file of a closure.
@@ -107,32 +109,37 @@ func (c *Closure) Digest(path string) outcome.Digest {
 	return outcome.Digest{}
 }
 
-// With returns a closure that has the files and places of another one too. Those of c count where
-// both know a path.
+// With returns a closure that has the files and places of another one too. Where both know a path, that
+// of c counts, with the role that comes first, and with its names if either lists them.
 func (c *Closure) With(other *Closure) *Closure {
 	if c == nil {
 		return other
 	}
-	known := map[string]bool{}
-	for _, f := range c.Files {
-		known[f.Path] = true
+	files, places := map[string]int{}, map[string]int{}
+	for i, f := range c.Files {
+		files[f.Path] = i
 	}
-	for _, p := range c.Places {
-		known[p.Path] = true
+	for i, p := range c.Places {
+		places[p.Path] = i
 	}
 	sum := &Closure{slices.Clone(c.Files), slices.Clone(c.Places), slices.Clone(c.Varying), other.Own}
 	for _, f := range other.Files {
-		if !known[f.Path] {
+		if i, known := files[f.Path]; !known {
 			sum.Files = append(sum.Files, f)
+		} else if slices.Index(Roles(), f.Role) < slices.Index(Roles(), c.Files[i].Role) {
+			sum.Files[i].Role = f.Role
 		}
 	}
 	for _, p := range other.Places {
-		if !known[p.Path] {
+		if i, known := places[p.Path]; !known {
 			sum.Places = append(sum.Places, p)
+		} else if p.IsListed && !c.Places[i].IsListed {
+			sum.Places[i] = p
 		}
 	}
 	for _, path := range other.Varying {
-		if !known[path] {
+		_, isFile := files[path]
+		if _, isPlace := places[path]; !isFile && !isPlace {
 			sum.Varying = append(sum.Varying, path)
 		}
 	}
@@ -190,7 +197,7 @@ func linkAt(path string) string {
 	if err != nil {
 		return ""
 	}
-	return ", a link to " + target
+	return ", a link to " + name.Print(target) // states are kept as text
 }
 
 // describeError returns the state of a path that the kernel does not show.
@@ -239,9 +246,9 @@ func (own Own) isIn(folder string) bool {
 	return false
 }
 
-// isMarkedOnly reports whether two states of a file differ at most in the time of the last change of
-// the inode, which also a change of the mode sets.
-func isMarkedOnly(was, now string) bool {
+// areAlike reports whether two states of a file differ at most in the time of the last change of the
+// inode, which a change of the mode or a new link sets too.
+func areAlike(was, now string) bool {
 	a, b := strings.Split(was, ", "), strings.Split(now, ", ")
 	const changeTime = 2 // the field of package filestamp
 	if !isFileState(was) || len(a) <= changeTime || len(a) != len(b) {
@@ -251,43 +258,48 @@ func isMarkedOnly(was, now string) bool {
 	return slices.Equal(a, b)
 }
 
-// isFileState reports whether a state is that of a file.
-func isFileState(state string) bool { return strings.Contains(state, " bytes, ") }
+// isFileState reports whether a state is that of a file, which begins with its size.
+func isFileState(state string) bool { return state != "" && state[0] >= '0' && state[0] <= '9' }
 
-// KnownFile is a file of an earlier closure, an Absent path or a Listed folder.
+// KnownFile is a file of an earlier closure, an Absent path, or a folder.
 type KnownFile struct {
 	Path   string
 	Role   Role
-	Digest outcome.Digest // of the names in a Listed folder; zero for an Absent path
+	Digest outcome.Digest // of the names in a Listed folder; zero for an Absent path or a Folder
 }
 
-// Known lists the files by path, and then the absent paths and the listed folders, but for those in which
+// Known lists the files by path, and then the absent paths and the folders, but for the names in those in which
 // muster itself writes: another run writes other files there.
 func (c *Closure) Known() (list []KnownFile) {
 	for f := range c.All() {
 		list = append(list, KnownFile{f.Path, f.Role, f.Digest})
 	}
 	for _, p := range c.places() {
-		if strings.HasPrefix(p.State, absent) {
+		names, isListed := namesOf(p.State)
+		switch {
+		case strings.HasPrefix(p.State, absent):
 			list = append(list, KnownFile{Path: p.Path, Role: Absent})
-		} else if names, isListed := namesOf(p.State); isListed && !c.Own.isIn(p.Path) {
+		case isListed && !c.Own.isIn(p.Path):
 			list = append(list, KnownFile{p.Path, Listed, names})
+		case strings.HasPrefix(p.State, folder):
+			list = append(list, KnownFile{Path: p.Path, Role: Folder})
 		}
 	}
 	return list
 }
 
 // ChangedSince returns the paths of files that changed since an earlier closure: files with other
-// content, files of the command that are new, then paths that were absent and are not, folders in which
-// other names are listed, with a slash at the end, and last files that are gone. A file that only moved
-// did not change. same is the number of earlier files that did not change.
+// content, or with something else in their place, files of the command that are new, then paths that were
+// absent and are not, folders in which other names are listed, with a slash at the end, and last files and
+// folders that are gone. A file that only moved did not change. same is the number of earlier files that did
+// not change.
 //
 // Runs of other cases use other files, so what only the observation found says nothing by being new.
 func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (paths []string, same int) {
 	if c == nil || len(earlier) == 0 {
 		return nil, 0 // there is nothing to compare
 	}
-	var appeared, relisted []string
+	var appeared, relisted, gone []string
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(k KnownFile) bool {
 		switch k.Role {
 		case Absent:
@@ -299,8 +311,12 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 			if names, _ := namesOf(now); names != k.Digest && !strings.HasPrefix(now, unknown) && !c.Own.isIn(k.Path) {
 				relisted = append(relisted, strings.TrimSuffix(k.Path, "/")+"/")
 			}
+		case Folder:
+			if now := c.Own.StateOf(k.Path, false); !strings.HasPrefix(now, folder) && !strings.HasPrefix(now, unknown) {
+				gone = append(gone, strings.TrimSuffix(k.Path, "/")+"/")
+			}
 		}
-		return k.Role == Absent || k.Role == Listed
+		return k.Role == Absent || k.Role == Listed || k.Role == Folder
 	})
 	at, here := map[string]outcome.Digest{}, map[string]bool{}
 	for _, k := range earlier {
@@ -309,7 +325,7 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 	movedTo, movedFrom := map[outcome.Digest]bool{}, map[outcome.Digest]bool{}
 	for _, f := range c.Files {
 		here[f.Path] = true
-		if _, known := at[f.Path]; !known {
+		if _, known := at[f.Path]; !known && f.Digest != outcome.Of(nil) { // empty files are all alike
 			movedTo[f.Digest] = true
 		}
 	}
@@ -325,15 +341,15 @@ func (c *Closure) ChangedSince(earlier []KnownFile, digests *filedigest.Cache) (
 			paths = append(paths, f.Path)
 		}
 	}
-	var gone []string
 	for _, k := range earlier {
 		if here[k.Path] {
 			continue
 		}
-		switch digest, err := digests.Of(k.Path, fileBytesMax); {
-		case errors.Is(err, fs.ErrNotExist) && !movedTo[k.Digest]:
+		digest, err := digests.Of(k.Path, fileBytesMax)
+		switch isGone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR); {
+		case isGone && !movedTo[k.Digest]:
 			gone = append(gone, k.Path)
-		case err == nil && digest.Hash != k.Digest:
+		case !isGone && (err != nil || digest.Hash != k.Digest):
 			paths = append(paths, k.Path)
 		}
 	}

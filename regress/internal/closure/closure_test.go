@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"muster/regress/internal/closure"
 	"muster/regress/internal/filedigest"
@@ -175,10 +176,10 @@ func TestLeftOut(t *testing.T) {
 	if len(c.Files) != 2 || c.Files[0].Path != at("program") || c.Files[0].Role != closure.Program || c.Files[1].Path != at("stable") {
 		t.Errorf("files %+v", c.Files)
 	}
-	if len(c.Places) != 1 || c.Places[0] != (closure.Place{Path: dir, State: "folder"}) {
+	if want := []closure.Place{{Path: dir, State: "folder"}, {Path: at("cache/none"), State: "absent"}}; !slices.Equal(c.Places, want) {
 		t.Errorf("places %+v", c.Places)
 	}
-	if want := []string{at("cache"), at("cache/none"), at("log"), at("made"), at("own")}; !slices.Equal(c.Varying, want) {
+	if want := []string{at("cache"), at("log"), at("made"), at("own")}; !slices.Equal(c.Varying, want) {
 		t.Errorf("varying %q, want %q", c.Varying, want)
 	}
 	put(t, at("program"), "another")
@@ -280,7 +281,7 @@ func TestWrittenButTheSame(t *testing.T) {
 		must(t, os.Chtimes(at(name), old, old))
 	}
 	run := []observe.Access{
-		use(at("database"), observe.Opened|observe.Written), use(at("marked"), observe.Opened|observe.Marked), use(at("program"), observe.Executed|observe.Marked),
+		use(at("database"), observe.Opened|observe.Written), use(at("marked"), observe.Opened), use(at("program"), observe.Executed),
 		use(at("made"), observe.Executed|observe.Written), use(at("temporary"), observe.Opened|observe.Written), use(at("log"), observe.Written),
 	}
 	for mode, began := range []time.Time{time.Now().Add(-time.Minute), time.Now().Add(time.Hour)} {
@@ -302,6 +303,86 @@ func TestWrittenButTheSame(t *testing.T) {
 		if !slices.Equal(got, want) || !slices.Equal(c.Varying, varying) {
 			t.Errorf("files %q, want %q; varying %q, want %q", got, want, c.Varying, varying)
 		}
+	}
+}
+
+// A path that the tool looks for in vain belongs to it, whatever it writes beside that path.
+func TestAbsentBesideWritten(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	put(t, at("log"), "")
+	g := closure.Gatherer{Began: time.Now().Add(-time.Minute)}
+	g.Add(&observe.Observation{Accesses: []observe.Access{
+		use(at("log"), observe.Written), use(at("gone"), observe.Written), use(at("override"), observe.Asked), use(at("gone"), observe.Asked),
+	}})
+	c, err := g.Closure(filedigest.Open(""))
+	must(t, err)
+	if len(c.Places) != 1 || c.Places[0].Path != at("override") || len(c.Varying) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A folder that the tool lists, and in which its first run makes one thing, belongs to it. One in which
+// each case makes another thing does not. Nor does a time in the future make a folder new.
+func TestListedAndWritten(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	g := closure.Gatherer{Began: time.Now().Add(-time.Minute)}
+	var run []observe.Access
+	for _, folder := range []string{"scripts", "cache", "future"} {
+		must(t, os.Mkdir(at(folder), 0o755))
+		run = append(run, use(at(folder), observe.Listed))
+	}
+	for _, made := range []string{"scripts/cache", "cache/a", "cache/b"} {
+		put(t, at(made), "")
+		run = append(run, use(at(made), observe.Written))
+	}
+	next := time.Now().Add(time.Hour)
+	must(t, os.Chtimes(at("future"), next, next))
+	g.Add(&observe.Observation{Accesses: run})
+	c, err := g.Closure(filedigest.Open(""))
+	must(t, err)
+	if len(c.Places) != 1 || c.Places[0].Path != at("scripts") || !slices.Equal(c.Varying, []string{at("cache"), at("future")}) {
+		t.Errorf("%+v", c)
+	}
+	g.Began = time.Now().Add(time.Minute)
+	c, err = g.Closure(filedigest.Open(""))
+	must(t, err)
+	if len(c.Places) != 3 || len(c.Varying) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What became of a path since a record is said, whatever is there now.
+func TestOtherThings(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"folder", "parent/file", "pipe", "empty"} {
+		must(t, os.MkdirAll(filepath.Dir(at(name)), 0o755))
+		put(t, at(name), map[bool]string{true: "", false: name}[name == "empty"])
+	}
+	must(t, os.Mkdir(at("asked"), 0o755))
+	must(t, os.Symlink("v\xff", at("link")))
+	run := []observe.Access{
+		use(at("folder"), observe.Opened), use(at("parent/file"), observe.Opened), use(at("pipe"), observe.Opened), use(at("empty"), observe.Opened),
+		use(at("asked"), observe.Asked), use(at("link"), observe.Asked),
+	}
+	before := of(t, run)
+	for _, p := range before.Places {
+		if !utf8.ValidString(p.State) {
+			t.Errorf("the state of %s is %q", p.Path, p.State)
+		}
+	}
+	for _, name := range []string{"folder", "parent", "pipe", "empty", "asked"} {
+		must(t, os.RemoveAll(at(name)))
+	}
+	must(t, os.Mkdir(at("folder"), 0o755))
+	must(t, syscall.Mkfifo(at("pipe"), 0o600))
+	put(t, at("parent"), "")
+	now := of(t, append(run, use(at("parent"), observe.Opened))) // an empty file is there, but not that one
+	paths, same := now.ChangedSince(before.Known(), filedigest.Open(""))
+	if want := []string{at("folder"), at("pipe"), at("asked") + "/", at("empty"), at("parent/file")}; !slices.Equal(paths, want) || same != 0 {
+		t.Errorf("%q, want %q; %d same", paths, want, same)
 	}
 }
 

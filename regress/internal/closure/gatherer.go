@@ -102,7 +102,7 @@ func (g *Gatherer) Blind() string { return g.blind }
 func (u *use) look(own Own) {
 	listed := u.kind&observe.Listed != 0
 	now := own.StateOf(u.path, listed)
-	isSame := u.state == now || u.kind&observe.Marked != 0 && isMarkedOnly(u.state, now)
+	isSame := u.state == now || u.kind&observe.Written == 0 && areAlike(u.state, now)
 	u.varies = u.varies || u.state != "" && u.listed == listed && !isSame
 	u.state, u.listed = now, listed
 }
@@ -111,10 +111,10 @@ func (u *use) look(own Own) {
 // them from the cache. Its errors are of class Input for a file that is too large, else of class
 // Environment.
 func (g *Gatherer) Closure(digests *filedigest.Cache) (*Closure, error) {
-	b := builder{g: g, c: &Closure{Own: g.Own}, digests: digests, known: map[string]bool{}, written: map[string]bool{}}
+	b := builder{g: g, c: &Closure{Own: g.Own}, digests: digests, known: map[string]bool{}, written: map[string][]*use{}}
 	for path, u := range g.uses {
-		if u.kind&observe.Written != 0 && (u.kind&observe.Opened == 0 || u.state == absent || b.isFresh(u)) {
-			b.written[filepath.Dir(path)] = true
+		if u.kind&observe.Written != 0 {
+			b.written[filepath.Dir(path)] = append(b.written[filepath.Dir(path)], u)
 		}
 	}
 	for _, isExecuted := range []bool{true, false} { // a file that is also opened is known as executed
@@ -135,8 +135,8 @@ type builder struct {
 	g       *Gatherer
 	c       *Closure
 	digests *filedigest.Cache
-	known   map[string]bool // paths
-	written map[string]bool // folders in which the tool makes files
+	known   map[string]bool   // paths
+	written map[string][]*use // what the tool wrote, by folder
 }
 
 // add adds one path.
@@ -152,7 +152,7 @@ func (b *builder) add(u *use) error {
 		return nil
 	case u.varies && isExecuted:
 		return changedError(u.path, "it was replaced between two cases")
-	case u.varies || !isExecuted && b.isFresh(u), u.state == absent && b.written[filepath.Dir(u.path)]:
+	case u.varies || !isExecuted && b.isFresh(u) && !b.hasOneNew(u):
 		b.c.Varying = append(b.c.Varying, u.path)
 		return nil
 	case isFileState(u.state):
@@ -169,17 +169,26 @@ func (b *builder) add(u *use) error {
 func (b *builder) isLeft(path string) bool { return b.g.Leave != nil && b.g.Leave(path) }
 
 // isFresh reports whether the content of a file, or the names in a listed folder, changed since the
-// first case began.
+// first case began. The time of a change of the inode counts, which nothing can set, where the tool writes
+// a file or the other time lies in the future: else a mode that it sets would make its files fresh.
 func (b *builder) isFresh(u *use) bool {
 	info, err := os.Stat(u.path)
 	if err != nil || info.IsDir() && !u.listed || b.g.Began.IsZero() {
 		return false
 	}
 	changed := info.ModTime()
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() && u.kind&observe.Marked == 0 {
+	isWritten := !info.IsDir() && u.kind&observe.Written != 0
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && (isWritten || changed.After(time.Now())) {
 		changed = filestamp.ChangeTime(st)
 	}
 	return !changed.Before(b.g.Began.Truncate(time.Microsecond))
+}
+
+// hasOneNew reports whether the observed runs made one thing in a listed folder, all the same one, and it
+// is there: a cache that the first run of the tool makes. Other cases will make no more there.
+func (b *builder) hasOneNew(u *use) bool {
+	made := b.written[u.path]
+	return u.listed && len(made) == 1 && !strings.HasPrefix(made[0].state, absent)
 }
 
 func (b *builder) addPlace(path, state string, isListed bool) {
@@ -207,7 +216,7 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}
-	if stamp != "" && stamp != digest.Stamp && as == Opened {
+	if stamp != "" && stamp != digest.Stamp && !areAlike(stamp, digest.Stamp) && as == Opened {
 		b.c.Varying = append(b.c.Varying, path)
 		return nil
 	}

@@ -60,14 +60,14 @@ func (w *Watch) closure() *Closure {
 }
 
 // End looks a last time. It returns the files that were written to and have their old content
-// again, and the listed folders with other names. The first change of another kind is an error of
+// again, but not those of which only the mode or the links changed, and the listed folders with other names. The first change of another kind is an error of
 // class Environment: whether names matter to the tool is not known.
 func (w *Watch) End() (touched, relisted []string, err error) {
 	close(w.stop)
 	<-w.done
 	w.look()
 	for f := range w.closure().All() {
-		if w.touched[f.Path] != "" {
+		if stamp := w.touched[f.Path]; stamp != "" && !areAlike(stamp, f.Stamp) {
 			touched = append(touched, f.Path)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/lane/observe"
 )
@@ -48,8 +49,9 @@ type Observer struct {
 	o Options
 
 	mu     sync.Mutex
-	firsts map[run]outcome.Digest // outcomes of observed runs whose plain runs are to come
-	known  map[string]bool        // paths
+	firsts map[run]*ending         // of observed runs whose plain runs are to come; nil = it failed
+	known  map[string]observe.Kind // what is known of each path
+	warned bool                    // of a run that went another way
 	blind  string
 	grows  bool          // the last observed case used new files
 	since  int           // plain runs after that
@@ -57,6 +59,14 @@ type Observer struct {
 	extra  time.Duration // wall of the observed runs
 	cases  map[string]bool
 }
+
+// ending is how a run ended.
+type ending struct {
+	regress.Ending
+	digest outcome.Digest // of its outcome
+}
+
+func endingOf(r *exec.Result) *ending { return &ending{r.Outcome.Ending, r.Outcome.Digest()} }
 
 // run is a command on a case.
 type run struct {
@@ -66,7 +76,7 @@ type run struct {
 
 // New returns an Observer.
 func New(o Options) *Observer {
-	return &Observer{o: o, firsts: map[run]outcome.Digest{}, known: map[string]bool{}, cases: map[string]bool{}}
+	return &Observer{o: o, firsts: map[run]*ending{}, known: map[string]observe.Kind{}, cases: map[string]bool{}}
 }
 
 // First observes jobs, all at once, and returns their closure. It returns why there is none if the
@@ -82,15 +92,15 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if err != nil {
-				// The plain run says why, or it succeeds and the case is observed again: no run has this digest.
-				o.firsts[run{j.Source.Name, j.Command}] = outcome.Digest{}
+				// The plain run says why, or it succeeds and the case is observed again.
+				o.firsts[run{j.Source.Name, j.Command}] = nil
 				return
 			}
 			defer r.Release()
 			g.Add(observed(r))
-			o.firsts[run{j.Source.Name, j.Command}] = r.Outcome.Digest()
+			o.note(observed(r).Accesses)
+			o.firsts[run{j.Source.Name, j.Command}] = endingOf(r)
 			o.extra += r.Cost.Wall
-			o.cases[j.Source.Name] = true
 		})
 	}
 	wait.Wait()
@@ -117,14 +127,46 @@ func observed(r *exec.Result) *observe.Observation {
 // Know says that a closure is known already.
 func (o *Observer) Know(c *closure.Closure) {
 	for _, f := range c.Files {
-		o.known[f.Path] = true
+		kind := observe.Opened
+		if f.Role != closure.Opened {
+			kind |= observe.Executed
+		}
+		o.known[f.Path] |= kind
 	}
 	for _, p := range c.Places {
-		o.known[p.Path] = true
+		kind := observe.Asked
+		if p.IsListed {
+			kind |= observe.Listed
+		}
+		o.known[p.Path] |= kind
 	}
 	for _, path := range c.Varying {
-		o.known[path] = true
+		o.known[path] = observe.KindMax
 	}
+}
+
+// note says that what these accesses show is known.
+func (o *Observer) note(list []observe.Access) {
+	for _, a := range list {
+		o.known[a.Path] |= a.Kind
+	}
+}
+
+// unknown returns the accesses of paths that are new, or used in a new way: a folder may be asked for
+// first, and listed later.
+func (o *Observer) unknown(list []observe.Access) (found []observe.Access) {
+	const ways = observe.Executed | observe.Listed | observe.Connected
+	isNew := map[string]bool{}
+	for _, a := range list {
+		was, known := o.known[a.Path]
+		isNew[a.Path] = isNew[a.Path] || !known || a.Kind&^was&ways != 0
+	}
+	for _, a := range list {
+		if isNew[a.Path] {
+			found = append(found, a)
+		}
+	}
+	return found
 }
 
 // Cases returns the number of cases that were observed.
@@ -142,13 +184,18 @@ func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	this := run{j.Source.Name, j.Command}
+	is := endingOf(r)
 	if was, isFirst := o.firsts[this]; isFirst {
 		delete(o.firsts, this)
-		return was != r.Outcome.Digest()
+		if was != nil && (was.digest == is.digest || !was.isOwn()) {
+			o.count(j.Source.Name, was, is)
+			return false
+		}
+		return o.blind == "" && is.isOwn()
 	}
 	o.since++
 	o.plain += r.Cost.Wall
-	if o.blind != "" || !endsItself(&r.Outcome) {
+	if o.blind != "" || !is.isOwn() {
 		return false
 	}
 	isNext := o.o.All || o.grows && o.since >= dense ||
@@ -159,15 +206,32 @@ func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
 	return isNext
 }
 
-// endsItself reports whether a case ended by itself. A limit would cut off the observed run, which
-// takes longer.
-func endsItself(o *outcome.Outcome) bool {
-	return o.Ending.Kind == regress.Exited || o.Ending.Kind == regress.Signalled
+// isOwn reports whether a run ended by itself. A limit cuts off an observed run earlier than a plain one,
+// because it takes longer.
+func (e *ending) isOwn() bool { return e.Kind == regress.Exited || e.Kind == regress.Signalled }
+
+// count counts a case as observed if both runs ended alike. Otherwise files may be missing, and it warns
+// once.
+func (o *Observer) count(caseName string, seen, plain *ending) {
+	switch {
+	case o.blind != "":
+	case seen.Ending == plain.Ending:
+		o.cases[caseName] = true
+	case o.warned || !plain.isOwn():
+	case seen.isOwn():
+		o.warned = true
+		o.o.Warn("the tool ends otherwise while it is observed, on " + name.Print(caseName))
+	default:
+		o.warned = true
+		o.o.Warn(name.Print(caseName) + " reached a limit while it was observed, which takes longer")
+	}
 }
 
-// observe observes a case until it ends as its plain run did, at most triesMax times.
-func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, plain outcome.Digest) {
+// observe observes a case until it ends as its plain run did, at most triesMax times, or until a limit
+// ends it.
+func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, plain *ending) {
 	j.Observe, j.Avoid = true, exec.NoLane
+	var seen *ending
 	for range triesMax {
 		if o.isBlind() {
 			return
@@ -179,12 +243,17 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 		case err != nil:
 			continue
 		}
-		o.add(j.Source.Name, r)
-		same := r.Outcome.Digest() == plain
+		o.add(r)
+		seen = endingOf(r)
 		r.Release()
-		if same {
-			return
+		if seen.digest == plain.digest || !seen.isOwn() {
+			break
 		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if seen != nil {
+		o.count(j.Source.Name, seen, plain)
 	}
 }
 
@@ -195,7 +264,7 @@ func (o *Observer) isBlind() bool {
 }
 
 // add adds an observed run to the closure.
-func (o *Observer) add(caseName string, r *exec.Result) {
+func (o *Observer) add(r *exec.Result) {
 	seen := observed(r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,16 +272,11 @@ func (o *Observer) add(caseName string, r *exec.Result) {
 	if o.blind != "" {
 		return
 	}
-	o.cases[caseName] = true
 	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
 	fresh := *seen
-	fresh.Accesses = nil
-	for _, a := range seen.Accesses {
-		if !o.known[a.Path] {
-			fresh.Accesses = append(fresh.Accesses, a)
-		}
-	}
+	fresh.Accesses = o.unknown(seen.Accesses)
 	g.Add(&fresh)
+	o.note(seen.Accesses)
 	c, err := g.Closure(o.o.Digests)
 	if why := g.Blind(); why != "" || err != nil {
 		if err != nil {
@@ -246,7 +310,7 @@ func (o *Observer) Decorate(e exec.Executor) exec.Executor {
 func (e observing) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
 	r, err := e.Executor.Run(ctx, j)
 	if err == nil && e.observer.isDue(j, r) {
-		e.observer.observe(ctx, e.Executor, j, r.Outcome.Digest())
+		e.observer.observe(ctx, e.Executor, j, endingOf(r))
 	}
 	return r, err
 }
@@ -255,13 +319,13 @@ func (e observing) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
 func (e observing) RunAll(ctx context.Context, b exec.Batch) int {
 	type due struct {
 		job   exec.Job
-		plain outcome.Digest
+		plain *ending
 	}
 	var list []due
 	ended := b.Ended
 	b.Ended = func(i int, r *exec.Result, err error) {
 		if err == nil && e.observer.isDue(b.Jobs[i], r) {
-			list = append(list, due{b.Jobs[i], r.Outcome.Digest()})
+			list = append(list, due{b.Jobs[i], endingOf(r)})
 		}
 		ended(i, r, err)
 	}

@@ -29,8 +29,10 @@ type machine struct {
 	observed []string          // names, one for each observed run
 	slowdown time.Duration     // of an observed run, whose plain run takes a second
 	ending   regress.Ending
-	detour   int // number of observed runs that go another way
-	fails    int // number of observed runs that fail
+	kind     observe.Kind // of all uses, if they are not just opened
+	limited  bool         // observed runs reach a limit
+	detour   int          // number of observed runs that go another way
+	fails    int          // number of observed runs that fail
 	err      error
 	mu       sync.Mutex
 }
@@ -53,7 +55,10 @@ func (m *machine) Run(_ context.Context, j exec.Job) (*exec.Result, error) {
 	r.Cost.Wall *= m.slowdown
 	r.Observed = &observe.Observation{Contact: m.contact[j.Source.Name]}
 	for _, path := range m.uses(j.Source.Name) {
-		r.Observed.Accesses = append(r.Observed.Accesses, observe.Access{Path: path, Kind: observe.Opened})
+		r.Observed.Accesses = append(r.Observed.Accesses, observe.Access{Path: path, Kind: observe.Opened | m.kind})
+	}
+	if m.limited {
+		r.Outcome.Ending.Kind = regress.TimedOut
 	}
 	if m.detour > 0 {
 		m.detour--
@@ -223,6 +228,43 @@ func TestDetour(t *testing.T) {
 	r.m.detour = 9
 	r.run(1, 2)
 	r.wantObserved("1", "1", "1")
+}
+
+// A path that later cases use in another way is looked at again: a folder that they list, a file that they
+// execute.
+func TestUsedInAnotherWay(t *testing.T) {
+	r := newRig(t, true)
+	r.first(jobs(0, 1))
+	r.m.kind = observe.Executed
+	r.run(0, 3)
+	if !slices.Equal(r.grown, []string{"common"}) {
+		t.Errorf("grown %q", r.grown)
+	}
+}
+
+// A run that a limit ends while it is observed is not observed again, and does not count. Nor does one that
+// always ends otherwise. Both are said, once.
+func TestEndsOtherwise(t *testing.T) {
+	for _, c := range []struct {
+		how  func(r *rig)
+		want string
+		runs int
+	}{
+		{func(r *rig) { r.m.limited = true }, "0 reached a limit while it was observed, which takes longer", 1},
+		{func(r *rig) { r.m.detour = 100 }, "the tool ends otherwise while it is observed, on 0", 4},
+	} {
+		r := newRig(t, true)
+		c.how(r)
+		r.first(jobs(0, 1))
+		r.run(0, 1)
+		if len(r.m.observed) != c.runs || r.o.Cases() != 0 || !slices.Equal(r.warned, []string{c.want}) {
+			t.Errorf("observed %q, %d cases, warned %q", r.m.observed, r.o.Cases(), r.warned)
+		}
+		r.run(1, 3)
+		if len(r.warned) != 1 {
+			t.Errorf("warned %q", r.warned)
+		}
+	}
 }
 
 // An observed run that fails, as on a bad disk, is made again too, also a first one.

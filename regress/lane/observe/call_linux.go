@@ -17,7 +17,6 @@ const (
 	sysOpenat2      = 437
 	sysFaccessat2   = 439
 	sysMountSetattr = 442
-	sysFchmodat2    = 452
 )
 
 // none stands for an argument that a call does not have.
@@ -72,18 +71,6 @@ var shapes = [...]shape{
 	{number: sysSymlink, kind: Written, folder: none, path: 1},
 	{number: sysSymlinkat, kind: Written, folder: 1, path: 2},
 	{number: sysTruncate, kind: Written, folder: none, path: 0},
-	{number: sysChmod, kind: Marked, folder: none, path: 0},
-	{number: sysFchmodat, kind: Marked, folder: 0, path: 1},
-	{number: sysFchmodat2, kind: Marked, folder: 0, path: 1},
-	{number: sysChown, kind: Marked, folder: none, path: 0},
-	{number: sysLchown, kind: Marked, folder: none, path: 0},
-	{number: sysFchownat, kind: Marked, folder: 0, path: 1},
-	{number: sysUtime, kind: Marked, folder: none, path: 0},
-	{number: sysUtimes, kind: Marked, folder: none, path: 0},
-	{number: sysFutimesat, kind: Marked, folder: 0, path: 1},
-	{number: sysUtimensat, kind: Marked, folder: 0, path: 1},
-	{number: sysSetxattr, kind: Marked, folder: none, path: 0},
-	{number: sysLsetxattr, kind: Marked, folder: none, path: 0},
 	{number: sysBind, kind: Written, socket: 1},
 	{number: sysExecve, kind: Executed, folder: none, path: 0},
 	{number: sysExecveat, kind: Executed, folder: 0, path: 1, mayBeEmpty: true},
@@ -109,6 +96,7 @@ var shapes = [...]shape{
 	{number: sysConnect, kind: Connected, socket: 1},
 	{number: sysSendto, kind: Connected, socket: 4},
 	{number: sysSendmsg, kind: Connected, message: true},
+	{number: sysSendmmsg, kind: Connected, message: true}, // its first message
 	{number: SysSeccomp}, // see ownFilter
 	{number: sysPrctl},   // the same
 	{number: sysChroot, blind: changesRoot},

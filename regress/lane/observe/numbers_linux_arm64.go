@@ -10,8 +10,6 @@ const SysSeccomp = 277
 // Numbers of system calls, from asm-generic/unistd.h. The older calls are missing here.
 const (
 	sysPpoll           = 73
-	sysSetxattr        = 5
-	sysLsetxattr       = 6
 	sysGetxattr        = 8
 	sysLgetxattr       = 9
 	sysListxattr       = 11
@@ -31,18 +29,16 @@ const (
 	sysFaccessat       = 48
 	sysChdir           = 49
 	sysChroot          = 51
-	sysFchmodat        = 53
-	sysFchownat        = 54
 	sysOpenat          = 56
 	sysGetdents64      = 61
 	sysReadlinkat      = 78
 	sysNewfstatat      = 79
-	sysUtimensat       = 88
 	sysPrctl           = 167
 	sysBind            = 200
 	sysConnect         = 203
 	sysSendto          = 206
 	sysSendmsg         = 211
+	sysSendmmsg        = 269
 	sysExecve          = 221
 	sysNameToHandleAt  = 264
 	sysSetns           = 268
@@ -53,24 +49,18 @@ const (
 
 	missing = -1
 
-	sysOpen      = missing
-	sysStat      = missing
-	sysLstat     = missing
-	sysAccess    = missing
-	sysGetdents  = missing
-	sysRename    = missing
-	sysMkdir     = missing
-	sysRmdir     = missing
-	sysCreat     = missing
-	sysLink      = missing
-	sysUnlink    = missing
-	sysSymlink   = missing
-	sysReadlink  = missing
-	sysMknod     = missing
-	sysChmod     = missing
-	sysChown     = missing
-	sysLchown    = missing
-	sysUtime     = missing
-	sysUtimes    = missing
-	sysFutimesat = missing
+	sysOpen     = missing
+	sysStat     = missing
+	sysLstat    = missing
+	sysAccess   = missing
+	sysGetdents = missing
+	sysRename   = missing
+	sysMkdir    = missing
+	sysRmdir    = missing
+	sysCreat    = missing
+	sysLink     = missing
+	sysUnlink   = missing
+	sysSymlink  = missing
+	sysReadlink = missing
+	sysMknod    = missing
 )

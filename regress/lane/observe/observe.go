@@ -23,11 +23,10 @@ const (
 	Listed         // the names in a folder
 	Written        // opened for writing, made, replaced or removed
 	Connected      // as a socket
-	Marked         // its mode, owner, times or attributes were set
 )
 
 // KindMax has all kinds.
-const KindMax = 1<<7 - 1
+const KindMax = 1<<6 - 1
 
 // Access is one path that a command used. What is there must be looked up after the run: a file
 // system that does not answer must not stop the helper.

@@ -191,6 +191,9 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 		if s.blind != "" {
 			return nil, s.blind
 		}
+		if s.number == sysOpenTree && n.args[2]&openTreeClone != 0 {
+			return nil, changesRoot
+		}
 		var a Access
 		var err error
 		if s.number == SysSeccomp || s.number == sysPrctl {
@@ -213,6 +216,8 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 			return nil, "the tool runs a program that may not be inspected"
 		case errUnseen:
 			return nil, "the tool uses a folder or a program that has no path"
+		case errOtherRoot:
+			return nil, changesRoot
 		default: // the call itself fails in the same way
 		}
 	}
@@ -243,7 +248,7 @@ func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (a Access, e
 		folder = int32(args[s.folder])
 	}
 	if a.Kind = s.kind; a.Kind == 0 {
-		if a.Kind, err = kindOfOpen(pid, s, args, &path); err != nil {
+		if a.Kind, err = kindOfOpen(pid, s, args); err != nil {
 			return a, err
 		}
 	}
@@ -254,9 +259,14 @@ func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (a Access, e
 	return a, err
 }
 
-// kindOfOpen returns the kind of an open call. It makes the path relative if the call starts at
-// the descriptor even for an absolute one.
-func kindOfOpen(pid uint32, s *shape, args *[6]uint64, path *string) (Kind, error) {
+// openTreeClone makes a tree of folders that no path leads to.
+const openTreeClone = 1
+
+// errOtherRoot says that links and ".." lead elsewhere than for other calls.
+const errOtherRoot = syscall.EXDEV
+
+// kindOfOpen returns the kind of an open call.
+func kindOfOpen(pid uint32, s *shape, args *[6]uint64) (Kind, error) {
 	if !s.how {
 		return kindOfFlags(args[s.flags]), nil
 	}
@@ -266,7 +276,7 @@ func kindOfOpen(pid uint32, s *shape, args *[6]uint64, path *string) (Kind, erro
 		return 0, err
 	}
 	if wordAt(how[:], 16)&resolveInRoot != 0 {
-		*path = "./" + *path
+		return 0, errOtherRoot
 	}
 	return kindOfFlags(wordAt(how[:], 0)), nil
 }
@@ -295,7 +305,14 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (str
 	if err != nil {
 		return "", err
 	}
-	if path = leave(throughProc(pid, path), o.inside, last); isKernels(withoutDots(path)) {
+	for range linksMax {
+		to := leave(throughProc(pid, path), o.inside, last)
+		if to == path {
+			break
+		}
+		path = to // perhaps into the case, or back to /proc
+	}
+	if isKernels(withoutDots(path)) {
 		return "", nil
 	}
 	return path, nil
