@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -36,7 +37,7 @@ const (
 	Loader      Role = "loader"      // of an ELF program
 	Library     Role = "library"
 	Opened      Role = "opened" // or asked for
-	Absent      Role = "absent" // no file: the tool looks for it in vain
+	Absent      Role = "absent" // no file, or none that the tool may see: it looks for it in vain
 	Listed      Role = "listed" // a folder: the tool reads its names
 	Folder      Role = "folder" // the tool asks only whether it is there
 )
@@ -153,6 +154,8 @@ const (
 	pathsMax     = 65_536
 	namesMax     = 1 << 20 // of one folder
 	fileBytesMax = 64 << 30
+	// A larger file that the tool only asks for is not read: within a run its size and times count.
+	askedBytesMax = 64 << 20
 )
 
 // The states of places that are compared by name. The state of a file is its stamp.
@@ -246,6 +249,13 @@ func (own Own) isIn(folder string) bool {
 	return false
 }
 
+// sizeOf returns the size from the state of a file.
+func sizeOf(state string) (n int64) {
+	text, _, _ := strings.Cut(state, " ")
+	n, _ = strconv.ParseInt(text, 10, 64)
+	return n
+}
+
 // areAlike reports whether two states of a file differ at most in the time of the last change of the
 // inode, which a change of the mode or a new link sets too.
 func areAlike(was, now string) bool {
@@ -277,7 +287,7 @@ func (c *Closure) Known() (list []KnownFile) {
 	for _, p := range c.places() {
 		names, isListed := namesOf(p.State)
 		switch {
-		case strings.HasPrefix(p.State, absent):
+		case strings.HasPrefix(p.State, absent), strings.HasPrefix(p.State, unknown):
 			list = append(list, KnownFile{Path: p.Path, Role: Absent})
 		case isListed && !c.Own.isIn(p.Path):
 			list = append(list, KnownFile{p.Path, Listed, names})

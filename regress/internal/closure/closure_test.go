@@ -189,14 +189,14 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A file that was written to since the first case began may be the tool's own.
+// A file that was written to since the first case began may be of another case.
 func TestFresh(t *testing.T) {
 	dir := t.TempDir()
 	file, program := filepath.Join(dir, "d/file"), filepath.Join(dir, "program")
 	put(t, file, "")
 	put(t, program, "")
 	for began, want := range map[time.Time]string{time.Now().Add(-time.Hour): "program", time.Now().Add(time.Hour): "d d/file program", {}: "d d/file program"} {
-		g := closure.Gatherer{Began: began}
+		g := closure.Gatherer{Began: began, Others: true}
 		g.Add(&observe.Observation{Accesses: []observe.Access{use(file, observe.Opened), use(program, observe.Executed), use(filepath.Dir(file), observe.Listed)}})
 		c, err := g.Closure(filedigest.Open(""))
 		must(t, err)
@@ -211,6 +211,33 @@ func TestFresh(t *testing.T) {
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("began %v: %q, want %q", began, text, want)
 		}
+	}
+}
+
+// Without other cases, a new file is the tool's own only if the tool wrote it: by another path, or in a folder
+// that it renamed. Else somebody changed it, and it counts.
+func TestFreshOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"library", "real/cache", "new/made", "asked"} {
+		put(t, at(name), "")
+	}
+	must(t, os.Symlink("real", at("link")))
+	must(t, os.Rename(at("new"), at("renamed")))
+	must(t, os.Truncate(at("asked"), 65<<20))
+	g := closure.Gatherer{Began: time.Now().Add(-time.Minute)}
+	g.Add(&observe.Observation{Accesses: []observe.Access{
+		use(at("library"), observe.Opened), use(at("link/cache"), observe.Opened), use(at("real/cache"), observe.Written),
+		use(at("new"), observe.Opened|observe.Written), use(at("renamed"), observe.Written), use(at("renamed/made"), observe.Opened),
+		use(at("asked"), observe.Asked),
+	}})
+	c, err := g.Closure(filedigest.Open(""))
+	must(t, err)
+	if len(c.Files) != 1 || c.Files[0].Path != at("library") || !slices.Equal(c.Varying, []string{at("link/cache"), at("renamed/made")}) {
+		t.Errorf("files %+v, varying %q", c.Files, c.Varying)
+	}
+	if len(c.Places) != 1 || c.Places[0].Path != at("asked") { // too large to read, as the tool only asks for it
+		t.Errorf("places %+v", c.Places)
 	}
 }
 
@@ -323,7 +350,7 @@ func TestAbsentBesideWritten(t *testing.T) {
 }
 
 // A folder that the tool lists, and in which its first run makes one thing, belongs to it. One in which
-// each case makes another thing does not. Nor does a time in the future make a folder new.
+// each case makes another thing does not. A time in the future does not make a folder new.
 func TestListedAndWritten(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -342,7 +369,13 @@ func TestListedAndWritten(t *testing.T) {
 	g.Add(&observe.Observation{Accesses: run})
 	c, err := g.Closure(filedigest.Open(""))
 	must(t, err)
-	if len(c.Places) != 1 || c.Places[0].Path != at("scripts") || !slices.Equal(c.Varying, []string{at("cache"), at("future")}) {
+	if len(c.Places) != 2 || c.Places[1].Path != at("scripts") || !slices.Equal(c.Varying, []string{at("cache")}) {
+		t.Errorf("%+v", c)
+	}
+	g.Others = true
+	c, err = g.Closure(filedigest.Open(""))
+	must(t, err)
+	if want := []string{at("cache"), at("future"), at("scripts")}; len(c.Places) != 0 || !slices.Equal(c.Varying, want) {
 		t.Errorf("%+v", c)
 	}
 	g.Began = time.Now().Add(time.Minute)

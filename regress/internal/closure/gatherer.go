@@ -29,6 +29,9 @@ type Gatherer struct {
 	// executed: the tool itself may have written it.
 	Began time.Time
 
+	// Others says that other cases ran meanwhile, so that new files may be theirs.
+	Others bool
+
 	// Own are muster's own files.
 	Own Own
 
@@ -72,6 +75,9 @@ func (g *Gatherer) Add(o *observe.Observation) {
 		u.look(g.Own)
 		if u.kind&observe.Connected != 0 && strings.HasPrefix(u.state, "S") { // a socket's type in package fs
 			g.setBlind(contacts + "socket " + u.path)
+		}
+		if strings.HasPrefix(u.state, "p") { // a pipe's
+			g.setBlind(contacts + "pipe " + u.path)
 		}
 		if u.kind&observe.Executed != 0 && g.noPrivileges && isSetUser(u.path) {
 			g.setBlind("the tool runs " + name.Print(u.path) + ", which has no privileges while it is observed")
@@ -137,6 +143,7 @@ type builder struct {
 	digests *filedigest.Cache
 	known   map[string]bool   // paths
 	written map[string][]*use // what the tool wrote, by folder
+	made    map[string]bool   // the same without links, of what is there; see isMade
 }
 
 // add adds one path.
@@ -152,10 +159,10 @@ func (b *builder) add(u *use) error {
 		return nil
 	case u.varies && isExecuted:
 		return changedError(u.path, "it was replaced between two cases")
-	case u.varies || !isExecuted && b.isFresh(u) && !b.hasOneNew(u):
+	case u.varies || !isExecuted && b.isFresh(u) && b.isMade(u):
 		b.c.Varying = append(b.c.Varying, u.path)
 		return nil
-	case isFileState(u.state):
+	case isFileState(u.state) && (u.kind&^observe.Asked != 0 || sizeOf(u.state) <= askedBytesMax):
 		as := Opened
 		if isExecuted {
 			as = Program
@@ -184,11 +191,38 @@ func (b *builder) isFresh(u *use) bool {
 	return !changed.Before(b.g.Began.Truncate(time.Microsecond))
 }
 
-// hasOneNew reports whether the observed runs made one thing in a listed folder, all the same one, and it
-// is there: a cache that the first run of the tool makes. Other cases will make no more there.
-func (b *builder) hasOneNew(u *use) bool {
-	made := b.written[u.path]
-	return u.listed && len(made) == 1 && !strings.HasPrefix(made[0].state, absent)
+// isMade reports whether the tool itself, or another case, may have made a new file, or new names in a
+// listed folder. If not, somebody else did, and what is there now counts.
+//
+// If the observed runs made one thing in a listed folder, all the same one, and it is there, that is a cache
+// which the first run of the tool makes: other cases will make no more there.
+func (b *builder) isMade(u *use) bool {
+	if b.g.Others {
+		return true
+	}
+	if u.listed {
+		made := b.written[u.path]
+		return len(made) > 1 || len(made) == 1 && strings.HasPrefix(made[0].state, absent)
+	}
+	if b.made == nil {
+		b.made = map[string]bool{}
+		for path, w := range b.g.uses {
+			if resolved, err := filepath.EvalSymlinks(path); err == nil && w.kind&observe.Written != 0 {
+				b.made[resolved] = true
+			}
+		}
+	}
+	at, err := filepath.EvalSymlinks(u.path)
+	if err != nil || b.made[at] {
+		return true
+	}
+	for at != "/" { // it may be in a folder that was renamed
+		at = filepath.Dir(at)
+		if b.made[at] && b.isFresh(&use{path: at, kind: observe.Written, listed: true}) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) addPlace(path, state string, isListed bool) {

@@ -39,6 +39,10 @@ const (
 	sparse   = 100
 	shareMax = 0.015
 	dense    = 10
+	// denseMax bounds how often: some tools use files of its own for each case.
+	denseMax = 100
+	// pathsMax bounds the paths of all cases together.
+	pathsMax = 1 << 18
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.
 	triesMax = 3
@@ -54,6 +58,7 @@ type Observer struct {
 	warned bool                    // of a run that went another way
 	blind  string
 	grows  bool          // the last observed case used new files
+	denser int           // how often such a case made the next one due early
 	since  int           // plain runs after that
 	plain  time.Duration // wall of all plain runs
 	extra  time.Duration // wall of the observed runs
@@ -198,7 +203,11 @@ func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
 	if o.blind != "" || !is.isOwn() {
 		return false
 	}
-	isNext := o.o.All || o.grows && o.since >= dense ||
+	isEarly := o.grows && o.since >= dense && o.denser < denseMax
+	if isEarly {
+		o.denser++
+	}
+	isNext := o.o.All || isEarly ||
 		o.since >= sparse && o.extra.Seconds() <= shareMax*o.plain.Seconds()
 	if isNext {
 		o.since = 0
@@ -272,16 +281,20 @@ func (o *Observer) add(r *exec.Result) {
 	if o.blind != "" {
 		return
 	}
-	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
+	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own, Others: true}
 	fresh := *seen
 	fresh.Accesses = o.unknown(seen.Accesses)
 	g.Add(&fresh)
 	o.note(seen.Accesses)
 	c, err := g.Closure(o.o.Digests)
-	if why := g.Blind(); why != "" || err != nil {
-		if err != nil {
-			why = err.Error()
-		}
+	why := g.Blind()
+	switch {
+	case err != nil:
+		why = err.Error()
+	case why == "" && len(o.known) > pathsMax:
+		why = "the tool uses too many files"
+	}
+	if why != "" {
 		o.blind = why
 		o.o.Warn(why)
 		return

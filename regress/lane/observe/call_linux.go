@@ -17,6 +17,10 @@ const (
 	sysOpenat2      = 437
 	sysFaccessat2   = 439
 	sysMountSetattr = 442
+	sysGetxattrat   = 464
+	sysListxattrat  = 465
+	sysOpenTreeAttr = 467
+	sysFileGetattr  = 468
 )
 
 // none stands for an argument that a call does not have.
@@ -50,6 +54,7 @@ var shapes = [...]shape{
 	{number: sysOpenat, folder: 0, path: 1, flags: 2},
 	{number: sysOpenat2, folder: 0, path: 1, flags: 2, how: true},
 	{number: sysOpenTree, kind: Asked, folder: 0, path: 1},
+	{number: sysOpenTreeAttr, kind: Asked, folder: 0, path: 1},
 	{number: sysCreat, kind: Written, folder: none, path: 0},
 	{number: sysMkdir, kind: Written, folder: none, path: 0},
 	{number: sysMkdirat, kind: Written, folder: 0, path: 1},
@@ -89,6 +94,9 @@ var shapes = [...]shape{
 	{number: sysLgetxattr, kind: Asked, folder: none, path: 0},
 	{number: sysListxattr, kind: Asked, folder: none, path: 0},
 	{number: sysLlistxattr, kind: Asked, folder: none, path: 0},
+	{number: sysGetxattrat, kind: Asked, folder: 0, path: 1},
+	{number: sysListxattrat, kind: Asked, folder: 0, path: 1},
+	{number: sysFileGetattr, kind: Asked, folder: 0, path: 1},
 	{number: sysInotifyAddWatch, kind: Asked, folder: none, path: 1},
 	{number: sysNameToHandleAt, kind: Asked, folder: 0, path: 1},
 	{number: sysGetdents, kind: Listed, folder: 0, path: none},

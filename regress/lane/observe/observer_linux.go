@@ -191,7 +191,7 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 		if s.blind != "" {
 			return nil, s.blind
 		}
-		if s.number == sysOpenTree && n.args[2]&openTreeClone != 0 {
+		if (s.number == sysOpenTree || s.number == sysOpenTreeAttr) && n.args[2]&openTreeClone != 0 {
 			return nil, changesRoot
 		}
 		var a Access

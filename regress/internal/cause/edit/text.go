@@ -6,7 +6,6 @@ package edit
 
 import (
 	"bytes"
-	"slices"
 
 	"muster/regress/internal/align"
 	"muster/regress/internal/cause/token"
@@ -84,45 +83,11 @@ type Edits struct {
 	Changed int64 // bytes on the larger side of edits other than whitespace
 }
 
-// Compare compares two texts. w numbers the patterns of the edits, and their neighbours.
-func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
-	t := newText(old, now, w, s)
-	t.compare()
-	if t.extents == nil && !t.isExact() {
-		e := ReplaceAll(old, now, w.Add(wholePattern))
-		e.Changed = t.changed
-		return e
-	}
-	t.matchRewraps()
-	t.matchRenumbered()
-	t.matchMoves()
-	t.matchBrackets()
-	e := Edits{Places: slices.Clip(t.places), Cuts: slices.Clip(t.cuts), Changed: t.changed}
-	if t.extents != nil {
-		e.keepPatterns(t.extents)
-	}
-	return e
-}
-
 func newText(old, now []byte, w *Words, s *Comparer) *text {
 	t := &text{old: old, now: now, words: w, scratch: s}
 	t.around[0].text, t.around[1].text = old, now
 	s.Work = workFor(old, now)
 	return t
-}
-
-// keepPatterns keeps one place of each pattern.
-func (e *Edits) keepPatterns(extents map[int32]extent) {
-	known := map[int32]bool{}
-	e.TooMany, e.Cuts = true, nil
-	e.Places = slices.Clone(slices.DeleteFunc(e.Places, func(q Place) bool {
-		again := known[q.Pattern]
-		known[q.Pattern] = true
-		return again
-	}))
-	for i := range e.Places {
-		e.Places[i].Cut, e.Places[i].Lines = -1, extents[e.Places[i].Pattern].lines
-	}
 }
 
 // ReplaceAll returns one edit of everything that differs, if anything does.
