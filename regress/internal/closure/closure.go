@@ -75,8 +75,19 @@ type Closure struct {
 	Own Own
 }
 
-// Own is a set of paths. Their names do not count in listed folders.
+// Own is a set of paths of files and folders. They do not belong to the tool, and their names do not count in
+// listed folders.
 type Own map[string]bool
+
+// has reports whether a path is one of them, or below one.
+func (own Own) has(path string) bool {
+	for ; len(path) > 1; path = filepath.Dir(path) {
+		if own[path] {
+			return true
+		}
+	}
+	return false
+}
 
 // Sort brings the lists into their order.
 func (c *Closure) Sort() {
@@ -196,7 +207,7 @@ func namesOf(state string) (d outcome.Digest, isListed bool) {
 
 // linkAt returns where a link leads, as an addition to a state.
 func linkAt(path string) string {
-	target, err := os.Readlink(path)
+	target, err := os.Readlink(strings.TrimRight(path, "/"))
 	if err != nil {
 		return ""
 	}

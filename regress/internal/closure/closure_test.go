@@ -157,12 +157,13 @@ func TestLeftOut(t *testing.T) {
 	for _, name := range []string{"own", "log", "stable", "cache/x", "config", "program"} {
 		put(t, at(name), name)
 	}
-	g := closure.Gatherer{Leave: func(path string) bool { return path == at("config") }}
+	put(t, at("state/run"), "")
+	g := closure.Gatherer{Leave: func(path string) bool { return path == at("config") }, Own: closure.Own{at("state"): true}}
 	run := func() {
 		g.Add(&observe.Observation{Accesses: []observe.Access{
 			use(at("own"), observe.Opened|observe.Written), use(at("log"), observe.Opened), use(at("stable"), observe.Opened),
 			use(at("cache"), observe.Listed), use(at("cache/y"), observe.Written), use(at("config"), observe.Opened), use(at("made"), observe.Asked),
-			use(at("cache/none"), observe.Asked), use(at("program"), observe.Opened), use(at("program"), observe.Executed), use(dir, observe.Asked),
+			use(at("cache/none"), observe.Asked), use(at("program"), observe.Opened), use(at("program"), observe.Executed), use(dir, observe.Asked), use(at("state/run"), observe.Asked),
 		}})
 	}
 	run()

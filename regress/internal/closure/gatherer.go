@@ -173,7 +173,9 @@ func (b *builder) add(u *use) error {
 	return nil
 }
 
-func (b *builder) isLeft(path string) bool { return b.g.Leave != nil && b.g.Leave(path) }
+func (b *builder) isLeft(path string) bool {
+	return b.g.Own.has(path) || b.g.Leave != nil && b.g.Leave(path)
+}
 
 // isFresh reports whether the content of a file, or the names in a listed folder, changed since the
 // first case began. The time of a change of the inode counts, which nothing can set, where the tool writes

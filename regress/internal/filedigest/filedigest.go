@@ -122,8 +122,11 @@ func hasRested(info fs.FileInfo) bool {
 	return ok && time.Since(info.ModTime()) > restMin && time.Since(filestamp.ChangeTime(st)) > restMin
 }
 
-// OpenFile opens a regular file. It never waits for a pipe.
+// OpenFile opens a regular file. It opens no device, and never waits for a pipe.
 func OpenFile(file string) (*os.File, fs.FileInfo, error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, ErrNoFile
+	}
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err

@@ -31,6 +31,7 @@ type machine struct {
 	ending   regress.Ending
 	kind     observe.Kind // of all uses, if they are not just opened
 	limited  bool         // observed runs reach a limit
+	dated    bool         // no two outcomes are the same
 	detour   int          // number of observed runs that go another way
 	fails    int          // number of observed runs that fail
 	err      error
@@ -56,6 +57,9 @@ func (m *machine) Run(_ context.Context, j exec.Job) (*exec.Result, error) {
 	r.Observed = &observe.Observation{Contact: m.contact[j.Source.Name]}
 	for _, path := range m.uses(j.Source.Name) {
 		r.Observed.Accesses = append(r.Observed.Accesses, observe.Access{Path: path, Kind: observe.Opened | m.kind})
+	}
+	if m.dated {
+		r.Outcome.Parts = []outcome.Part{{Digest: outcome.Of([]byte{byte(len(m.observed))})}}
 	}
 	if m.limited {
 		r.Outcome.Ending.Kind = regress.TimedOut
@@ -228,6 +232,9 @@ func TestDetour(t *testing.T) {
 	r.m.detour = 9
 	r.run(1, 2)
 	r.wantObserved("1", "1", "1")
+	r.m.detour, r.m.dated = 0, true
+	r.run(2, 3)
+	r.wantObserved("2", "2")
 }
 
 // A path that later cases use in another way is looked at again: a folder that they list, a file that they
