@@ -36,11 +36,15 @@ type filledPattern struct {
 // shape if they are many and none stands out.
 func (f *finder) generalize() {
 	placeSpaces(f.patterns)
+	isDone := generalizeSentences(f)
 	groups := map[string][]filledPattern{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
 		if !p.Sort.IsOfTokens() {
 			f.addShape(p.Pattern, []int{i})
+			continue
+		}
+		if isDone[i] {
 			continue
 		}
 		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool {
@@ -56,6 +60,37 @@ func (f *finder) generalize() {
 		}
 	}
 	f.generalizeNumbers(f.generalizeMiddles(left))
+}
+
+// sentenceHead is how many elements of a sentence stay literal: tools write sentences around names.
+const sentenceHead = 2
+
+// generalizeSentences makes one shape of the strings of documents that begin alike on both sides, at one path.
+// It returns which patterns have one.
+func generalizeSentences(f *finder) map[int]bool {
+	head := func(side []pattern.Piece) []pattern.Piece {
+		if len(side) <= sentenceHead {
+			return side
+		}
+		return append(slices.Clone(side[:sentenceHead]), pattern.Piece{Kind: token.Length, Text: "…"})
+	}
+	groups, isDone := map[string][]int{}, map[int]bool{}
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		if p.Sort == pattern.Value && len(p.Old) > 0 && len(p.Now) > 0 && max(len(p.Old), len(p.Now)) > sentenceHead {
+			t := pattern.Pattern{Sort: p.Sort, Old: head(p.Old), Now: head(p.Now), In: p.In}
+			groups[t.Key()] = append(groups[t.Key()], i)
+		}
+	}
+	for _, key := range sortedKeys(groups) {
+		if members := groups[key]; len(members) >= fillersMin {
+			f.addShape(pattern.Parse(key), members)
+			for _, i := range members {
+				isDone[i] = true
+			}
+		}
+	}
+	return isDone
 }
 
 const (
@@ -195,6 +230,9 @@ func (f *finder) generalizeNumbers(left []filledPattern) {
 		p := &f.patterns[l.pattern]
 		// A frequent pattern that replaces one number by another may be a wrong constant.
 		stays := len(p.Old) <= 1 && len(p.Now) <= 1 && p.cases >= f.literal
+		if p.Sort == pattern.Value { // numbers at one path are columns, counts and the like, unless one is in many cases
+			stays = stays && p.cases*standsOut >= len(f.cases)
+		}
 		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool { return e.Kind == token.Number && !stays })
 		groups[t.Key()] = append(groups[t.Key()], filledPattern{l.pattern, slots})
 	}

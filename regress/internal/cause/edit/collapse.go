@@ -44,12 +44,18 @@ func collapse(es []element, text []byte, tokens []token.Token) []element {
 		es = append(es, e)
 		i += n
 	}
-	if n := len(es); n > ElementsMax {
-		copy(es[headMax+1:], es[n-tailMax:])
-		es[headMax] = element{token.Length, lengthClass(n), es[headMax].at}
-		es = es[:headMax+1+tailMax]
+	return shorten(es)
+}
+
+// shorten keeps the head and the tail of many elements, and the class of their number.
+func shorten(es []element) []element {
+	n := len(es)
+	if n <= ElementsMax {
+		return es
 	}
-	return es
+	copy(es[headMax+1:], es[n-tailMax:])
+	es[headMax] = element{token.Length, lengthClass(n), es[headMax].at}
+	return es[:headMax+1+tailMax]
 }
 
 // foldRules makes rules of signs equal, whatever their length, and groups of signs that repeat: the line

@@ -1,6 +1,9 @@
 package edit
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Compare compares two texts. w numbers the patterns of the edits, and their neighbours.
 func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
@@ -20,6 +23,25 @@ func (s *Comparer) Compare(old, now []byte, w *Words) Edits {
 		e.keepPatterns(t.extents)
 	}
 	return e
+}
+
+// compare finds the edits of a text, in order.
+func (t *text) compare() {
+	from, oldTo, nowTo := trim(t.old, t.now)
+	if from == oldTo && from == nowTo || compareDocuments(t) {
+		return
+	}
+	t.counter = lineCounter{t.now, from, int32(bytes.Count(t.now[:from], newline))}
+	t.compareRange(Span{from, oldTo}, Span{from, nowTo})
+}
+
+// compareRange finds the edits between ranges of both sides.
+func (t *text) compareRange(old, now Span) {
+	s := t.scratch
+	s.oldLines = splitLines(s.oldLines, t.old, old.From, old.To)
+	s.nowLines = splitLines(s.nowLines, t.now, now.From, now.To)
+	s.a, s.b = keysOf(s.a, s.oldLines), keysOf(s.b, s.nowLines)
+	t.compareLines()
 }
 
 // keepPatterns keeps one place of each pattern.

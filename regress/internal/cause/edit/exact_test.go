@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,12 +26,50 @@ func TestPlacesAreExact(t *testing.T) {
 			to := min(len(now), from+rapid.IntRange(0, 8).Draw(t, "length"))
 			now = now[:from] + draw(t, "new", 3) + now[to:]
 		}
-		x := newText([]byte(old), []byte(now), NewWords(), &Comparer{})
-		if x.compare(); !x.isExact() {
-			for _, p := range x.places {
-				t.Logf("%v %v %q", p.Old, p.Now, x.words.List[p.Pattern])
-			}
-			t.Fatalf("%q → %q", old, now)
-		}
+		checkExact(t, old, now)
 	})
+}
+
+// The same of JSON.
+func TestPlacesOfDocumentsAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		document := func(label string) string {
+			object := rapid.Custom(func(t *rapid.T) string {
+				text := rapid.SampledFrom([]string{"it's (here)", "it’s (here)", "a b c d e f", "a b x d e f", "", `\n \"q\"`, "é"}).Draw(t, "text")
+				gap := rapid.SampledFrom([]string{"", " ", "\n  "}).Draw(t, "gap")
+				return fmt.Sprintf(`{%s"a": %d,%s"text": "%s"}`, gap, rapid.IntRange(0, 3).Draw(t, "a"), gap, text)
+			})
+			list := rapid.SliceOfN(object, 1, 5).Draw(t, label)
+			return rapid.SampledFrom([]string{"[" + strings.Join(list, ",\n") + "]\n", strings.Join(list, "\n")}).Draw(t, "form")
+		}
+		checkExact(t, document("old"), document("now"))
+	})
+}
+
+// And of diagnostics, among other lines.
+func TestPlacesOfMessagesAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := func(label string) string {
+			line := rapid.Custom(func(t *rapid.T) string {
+				other := rapid.SampledFrom([]string{"Found 1 error.", "Found 2 errors.", "", "  a b", "All is well."}).Draw(t, "other")
+				if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
+					return other
+				}
+				what := rapid.SampledFrom([]string{"bad x here", "bad y here", "never do that", "E1 'q'"}).Draw(t, "what")
+				return fmt.Sprintf("%s:%d:%d: %s", rapid.SampledFrom([]string{"a.c", "-"}).Draw(t, "file"), rapid.IntRange(1, 4).Draw(t, "line"), rapid.IntRange(1, 3).Draw(t, "column"), what)
+			})
+			return strings.Join(rapid.SliceOfN(line, 0, 8).Draw(t, label), rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end"))
+		}
+		checkExact(t, lines("old"), lines("now"))
+	})
+}
+
+func checkExact(t *rapid.T, old, now string) {
+	x := newText([]byte(old), []byte(now), NewWords(), &Comparer{})
+	if x.compare(); !x.isExact() {
+		for _, p := range x.places {
+			t.Logf("%v %v %q", p.Old, p.Now, x.words.List[p.Pattern])
+		}
+		t.Fatalf("%q → %q", old, now)
+	}
 }

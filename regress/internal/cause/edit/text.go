@@ -103,37 +103,23 @@ func ReplaceAll(old, now []byte, pattern int32) (e Edits) {
 	return e
 }
 
-// compare finds the edits of a text, in order.
-func (t *text) compare() {
-	from, oldTo, nowTo := t.trim()
-	if from == oldTo && from == nowTo {
-		return
-	}
-	s := t.scratch
-	s.oldLines = splitLines(s.oldLines, t.old, from, oldTo)
-	s.nowLines = splitLines(s.nowLines, t.now, from, nowTo)
-	s.a, s.b = keysOf(s.a, s.oldLines), keysOf(s.b, s.nowLines)
-	t.counter = lineCounter{t.now, from, int32(bytes.Count(t.now[:from], newline))}
-	t.compareLines()
-}
-
 // trim returns the ends of the equal prefix and suffix, in whole lines.
-func (t *text) trim() (from, oldTo, nowTo int) {
-	from = plaintext.CommonPrefix(t.old, t.now)
-	if from == len(t.old) && from == len(t.now) {
+func trim(old, now []byte) (from, oldTo, nowTo int) {
+	from = plaintext.CommonPrefix(old, now)
+	if from == len(old) && from == len(now) {
 		return from, from, from
 	}
 	for range around {
-		from = max(0, bytes.LastIndexByte(t.old[:from], '\n'))
+		from = max(0, bytes.LastIndexByte(old[:from], '\n'))
 	}
-	from = lineStart(t.old, from)
-	tail := plaintext.CommonSuffix(t.old[from:], t.now[from:])
+	from = lineStart(old, from)
+	tail := plaintext.CommonSuffix(old[from:], now[from:])
 	for range around + 1 {
-		i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n')
+		i := bytes.IndexByte(old[len(old)-tail:], '\n')
 		if i < 0 {
-			return from, len(t.old), len(t.now)
+			return from, len(old), len(now)
 		}
-		oldTo, nowTo = len(t.old)-tail+i, len(t.now)-tail+i
+		oldTo, nowTo = len(old)-tail+i, len(now)-tail+i
 		tail -= i + 1
 	}
 	return from, oldTo, nowTo

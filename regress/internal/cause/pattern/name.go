@@ -50,6 +50,8 @@ func Describe(p *Pattern) string {
 	}
 	old, now := sideName(p.Old, p.Spaces.Old), sideName(p.Now, p.Spaces.Now)
 	switch {
+	case p.Sort == Value && len(p.Old) > 0 && slices.Equal(p.Old, p.Now): // what differs is within strings and containers
+		return "other " + old
 	case old == now && len(p.Old) > 0:
 		old, now = distinctNames(wholeSide(p.Old, p.Spaces.Old), wholeSide(p.Now, p.Spaces.Now))
 	case len(p.Old) == 0:

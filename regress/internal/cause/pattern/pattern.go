@@ -31,6 +31,7 @@ const (
 	Move     Sort = "m"
 	Wrap     Sort = "w+" // brackets were added around something
 	Unwrap   Sort = "w-" // brackets around something were removed
+	Value    Sort = "v"  // a value of a document, or its items; its context is the path
 	Space    Sort = "s"  // whitespace
 	Renumber Sort = "r"  // numbers of generated names shifted
 	Fails    Sort = "n"
@@ -54,7 +55,7 @@ func (p *Pattern) IsEdit() bool { return p.Sort == Edit }
 
 // IsOfTokens reports whether patterns of a sort have two sides of tokens.
 func (s Sort) IsOfTokens() bool {
-	return s == Edit || s == Move || s == Wrap || s == Unwrap
+	return s == Edit || s == Value || s == Move || s == Wrap || s == Unwrap
 }
 
 // Key returns the key of a pattern with the given rest.

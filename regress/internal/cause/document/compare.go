@@ -1,0 +1,185 @@
+package document
+
+import (
+	"bytes"
+
+	"muster/regress/internal/align"
+)
+
+// A Span is a range of bytes.
+type Span struct{ From, To int }
+
+// A Change is one difference of two documents. Outside all changes, the texts are equal.
+type Change struct {
+	Path     string
+	Old, Now Span
+	// The values that differ, at least one: two for a value that changed, and for values that came or went
+	// those. Both are empty if only whitespace and commas between values differ.
+	OldValues, NowValues []Node
+	// IsValue says that one value became another. Otherwise items of a container came or went.
+	IsValue bool
+}
+
+// stepsMax bounds the edit scripts between the items of two containers.
+const stepsMax = 800
+
+// Compare calls visit for each change between two documents, in order.
+func Compare(old, now []byte, a, b *Node, l *align.Aligner[uint64], visit func(Change)) {
+	c := comparer{old, now, l, visit}
+	c.compareItems(a, b, "$")
+}
+
+type comparer struct {
+	old, now []byte
+	aligner  *align.Aligner[uint64]
+	visit    func(Change)
+}
+
+func (c *comparer) compare(a, b *Node, at path) {
+	switch {
+	case bytes.Equal(c.old[a.From:a.To], c.now[b.From:b.To]):
+	case a.Kind == b.Kind && a.IsContainer():
+		c.compareItems(a, b, at)
+	default:
+		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true})
+	}
+}
+
+// compareItems compares the items of two containers of one kind, and what is between them.
+func (c *comparer) compareItems(a, b *Node, at path) {
+	x, y := a.From, b.From // what is before them is done
+	i, j := 0, 0
+	behind := func(nextI, nextJ, endX, endY int) {
+		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
+			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, a.Items[i:nextI], b.Items[j:nextJ], false})
+		}
+	}
+	for _, p := range c.pairs(a, b) {
+		u, v := &a.Items[p.i], &b.Items[p.j]
+		behind(p.i, p.j, u.From, v.From)
+		next := at
+		if a.Kind > Messages {
+			next = at.to(u)
+		}
+		c.compare(u, v, next)
+		x, y, i, j = u.To, v.To, p.i+1, p.j+1
+	}
+	behind(len(a.Items), len(b.Items), a.To, b.To)
+}
+
+// A pair is an item of each side that are compared.
+type pair struct{ i, j int }
+
+// pairs returns the items that are compared with each other: those with one key, or with one content, or
+// between these the ones that are alike.
+func (c *comparer) pairs(a, b *Node) (list []pair) {
+	if a.Kind == Object {
+		keyOf := func(n *Node) uint64 { return sum(seed, n.Key) }
+		c.align(a.Items, b.Items, keyOf, func(k align.Block) {}, func(i, j int) { list = append(list, pair{i, j}) })
+		return list
+	}
+	contentOf := func(n *Node) uint64 { return n.content }
+	shapeOf := func(n *Node) uint64 { return n.shape }
+	c.align(a.Items, b.Items, contentOf, func(k align.Block) {
+		c.align(a.Items[k.A0:k.A1], b.Items[k.B0:k.B1], shapeOf, func(r align.Block) {
+			for _, p := range c.alike(a.Items[k.A0+r.A0:k.A0+r.A1], b.Items[k.B0+r.B0:k.B0+r.B1]) {
+				list = append(list, pair{k.A0 + r.A0 + p.i, k.B0 + r.B0 + p.j})
+			}
+		}, func(i, j int) { list = append(list, pair{k.A0 + i, k.B0 + j}) })
+	}, func(i, j int) { list = append(list, pair{i, j}) })
+	return list
+}
+
+// align aligns items by a key. It calls differ for each block in which they differ, and same for each pair
+// between, in order.
+func (c *comparer) align(a, b []Node, keyOf func(*Node) uint64, differ func(align.Block), same func(i, j int)) {
+	keys := func(items []Node) (list []uint64) {
+		for i := range items {
+			list = append(list, keyOf(&items[i]))
+		}
+		return list
+	}
+	i, j := 0, 0
+	for _, k := range append(c.aligner.Blocks(keys(a), keys(b), stepsMax), align.Range(len(a), len(a), len(b), len(b))) {
+		for ; i < k.A0; i, j = i+1, j+1 {
+			same(i, j)
+		}
+		if k.A0 < k.A1 || k.B0 < k.B1 {
+			differ(k)
+		}
+		i, j = k.A1, k.B1
+	}
+}
+
+var space = []byte(" ")
+
+// productMax bounds the pairs of items that are weighed. Of more, those at one place are taken.
+const productMax = 4096
+
+// alike returns the longest sequence of pairs of alike items.
+func (c *comparer) alike(a, b []Node) (list []pair) {
+	n, m := len(a), len(b)
+	if n == 1 && m == 1 && a[0].Kind == b[0].Kind && a[0].Kind != Sentence {
+		return []pair{{}}
+	}
+	if n*m > productMax {
+		for i := range min(n, m) {
+			if c.areAlike(&a[i], &b[i]) {
+				list = append(list, pair{i, i})
+			}
+		}
+		return list
+	}
+	longest := make([][]int, n+1) // of the items from a place on
+	longest[n] = make([]int, m+1)
+	for i := n - 1; i >= 0; i-- {
+		longest[i] = make([]int, m+1)
+		for j := m - 1; j >= 0; j-- {
+			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			if c.areAlike(&a[i], &b[j]) {
+				longest[i][j] = max(longest[i][j], 1+longest[i+1][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case longest[i][j] == longest[i+1][j]:
+			i++
+		case longest[i][j] == longest[i][j+1]:
+			j++
+		default:
+			list = append(list, pair{i, j})
+			i, j = i+1, j+1
+		}
+	}
+	return list
+}
+
+// areAlike reports whether two items may be one that changed. Of objects, half of the members must be equal,
+// and lines must begin alike.
+func (c *comparer) areAlike(a, b *Node) bool {
+	switch {
+	case a.Kind != b.Kind:
+		return false
+	case a.Kind == Sentence:
+		first, _, _ := bytes.Cut(c.old[a.From:a.To], space)
+		second, _, _ := bytes.Cut(c.now[b.From:b.To], space)
+		return bytes.Equal(first, second)
+	case a.Kind != Object:
+		return true
+	}
+	if c.aligner.Work -= len(a.Items) + len(b.Items); c.aligner.Work < 0 {
+		return false
+	}
+	members := map[string]uint64{}
+	for i := range a.Items {
+		members[string(a.Items[i].Key)] = a.Items[i].content
+	}
+	same := 0
+	for i := range b.Items {
+		if content, known := members[string(b.Items[i].Key)]; known && content == b.Items[i].content {
+			same++
+		}
+	}
+	return 2*same >= max(len(a.Items), len(b.Items))
+}

@@ -1,0 +1,100 @@
+package document
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is the kind of a value.
+type Kind byte
+
+// The kinds, a closed set.
+const (
+	Values   Kind = iota // of a whole text in JSON
+	Messages             // of a whole text of diagnostics: objects with file, line, column and message, or other lines
+	Object               // has members
+	List                 // has elements
+	String               // with its quotes
+	Sentence             // words without quotes
+	Literal              // a number, true, false or null
+)
+
+// A Node is a value, and of a member also its key.
+type Node struct {
+	Kind     Kind
+	From, To int    // its bytes
+	Key      []byte // of a member, as it is written, without quotes; nil for an element
+	Items    []Node // members or elements, in order
+
+	content uint64 // a digest of all but whitespace between values
+	shape   uint64 // the same without numbers, true, false and null
+}
+
+// IsContainer reports whether a value has items.
+func (n *Node) IsContainer() bool { return n.Kind <= List }
+
+// Words returns the range of the text of a string, without quotes, or of another value.
+func (n *Node) Words() (from, to int) {
+	if n.Kind == String {
+		return n.From + 1, n.To - 1
+	}
+	return n.From, n.To
+}
+
+// FNV. Two contents with the same digest are taken as equal; the edits of a text are checked.
+const (
+	seed  = 14695981039346656037
+	prime = 1099511628211
+)
+
+func sum(digest uint64, b []byte) uint64 {
+	for _, c := range b {
+		digest = (digest ^ uint64(c)) * prime
+	}
+	return digest
+}
+
+// digest sets the digests of a value from those of its items.
+func (n *Node) digest(text []byte) {
+	n.content = (seed ^ uint64(n.Kind)) * prime
+	n.shape = n.content
+	switch n.Kind {
+	case String, Sentence:
+		n.content = sum(n.content, text[n.From:n.To])
+		n.shape = n.content
+	case Literal:
+		n.content = sum(n.content, text[n.From:n.To])
+	}
+	for i := range n.Items {
+		item := &n.Items[i]
+		key := sum(seed, item.Key)
+		n.content = ((n.content^key)*prime ^ item.content) * prime
+		n.shape = ((n.shape^key)*prime ^ item.shape) * prime
+	}
+}
+
+// A path is where a value is: the last two keys on the way to it, with [] for a list. $ is the text.
+type path string
+
+// keyMax is how much of a key is in a path, in bytes.
+const keyMax = 40
+
+// to returns the path of an item.
+func (p path) to(item *Node) path {
+	switch {
+	case item.Key == nil:
+		if !strings.HasSuffix(string(p), "[]") {
+			p += "[]"
+		}
+		return p
+	}
+	key := item.Key[:min(len(item.Key), keyMax)]
+	for !utf8.Valid(key) && len(key) > 0 && len(key) < len(item.Key) {
+		key = key[:len(key)-1]
+	}
+	if p == "$" || p == "$[]" {
+		return path(key)
+	}
+	p = p[1+strings.LastIndexByte(string(p), '.'):]
+	return p + "." + path(key)
+}

@@ -1,0 +1,74 @@
+package cause_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/cause"
+)
+
+// JSON is compared by its structure: a value by its path, whatever else it contains.
+func TestDocuments(t *testing.T) {
+	for _, c := range []struct {
+		what     string
+		old, now func(i int) string
+		want     string
+	}{
+		{"a sentence around names", func(i int) string { return fmt.Sprintf(`[{"id": 1, "message": "Do not use %s here"}]`, word(i)) },
+			func(i int) string {
+				return fmt.Sprintf(`[{"id": 1, "message": "Avoid the name %s"}]`, strings.Repeat(word(i)+" ", i))
+			}, `"Do not …" → "Avoid the …" at message`},
+		{"a number", func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i) },
+			func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i+i%3+1) }, `#1 → #2 at at.row`},
+		{"a member", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf("{\"a\": %d,\n \"new\": \"x%d\"}", i, i) }, `+ "new" in $`},
+		{"elements", func(i int) string { return `[{"a": 1, "b": 2}]` + "\n" },
+			func(i int) string { return `[{"a": 1, "b": 2}` + strings.Repeat(`, {"c": "x"}`, i+1) + "]\n" }, `+ {…} in $`},
+		{"a value of another kind", func(i int) string { return `{"l": [{"fix": null, "n": ` + fmt.Sprint(i) + `}]}` },
+			func(i int) string { return `{"l": [{"fix": {"by": "` + word(i) + `"}, "n": ` + fmt.Sprint(i) + `}]}` }, `"null" → {…} at l[].fix`},
+		{"a quote within text", func(i int) string {
+			return fmt.Sprintf(`{"text": "a long %s text, and it's the same but for one sign"}`, word(i))
+		},
+			func(i int) string {
+				return fmt.Sprintf(`{"text": "a long %s text, and it’s the same but for one sign"}`, word(i))
+			}, `"'" → "’"`},
+		{"no document on one side", func(i int) string { return `{"a": 1, "b": "x"}` }, func(i int) string { return `{"a": 1, "b": "x"},` }, `+ ","`},
+	} {
+		var cases []cause.Case
+		for i := range 12 {
+			cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), c.old(i), c.now(i)))
+		}
+		found := analyseCases(cases...)
+		checkReplay(t, found, cases)
+		var names []string
+		for _, g := range found.Causes {
+			names = append(names, g.Name)
+		}
+		if len(names) != 1 || !strings.HasPrefix(names[0], c.want) {
+			t.Errorf("%s: %q, want %q", c.what, names, c.want)
+		}
+	}
+}
+
+func word(i int) string { return "w" + string(rune('a'+i)) }
+
+// One wrong number among many right ones at its path is a cause of its own.
+func TestNumberInManyCases(t *testing.T) {
+	var cases []cause.Case
+	for i := range 40 {
+		now := i + 7
+		if i%2 == 0 {
+			now = 99
+		}
+		old := i
+		if i%2 == 0 {
+			old = 98
+		}
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), fmt.Sprintf(`{"n": %d}`, old), fmt.Sprintf(`{"n": %d}`, now)))
+	}
+	found := analyseCases(cases...)
+	if !slices.ContainsFunc(found.Causes, func(c cause.Cause) bool { return c.Name == `"98" → "99" at n` && c.Cases == 20 }) {
+		t.Errorf("%+v", found.Causes)
+	}
+}

@@ -1,0 +1,154 @@
+package edit
+
+import (
+	"bytes"
+	"slices"
+
+	"muster/regress/internal/cause/document"
+	"muster/regress/internal/cause/pattern"
+	"muster/regress/internal/cause/token"
+	"muster/regress/internal/plaintext"
+)
+
+// compareDocuments finds the edits of two texts that are documents of one kind, by their structure. It returns
+// false for other texts.
+func compareDocuments(t *text) bool {
+	a, b, ok := document.ParseBoth(t.old, t.now)
+	if !ok {
+		return false
+	}
+	t.counter = lineCounter{text: t.now}
+	document.Compare(t.old, t.now, a, b, &t.scratch.Aligner, func(c document.Change) {
+		switch {
+		case c.IsValue:
+			documents{t}.changeValue(c)
+		case len(c.OldValues)+len(c.NowValues) > 0:
+			documents{t}.changeItems(c)
+		default:
+			t.compareRange(Span(c.Old), Span(c.Now))
+		}
+	})
+	return true
+}
+
+// documents are the two documents of a text.
+type documents struct{ *text }
+
+// changeValue adds the edit of a value. A string that has mostly the same words is compared like any text.
+func (t documents) changeValue(c document.Change) {
+	x, y := c.OldValues[0], c.NowValues[0]
+	if x.Kind == y.Kind && !x.IsContainer() {
+		var old, now Span
+		old.From, old.To = x.Words()
+		now.From, now.To = y.Words()
+		if x.Kind != document.Literal && t.areMostlySame(old, now) {
+			t.compareRange(old, now)
+			return
+		}
+	}
+	t.addValue(Span(c.Old), Span(c.Now), t.valueElements(0, x), t.valueElements(1, y), "at "+c.Path)
+}
+
+// areMostlySame reports whether two ranges have three of four tokens in common, in one order.
+func (t documents) areMostlySame(old, now Span) bool {
+	s := t.scratch
+	s.old = token.Append(s.old[:0], t.old[:old.To], old.From, old.To)
+	s.now = token.Append(s.now[:0], t.now[:now.To], now.From, now.To)
+	keys := func(tokens []token.Token) (list []uint64) {
+		for _, k := range tokens {
+			list = append(list, k.Key)
+		}
+		return list
+	}
+	same := len(s.old)
+	for _, b := range s.Blocks(keys(s.old), keys(s.now), tokensMax) {
+		same -= b.A1 - b.A0
+	}
+	return 4*same >= 3*max(len(s.old), len(s.now))
+}
+
+// valueElements returns the elements of a value of a side: the tokens of a string or a number.
+func (t documents) valueElements(side int, n document.Node) []element {
+	if n.IsContainer() {
+		return []element{{token.Length, containerMark(n), int32(n.From)}}
+	}
+	text := t.around[side].text
+	from, to := n.Words()
+	return collapse(nil, text, token.Append(nil, text[:to], from, to))
+}
+
+func containerMark(n document.Node) []byte {
+	if n.Kind == document.Object {
+		return []byte("{…}")
+	}
+	return []byte("[…]")
+}
+
+// changeItems adds the edit of items that came or went. Its elements are the keys of members, the words of
+// lines, or for elements of a list their kinds, each once.
+func (t documents) changeItems(c document.Change) {
+	from := plaintext.CommonPrefix(t.old[c.Old.From:c.Old.To], t.now[c.Now.From:c.Now.To])
+	old, now := Span{c.Old.From + from, c.Old.To}, Span{c.Now.From + from, c.Now.To}
+	to := plaintext.CommonSuffix(t.old[old.From:old.To], t.now[now.From:now.To])
+	old.To, now.To = old.To-to, now.To-to
+	in := "in " + c.Path
+	for x := c.OldValues; len(c.NowValues) == 0 && len(x) > 1; x = x[1:] {
+		if isLine(x[0]) || isLine(x[1]) { // lines that only came or only went are edits of their own
+			first := Span{old.From, max(old.From, min(x[0].To, old.To))}
+			t.addValue(first, Span{now.From, now.From}, t.itemElements(0, x[:1]), nil, in)
+			old.From, c.OldValues = first.To, x[1:]
+		}
+	}
+	for y := c.NowValues; len(c.OldValues) == 0 && len(y) > 1; y = y[1:] {
+		if isLine(y[0]) || isLine(y[1]) {
+			first := Span{now.From, max(now.From, min(y[0].To, now.To))}
+			t.addValue(Span{old.From, old.From}, first, nil, t.itemElements(1, y[:1]), in)
+			now.From, c.NowValues = first.To, y[1:]
+		}
+	}
+	t.addValue(old, now, t.itemElements(0, c.OldValues), t.itemElements(1, c.NowValues), in)
+}
+
+// isLine reports whether an item is a line other than a diagnostic.
+func isLine(n document.Node) bool { return n.Key == nil && n.Kind == document.Sentence }
+
+func (t documents) itemElements(side int, items []document.Node) (es []element) {
+	for _, n := range items {
+		if isLine(n) {
+			es = append(es, t.valueElements(side, n)...)
+			continue
+		}
+		e := element{token.Length, []byte("…"), int32(n.From)}
+		switch {
+		case n.Key != nil:
+			e.kind, e.text = token.Word, bytes.Map(visible, n.Key)
+		case n.IsContainer():
+			e.text = containerMark(n)
+		}
+		isKnown := func(o element) bool { return o.kind == e.kind && bytes.Equal(o.text, e.text) }
+		if !slices.ContainsFunc(es, isKnown) {
+			es = append(es, e)
+		}
+	}
+	return shorten(es)
+}
+
+// visible replaces spaces, which separate the elements of a pattern.
+func visible(r rune) rune {
+	if r <= ' ' {
+		return '_'
+	}
+	return r
+}
+
+// addValue adds an edit in a document. Its context is the path.
+func (t documents) addValue(old, now Span, a, b []element, in string) {
+	t.changed += int64(max(old.To-old.From, now.To-now.From))
+	key := appendElements(append(t.scratch.key[:0], pattern.Value.Key("")...), a)
+	key = append(appendElements(append(key, '\t'), b), '\t')
+	t.scratch.key = append(key, in...)
+	n := t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: -1}, t.scratch.key)
+	if len(a) > 1 || len(b) > 1 {
+		t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
+	}
+}
