@@ -16,7 +16,8 @@ type instance struct {
 // sample prints pairs of edits with one cause. For half of them it draws the first edit from all
 // edits. For the others it draws a cause first, so that rare causes appear too. The second edit is
 // from another case, if possible. Folds of rare causes are left out, because nobody calls them one
-// change.
+// change. At the end it lists the causes with their numbers of edits: whoever says which of them come from one
+// change knows how many pairs of edits of one change have one cause.
 func (b *bench) sample(p pair, c compared, files contents) error {
 	all, by := instances(c.found)
 	if len(all) == 0 {
@@ -40,6 +41,15 @@ func (b *bench) sample(p pair, c compared, files contents) error {
 		fmt.Fprintf(b.out, "\n=== %s %d: %s %s\n", p.name, n+1, c.found.causes[first.cause].ID, c.found.causes[first.cause].Name)
 		for _, in := range []instance{first, second} {
 			if err := b.show(c.found, files, in); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(b.out, "\n=== %s: causes\n", p.name)
+	for i, of := range by {
+		if len(of) > 0 {
+			fmt.Fprintf(b.out, "%s\t%d edits\t%s\n", c.found.causes[i].ID, len(of), c.found.causes[i].Name)
+			if err := b.show(c.found, files, of[r.IntN(len(of))]); err != nil {
 				return err
 			}
 		}

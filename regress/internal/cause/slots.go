@@ -77,7 +77,7 @@ func generalizeSentences(f *finder) map[int]bool {
 	groups, isDone := map[string][]int{}, map[int]bool{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if p.Sort == pattern.Value && len(p.Old) > 0 && len(p.Now) > 0 && max(len(p.Old), len(p.Now)) > sentenceHead {
+		if p.Sort == pattern.Value && max(len(p.Old), len(p.Now)) > sentenceHead {
 			t := pattern.Pattern{Sort: p.Sort, Old: head(p.Old), Now: head(p.Now), In: p.In}
 			groups[t.Key()] = append(groups[t.Key()], i)
 		}

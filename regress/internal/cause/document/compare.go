@@ -16,8 +16,9 @@ type Change struct {
 	// The values that differ, at least one: two for a value that changed, and for values that came or went
 	// those. Both are empty if only whitespace and commas between values differ.
 	OldValues, NowValues []Node
-	// IsValue says that one value became another. Otherwise items of a container came or went.
-	IsValue bool
+	// IsValue says that one value became another. Otherwise items of a container came or went, which may be
+	// lines of messages.
+	IsValue, AreLines bool
 }
 
 // stepsMax bounds the edit scripts between the items of two containers.
@@ -41,7 +42,7 @@ func (c *comparer) compare(a, b *Node, at path) {
 	case a.Kind == b.Kind && a.IsContainer():
 		c.compareItems(a, b, at)
 	default:
-		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true})
+		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false})
 	}
 }
 
@@ -51,7 +52,7 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	i, j := 0, 0
 	behind := func(nextI, nextJ, endX, endY int) {
 		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
-			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, a.Items[i:nextI], b.Items[j:nextJ], false})
+			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, a.Items[i:nextI], b.Items[j:nextJ], false, a.Kind == Messages})
 		}
 	}
 	for _, p := range c.pairs(a, b) {

@@ -37,6 +37,14 @@ func parseMessages(text []byte) (all *Node, ok bool) {
 	return all, found > 0 && 2*found >= len(all.Items)
 }
 
+// Message returns the words of a line.
+func (n *Node) Message() Node {
+	if last := len(n.Items) - 1; last >= 0 {
+		return n.Items[last]
+	}
+	return *n
+}
+
 const (
 	// othersMax is how many other lines a text may have before the first diagnostic, beside two for each.
 	othersMax = 20

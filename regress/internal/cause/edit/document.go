@@ -84,40 +84,58 @@ func containerMark(n document.Node) []byte {
 	return []byte("[…]")
 }
 
-// changeItems adds the edit of items that came or went. Its elements are the keys of members, the words of
-// lines, or for elements of a list their kinds, each once.
+// changeItems adds the edit of items that came or went. Its elements are the keys of members, or for elements
+// of a list their kinds, each once.
 func (t documents) changeItems(c document.Change) {
 	from := plaintext.CommonPrefix(t.old[c.Old.From:c.Old.To], t.now[c.Now.From:c.Now.To])
 	old, now := Span{c.Old.From + from, c.Old.To}, Span{c.Now.From + from, c.Now.To}
 	to := plaintext.CommonSuffix(t.old[old.From:old.To], t.now[now.From:now.To])
 	old.To, now.To = old.To-to, now.To-to
-	in := "in " + c.Path
-	for x := c.OldValues; len(c.NowValues) == 0 && len(x) > 1; x = x[1:] {
-		if isLine(x[0]) || isLine(x[1]) { // lines that only came or only went are edits of their own
-			first := Span{old.From, max(old.From, min(x[0].To, old.To))}
-			t.addValue(first, Span{now.From, now.From}, t.itemElements(0, x[:1]), nil, in)
-			old.From, c.OldValues = first.To, x[1:]
-		}
+	if c.AreLines {
+		t.changeLines(c, old, now)
+		return
 	}
-	for y := c.NowValues; len(c.OldValues) == 0 && len(y) > 1; y = y[1:] {
-		if isLine(y[0]) || isLine(y[1]) {
-			first := Span{now.From, max(now.From, min(y[0].To, now.To))}
-			t.addValue(Span{old.From, old.From}, first, nil, t.itemElements(1, y[:1]), in)
-			now.From, c.NowValues = first.To, y[1:]
-		}
-	}
-	t.addValue(old, now, t.itemElements(0, c.OldValues), t.itemElements(1, c.NowValues), in)
+	t.addValue(old, now, itemElements(c.OldValues), itemElements(c.NowValues), "in "+c.Path)
 }
 
-// isLine reports whether an item is a line other than a diagnostic.
-func isLine(n document.Node) bool { return n.Key == nil && n.Kind == document.Sentence }
-
-func (t documents) itemElements(side int, items []document.Node) (es []element) {
-	for _, n := range items {
-		if isLine(n) {
-			es = append(es, t.valueElements(side, n)...)
-			continue
+// changeLines adds an edit for each line that went, and then for each that came.
+func (t documents) changeLines(c document.Change, old, now Span) {
+	x, y := c.OldValues, c.NowValues
+	for i := range x {
+		gone, with := Span{old.From, max(old.From, min(x[i].To, old.To))}, Span{now.From, now.From}
+		if i == len(x)-1 {
+			gone.To = old.To
+			if len(y) == 0 {
+				with.To = now.To // whitespace
+			}
 		}
+		t.addLine(gone, with, t.valueElements(0, x[i].Message()), nil, x[i].IsContainer())
+		old.From = gone.To
+	}
+	for j := range y {
+		come, with := Span{now.From, max(now.From, min(y[j].To, now.To))}, old
+		if j == len(y)-1 {
+			come.To = now.To
+		}
+		t.addLine(with, come, nil, t.valueElements(1, y[j].Message()), y[j].IsContainer())
+		now.From, old.From = come.To, old.To
+	}
+}
+
+// addLine adds an edit of a diagnostic, or of another line, which is as in any text.
+func (t documents) addLine(old, now Span, a, b []element, isDiagnostic bool) {
+	if isDiagnostic {
+		t.addValue(old, now, a, b, "")
+		return
+	}
+	t.changed += int64(max(old.To-old.From, now.To-now.From))
+	t.scratch.key = appendEdit(t.scratch.key[:0], a, b)
+	n := t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: t.keepCuts(a, b)}, t.scratch.key)
+	t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
+}
+
+func itemElements(items []document.Node) (es []element) {
+	for _, n := range items {
 		e := element{token.Length, []byte("…"), int32(n.From)}
 		switch {
 		case n.Key != nil:
@@ -141,12 +159,15 @@ func visible(r rune) rune {
 	return r
 }
 
-// addValue adds an edit in a document. Its context is the path.
+// addValue adds an edit in a document. Its context is the path, if any.
 func (t documents) addValue(old, now Span, a, b []element, in string) {
 	t.changed += int64(max(old.To-old.From, now.To-now.From))
 	key := appendElements(append(t.scratch.key[:0], pattern.Value.Key("")...), a)
-	key = append(appendElements(append(key, '\t'), b), '\t')
-	t.scratch.key = append(key, in...)
+	key = appendElements(append(key, '\t'), b)
+	if in != "" {
+		key = append(append(key, '\t'), in...)
+	}
+	t.scratch.key = key
 	n := t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: -1}, t.scratch.key)
 	if len(a) > 1 || len(b) > 1 {
 		t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
