@@ -92,14 +92,15 @@ func pad(blanks, number *token, text string) {
 	}
 }
 
-// shapeOf returns a line with a mark for each recognised token.
+// shapeOf returns a line with a mark for each recognised token. The mark has a NUL, which no text has:
+// lines of one shape have as many tokens, even if a line has the text of a mark for people.
 func shapeOf(line string) string {
 	var b strings.Builder
 	for _, t := range tokensOf(line) {
 		if t.class == Free {
 			b.WriteString(t.text)
 		} else {
-			b.WriteString(t.class.mark())
+			b.WriteString("\x00" + string('0'+rune(t.class)))
 		}
 	}
 	return b.String()
