@@ -1,7 +1,7 @@
 package hole
 
 import (
-	"slices"
+	"sort"
 	"strings"
 
 	"muster/regress/internal/diff"
@@ -82,12 +82,27 @@ func (o *other) endOf(line int) int {
 // place returns where a line of the first text is in the other one, before the first change that is
 // behind it.
 func (o *other) place(line int, isBehind func(diff.Change) bool) int {
-	for _, c := range slices.Backward(o.changes) {
-		if !isBehind(c) {
-			return line + c.NowTo - c.OldTo
-		}
+	i := o.search(isBehind)
+	if i == 0 {
+		return line
 	}
-	return line
+	c := o.changes[i-1]
+	return line + c.NowTo - c.OldTo
+}
+
+// search returns the index of the first change for which is holds. It holds for all that follow, too.
+// A text may have a change in every other line, and each region is searched for.
+func (o *other) search(is func(diff.Change) bool) int {
+	return sort.Search(len(o.changes), func(i int) bool { return is(o.changes[i]) })
+}
+
+// reaching returns the first change that ends at a line of the first text or behind it.
+func (o *other) reaching(line int) (c diff.Change, found bool) {
+	i := o.search(func(c diff.Change) bool { return c.OldTo >= line })
+	if i == len(o.changes) {
+		return c, false
+	}
+	return o.changes[i], true
 }
 
 // A bag counts texts without their order.

@@ -1,7 +1,6 @@
 package hole
 
 import (
-	"slices"
 	"strings"
 
 	"muster/regress/internal/diff"
@@ -102,11 +101,10 @@ func (o *other) patch(e *element, at int) (found patch, fits bool) {
 // patchPartly marks the holes that fit at both ends of the line that replaces an element of one
 // line, if the change has as many lines on both sides.
 func (o *other) patchPartly(e *element, at int) (found patch, fits bool) {
-	for _, c := range o.changes {
-		line := c.NowFrom + e.from - c.OldFrom
-		if c.OldFrom <= e.from && e.from < c.OldTo && c.OldTo-c.OldFrom == c.NowTo-c.NowFrom && line >= at {
-			return patch{line, line + 1, markPartly(e.pieces, o.lines[line]), true}, true
-		}
+	c, _ := o.reaching(e.from + 1)
+	line := c.NowFrom + e.from - c.OldFrom
+	if c.OldFrom <= e.from && e.from < c.OldTo && c.OldTo-c.OldFrom == c.NowTo-c.NowFrom && line >= at {
+		return patch{line, line + 1, markPartly(e.pieces, o.lines[line]), true}, true
 	}
 	return found, false
 }
@@ -116,26 +114,19 @@ const searchMax = 1 << 20
 
 // within reports whether a line of the first text is within a change.
 func (o *other) within(line int) bool {
-	return slices.ContainsFunc(o.changes, func(c diff.Change) bool { return c.OldFrom < line && line < c.OldTo })
+	c, found := o.reaching(line + 1)
+	return found && c.OldFrom < line
 }
 
 // around returns the range of the other text that may belong to lines [from, to) of the first one,
 // with the changes that touch them.
 func (o *other) around(from, to int) (a, b int) {
-	a, b = -1, -1
-	for _, c := range o.changes {
-		if c.OldFrom <= from && from <= c.OldTo && a < 0 {
-			a = c.NowFrom
-		}
-		if c.OldFrom <= to && to <= c.OldTo {
-			b = c.NowTo
-		}
+	a, b = o.startOf(from), o.endOf(to)
+	if c, found := o.reaching(from); found && c.OldFrom <= from {
+		a = c.NowFrom
 	}
-	if a < 0 {
-		a = o.startOf(from)
-	}
-	if b < 0 {
-		b = o.endOf(to)
+	if i := o.search(func(c diff.Change) bool { return c.OldFrom > to }); i > 0 && o.changes[i-1].OldTo >= to {
+		b = o.changes[i-1].NowTo
 	}
 	return a, b
 }
