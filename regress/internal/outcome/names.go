@@ -10,56 +10,93 @@ import (
 // temporary files. The part has the key of a file of the kept run, and the contents of all runs. It
 // shares contents with o, and must not be changed.
 func Folded(o *Outcome) *Outcome {
-	folded, _ := fold(o)
-	return folded
+	rest, families := split(o)
+	if len(families.list) == 0 {
+		return o
+	}
+	for _, f := range families.list {
+		rest.Parts = append(rest.Parts, f.kept...)
+	}
+	rest.Sort()
+	return rest
 }
 
 // A family is files of an outcome with names that vary.
 type family struct {
-	paths []string
-	kept  []Part // that the kept run left; after fold each has the contents of all
-	all   Part   // the contents and shapes of all
+	size int    // files of all runs
+	kept []Part // that the kept run left; after split each has the contents of all
+	all  Part   // the contents and shapes of all
 }
 
-// fold returns o without the families, but for the parts that the kept run left.
-func fold(o *Outcome) (*Outcome, []*family) {
-	families := familiesOf(o)
-	if len(families) == 0 {
-		return o, nil
-	}
-	folded := *o
-	folded.Parts = slices.DeleteFunc(slices.Clone(o.Parts), func(p Part) bool {
-		return slices.ContainsFunc(families, func(f *family) bool { return slices.Contains(f.paths, p.Path) })
-	})
-	for _, f := range families {
+// families are those of an outcome.
+type families struct {
+	list   []*family
+	names  hole.Names
+	byName map[hole.Name]*family
+}
+
+// split returns o without its families, and these.
+func split(o *Outcome) (*Outcome, families) {
+	all := familiesOf(o)
+	rest := *o
+	rest.Parts = slices.DeleteFunc(slices.Clone(o.Parts), func(p Part) bool { return p.mayVaryInName() && all.of(p) != nil })
+	for _, f := range all.list {
 		for i := range f.kept {
 			f.kept[i].Seen, f.kept[i].Variants = f.all.Seen, f.all.Variants
 		}
-		folded.Parts = append(folded.Parts, f.kept...)
 	}
-	folded.Sort()
-	return &folded, families
+	return &rest, all
+}
+
+// mayVaryInName reports whether p is a flaky file that some run lacked.
+func (p *Part) mayVaryInName() bool {
+	return p.Place == File && p.Flaky && p.Seen&ShapesOf(Absent) != 0
 }
 
 // familiesOf finds the flaky files that some run lacked, and whose names differ in one random word or
 // number alone. The kept run must have left some of a family, and another run others.
-func familiesOf(o *Outcome) (list []*family) {
+func familiesOf(o *Outcome) families {
+	var kept, others []string
 	for _, p := range o.Parts {
-		if p.Place != File || !p.Flaky || p.Seen&ShapesOf(Absent) == 0 {
-			continue
+		switch {
+		case !p.mayVaryInName():
+		case p.Left():
+			kept = append(kept, p.Path)
+		default:
+			others = append(others, p.Path)
 		}
-		at := slices.IndexFunc(list, func(f *family) bool { return hole.SameName(append(slices.Clone(f.paths), p.Path)) })
-		if at < 0 {
-			list = append(list, &family{})
-			at = len(list) - 1
-		}
-		list[at].add(p)
 	}
-	return slices.DeleteFunc(list, func(f *family) bool { return len(f.kept) == 0 || len(f.kept) == len(f.paths) })
+	all := families{names: hole.NamesOf(kept, others), byName: map[hole.Name]*family{}}
+	for _, p := range o.Parts {
+		if name, found := all.names.Of(p.Path); found && p.mayVaryInName() {
+			if all.byName[name] == nil {
+				all.byName[name] = &family{}
+				all.list = append(all.list, all.byName[name])
+			}
+			all.byName[name].add(p)
+		}
+	}
+	all.list = slices.DeleteFunc(all.list, func(f *family) bool { return !f.varies() })
+	return all
+}
+
+// varies reports whether the kept run left some files of the family, and another run others.
+func (f *family) varies() bool { return len(f.kept) > 0 && len(f.kept) < f.size }
+
+// of returns the family of a file with a name that fits, or nil.
+func (all families) of(p Part) *family {
+	if p.Place != File || len(all.list) == 0 {
+		return nil
+	}
+	name, _ := all.names.Of(p.Path)
+	if f := all.byName[name]; f != nil && f.varies() {
+		return f
+	}
+	return nil
 }
 
 func (f *family) add(p Part) {
-	f.paths = append(f.paths, p.Path)
+	f.size++
 	f.all.Seen |= p.Seen &^ ShapesOf(Absent)
 	if p.Left() {
 		f.kept = append(f.kept, p)
@@ -70,33 +107,23 @@ func (f *family) add(p Part) {
 	f.all.Variants = append(f.all.Variants, p.Variants...)
 }
 
-// take removes from parts those that belong to a family, as many as the kept run left, and returns
-// them. A part that others has belongs to that.
-func (f *family) take(parts []Part, others *Outcome) (rest, taken []Part) {
-	rest = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+// take removes from now the parts that belong to a family, as many as the kept run left. It returns
+// the rest of now, and the parts of each family. A part that others has belongs to that.
+func (all families) take(now, others *Outcome) (rest *Outcome, taken map[*family][]Part) {
+	rest, taken = &Outcome{}, map[*family][]Part{}
+	*rest = *now
+	rest.Parts = slices.DeleteFunc(slices.Clone(now.Parts), func(p Part) bool {
+		f := all.of(p)
+		if f == nil || !p.Left() || len(taken[f]) == len(f.kept) {
+			return false
+		}
 		if _, isOther := others.find(p.Key); isOther {
 			return false
 		}
-		if p.Place != File || !p.Left() || len(taken) == len(f.kept) || !f.has(p.Path) {
-			return false
-		}
-		taken = append(taken, p)
+		taken[f] = append(taken[f], p)
 		return true
 	})
 	return rest, taken
-}
-
-func (f *family) has(path string) bool {
-	return slices.Contains(f.paths, path) || hole.SameName(append(slices.Clone(f.paths), path))
-}
-
-// without returns o without some parts.
-func without(o *Outcome, parts []Part) *Outcome {
-	rest := *o
-	rest.Parts = slices.DeleteFunc(slices.Clone(o.Parts), func(p Part) bool {
-		return slices.ContainsFunc(parts, func(q Part) bool { return p.Key == q.Key })
-	})
-	return &rest
 }
 
 // Ignore makes every part Ignored that match accepts. It discards their contents.

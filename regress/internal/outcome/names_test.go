@@ -1,6 +1,9 @@
 package outcome
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // left returns an outcome whose run left files of these names, each with a content.
 func left(content byte, names ...string) *Outcome {
@@ -28,6 +31,7 @@ func TestNamesThatVary(t *testing.T) {
 		"one of two":           {left(1, "tmp.aaaa11", "tmp.bbbb22"), left(1, "tmp.cccc33", "tmp.dddd44"), left(1, "tmp.eeee55"), 1},
 		"beside a stable one":  {left(1, "tmp.aaaa11", "tmp.cccc33"), left(1, "tmp.bbbb22", "tmp.cccc33"), left(1, "tmp.cccc33", "tmp.dddd44"), 0},
 		"now and then":         {left(1, "tmp.aaaa11"), left(1), left(1), 0},
+		"a folder each run":    {left(1, "tmp.aaaa11/1.o", "tmp.aaaa11/2.o"), left(1, "tmp.bbbb22/1.o", "tmp.bbbb22/2.o"), left(1, "tmp.cccc33/1.o", "tmp.cccc33/2.o"), 0},
 		"names that are words": {left(1, "first.log"), left(1, "later.log"), left(1, "third.log"), 1},
 	} {
 		equal := func(o, n Part) (bool, error) {
@@ -44,6 +48,34 @@ func TestNamesThatVary(t *testing.T) {
 		got, err := Compare(c.first, c.now, equal)
 		if err != nil || len(got.Parts) != c.want || got.Identical() != (c.want == 0) {
 			t.Errorf("%s: %+v, %v", name, got.Parts, err)
+		}
+	}
+}
+
+// A tool may leave many thousands of temporary files. Comparing each name with each other one would
+// take longer than a test may.
+func TestManyNamesThatVary(t *testing.T) {
+	const many = 10_000
+	for name, format := range map[string]string{
+		"one family": "tmp.%[2]s%05[1]dAb", "a family each": "%05[1]d/tmp.%[2]s", "no family": "%[2]s/%[2]s.%05[1]d",
+	} {
+		run := func(mark string) *Outcome {
+			names := make([]string, many)
+			for i := range names {
+				names[i] = fmt.Sprintf(format, i, mark)
+			}
+			return left(1, names...)
+		}
+		old, now := run("aaaa11"), run("bbbb22")
+		if _, err := Merge(old, run("cccc33"), nil); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Compare(old, now, nil)
+		if wantIdentical := name != "no family"; err != nil || c.Identical() != wantIdentical {
+			t.Errorf("%s: %d differences, %v", name, len(c.Parts), err)
+		}
+		if old.VariesBeyond(old) {
+			t.Errorf("%s: it varies beyond itself", name)
 		}
 	}
 }

@@ -61,18 +61,16 @@ func Compare(old, now *Outcome, same Same) (Comparison, error) {
 
 // pairByName removes families of old from both sides, and compares them.
 func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Difference, err error) {
-	a, families := fold(old)
-	b = now
-	for _, f := range families {
-		a = without(a, f.kept)
-		rest := *b
-		var taken []Part
-		rest.Parts, taken = f.take(b.Parts, a)
-		b = &rest
+	a, families := split(old)
+	if len(families.list) == 0 {
+		return old, now, nil, nil
+	}
+	b, taken := families.take(now, a)
+	for _, f := range families.list {
 		for i := range f.kept {
 			var n *Part
-			if i < len(taken) {
-				n = &taken[i]
+			if i < len(taken[f]) {
+				n = &taken[f][i]
 			}
 			d, err := difference(&f.kept[i], n, same)
 			if err != nil {
@@ -263,7 +261,7 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 		if !p.Flaky || was.Flaky || was.Form == Ignored {
 			return false
 		}
-		return !slices.ContainsFunc(families, func(f *family) bool { return f.has(p.Path) })
+		return families.of(p) == nil
 	})
 }
 
