@@ -1,6 +1,7 @@
 package hole
 
 import (
+	"strings"
 	"testing"
 
 	"muster/regress/internal/diff"
@@ -43,6 +44,35 @@ func TestManyChanges(t *testing.T) {
 		}
 		if _, fits := o.patchPartly(&element{from: line}, 0); fits {
 			t.Fatalf("line %d has a partner", line)
+		}
+	}
+}
+
+// A countingReader counts the runes that an expression looks at.
+type countingReader struct {
+	strings.Reader
+	count int
+}
+
+func (r *countingReader) ReadRune() (rune, int, error) {
+	r.count++
+	return r.Reader.ReadRune()
+}
+
+// A line may consist of what is nearly a long token, again and again.
+func TestTokensOfHostileLines(t *testing.T) {
+	for _, part := range []string{
+		"1.1s", "1s", "1.1", "1d 1h 1m 1", "1:11:11.1", "2026-11-25T", "Nov 1 Nov", "Mon, ", "0x", "a", "1", "1e+1", "aaaaaaaa-aaaa-", "/tmp/", " \t",
+	} {
+		line := strings.Repeat(part, 16000/len(part)) + "_"
+		looks := 0
+		for rest := line; rest != ""; {
+			r := countingReader{Reader: *strings.NewReader(rest)}
+			rest = rest[tokenPattern.FindReaderIndex(&r)[1]:]
+			looks += r.count
+		}
+		if looks > 20*len(line) {
+			t.Errorf("%q: %d looks at %d bytes", part, looks, len(line))
 		}
 	}
 }

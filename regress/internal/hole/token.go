@@ -26,7 +26,8 @@ const (
 )
 
 // recognised has an expression for each class that a token can have. At each place the first
-// that matches wins, so a date is not taken for numbers.
+// that matches wins, so a date is not taken for numbers. A repetition of more than one token has a bound:
+// what fails at its end is tried again at the next token.
 var recognised = [...]struct {
 	class Class
 	text  string
@@ -37,7 +38,7 @@ var recognised = [...]struct {
 	{UUID, `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`},
 	{Address, `0[xX][0-9a-fA-F]+\b`},
 	{TempPath, `/(?:var/)?tmp/[\pL\pN_.~+-]+`},
-	{Duration, `(?:\d+d )?(?:\d+h )?(?:\d+m )?(?:` + number + unit + `)+\b|` + number + ` (?:ns|us|µs|μs|ms|s|sec|seconds|min)\b`},
+	{Duration, `(?:\d+d )?(?:\d+h )?(?:\d+m )?(?:` + number + unit + `){1,6}\b|` + number + ` (?:ns|us|µs|μs|ms|s|sec|seconds|min)\b`},
 	{Number, number + `(?:[eE][+-]?\d+)?\b`},
 	{Hex, `(?:[0-9a-f]{8,}|[0-9A-F]{8,})\b`},
 	{Free, `[\pL\pN_]+`},
