@@ -165,9 +165,10 @@ func (b *builder) build() []element {
 
 // add adds elements for a region, and perhaps for some that follow. It returns the next region.
 func (b *builder) add(i int) (next int) {
-	r, reach := &b.regions[i], min(reachMax, effortMax/len(b.regions))
-	if b.balanced(i, 1, wholeLines) == i+1 {
-		return b.addOrder(i, i+1, shuffled)
+	r, reach := &b.regions[i], max(1, min(reachMax, effortMax/len(b.regions)))
+	// Before numbers: an order is stricter, even if its lines differ in numbers alone.
+	if end := b.balanced(i, reach, wholeLines); end > i {
+		return b.addOrder(i, end, shuffled)
 	}
 	var lines []element
 	if r.sameHeight() {
@@ -175,10 +176,11 @@ func (b *builder) add(i int) (next int) {
 			return b.addAll(i, lines)
 		}
 	}
-	for kind, order := range [itemKinds]elementKind{wholeLines: shuffled, shapes: shuffled, words: mixed} {
-		if end := b.balanced(i, reach, items(kind)); end > i {
-			return b.addOrder(i, end, order)
-		}
+	if end := b.balanced(i, reach, shapes); end > i {
+		return b.addOrder(i, end, shuffled)
+	}
+	if end := b.balanced(i, reach, words); end > i {
+		return b.addOrder(i, end, mixed)
 	}
 	if lines != nil {
 		return b.addAll(i, lines)

@@ -124,6 +124,15 @@ func TestFits(t *testing.T) {
 			runs:    [][]string{{"x y\n", "1\n", "2\n", "3\n", "z v\n"}, {"z v\n", "1\n", "2\n", "3\n", "x y\n"}},
 			classes: "free text", misfit: [][]string{{"x y\n", "1\n", "3\n", "2\n", "z v\n"}}, marked: "⟨free text⟩ ⟨free text⟩\n1\n2\n3\n⟨free text⟩ ⟨free text⟩\n",
 		},
+		"lines with numbers that move past others": {
+			runs:    [][]string{{"a 1\n", "x\n", "a 2\n"}, {"a 2\n", "x\n", "a 1\n"}},
+			classes: "another order", fit: [][]string{{"x\n", "a 1\n", "a 2\n"}},
+			misfit: [][]string{{"a 77\n", "x\n", "a 99\n"}, {"a 1\n", "x\n", "a 1\n"}, {"a 2\n", "y\n", "a 1\n"}}, marked: "a 1\nx\na 2\n",
+		},
+		"numbers that happen to move past others": {
+			runs:    [][]string{{"took 1\n", "x\n", "took 2\n"}, {"took 2\n", "x\n", "took 1\n"}, {"took 2\n", "x\n", "took 3\n"}},
+			classes: "number", fit: [][]string{{"took 7\n", "x\n", "took 8\n"}}, misfit: [][]string{{"took 7\n", "y\n", "took 8\n"}}, marked: "took ⟨number⟩\nx\ntook ⟨number⟩\n",
+		},
 		"a word like a month": {
 			runs:    [][]string{{"Decoded 12 frames\n"}, {"Decoded 13 frames\n"}},
 			classes: "number", fit: [][]string{{"Decoded 9 frames\n"}}, misfit: [][]string{{"Declined 9 frames\n"}}, marked: "Decoded ⟨number⟩ frames\n",
