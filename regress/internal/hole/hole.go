@@ -165,7 +165,7 @@ func (b *builder) build() []element {
 
 // add adds elements for a region, and perhaps for some that follow. It returns the next region.
 func (b *builder) add(i int) (next int) {
-	r, reach := &b.regions[i], max(1, min(reachMax, effortMax/len(b.regions)))
+	r, reach := &b.regions[i], effortMax/len(b.regions)
 	// Before numbers: an order is stricter, even if its lines differ in numbers alone.
 	if end := b.balanced(i, reach, wholeLines); end > i {
 		return b.addOrder(i, end, shuffled)
@@ -214,20 +214,17 @@ func (r *region) items(kind items) [][]string {
 	return r.found[kind]
 }
 
-// reachMax bounds the regions that lines move between.
-const reachMax = 256
+// effortMax bounds the items that are counted to find lines that move, over all regions.
+const effortMax = 1 << 22
 
-// effortMax bounds the regions that are searched for lines that move, over all regions.
-const effortMax = 1 << 18
-
-// balanced returns the end of the shortest run of regions from i on, at most reach, that has the
-// same items in all texts. It returns 0 if there is none. Lines that all texts share lie between the
-// regions. They must not be more than those that move: within an order, a change of their own order
-// does not show.
+// balanced returns the end of the shortest run of regions from i on that has the same items in all
+// texts. It returns 0 if there is none, or if a run of several regions has more than reach items. Lines
+// that all texts share lie between the regions. They must not be more than those that move: within an
+// order, a change of their own order does not show.
 func (b *builder) balanced(i, reach int, kind items) (end int) {
 	sums := make([]balance, len(b.regions[i].alternatives)-1)
 	moving := 0
-	for j := i; j < min(len(b.regions), i+reach); j++ {
+	for j := i; j < len(b.regions); j++ {
 		r := &b.regions[j]
 		moving += r.height()
 		if calm := r.to - b.regions[i].from - moving; calm > moving {
@@ -235,6 +232,12 @@ func (b *builder) balanced(i, reach int, kind items) (end int) {
 		}
 		off := 0
 		items := r.items(kind)
+		for _, list := range items {
+			reach -= len(list)
+		}
+		if j > i && reach < 0 {
+			return 0
+		}
 		for k := range sums {
 			sums[k].add(items[0], -1)
 			sums[k].add(items[k+1], +1)

@@ -1,6 +1,7 @@
 package hole
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,17 @@ func TestTokensOfHostileLines(t *testing.T) {
 		if looks > 20*len(line) {
 			t.Errorf("%q: %d looks at %d bytes", part, looks, len(line))
 		}
+	}
+}
+
+// A few regions of very many lines must not be counted again for each region.
+func TestReachOfAnOrder(t *testing.T) {
+	one, two := slices.Repeat([]string{"a\n"}, 20), slices.Repeat([]string{"b\n"}, 20)
+	b := builder{regions: []region{{from: 0, to: 20, alternatives: [][]string{one, two}}, {from: 21, to: 41, alternatives: [][]string{two, one}}}}
+	if end := b.balanced(0, 80, wholeLines); end != 2 {
+		t.Errorf("lines within reach: %d", end)
+	}
+	if end := b.balanced(0, 79, wholeLines); end != 0 {
+		t.Errorf("lines beyond reach: %d", end)
 	}
 }
