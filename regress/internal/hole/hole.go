@@ -292,19 +292,51 @@ func (b *builder) addFixed(to int) {
 	}
 }
 
-// elementsOf returns an element for each line of a region that has as many lines in all texts.
+// elementsOf returns elements for a region that has as many lines in all texts: one for each line, or an
+// order of lines of one shape if that has fewer holes.
 func elementsOf(r *region) (list []element) {
-	for at, line := range r.alternatives[0] {
-		lines := column(r.alternatives, at)
-		e := element{kind: varied, from: r.from + at, lines: r.alternatives[0][at : at+1]}
-		if !slices.ContainsFunc(lines, func(other string) bool { return other != line }) {
-			e.kind = fixed
-		} else {
-			e.pieces = piecesOf(lines)
+	for from, to := 0, 0; from < len(r.alternatives[0]); from = to {
+		to = r.endOfShape(from)
+		var lines []element
+		holes := 0
+		for at := from; at < to; at++ {
+			lines = append(lines, elementOf(r, at))
+			holes += len(lines[at-from].classes())
 		}
-		list = append(list, e)
+		if to-from > 1 {
+			parts := make([][]string, len(r.alternatives))
+			for k, lines := range r.alternatives {
+				parts[k] = lines[from:to]
+			}
+			if bag := newLineBag(parts); bag.holes(parts[0]) < holes {
+				lines = []element{{kind: shuffled, from: r.from + from, lines: parts[0], all: bag}}
+			}
+		}
+		list = append(list, lines...)
 	}
 	return list
+}
+
+// endOfShape returns the end of a run of lines, from a line of the region on, that have one shape in all
+// texts.
+func (r *region) endOfShape(from int) (to int) {
+	for to = from + 1; to < len(r.alternatives[0]); to++ {
+		shape := r.items(shapes)[0][from]
+		if slices.ContainsFunc(r.items(shapes), func(list []string) bool { return list[from] != shape || list[to] != shape }) {
+			return to
+		}
+	}
+	return to
+}
+
+// elementOf returns an element for a line of a region.
+func elementOf(r *region, at int) element {
+	lines := column(r.alternatives, at)
+	e := element{kind: fixed, from: r.from + at, lines: r.alternatives[0][at : at+1]}
+	if slices.ContainsFunc(lines, func(other string) bool { return other != lines[0] }) {
+		e.kind, e.pieces = varied, piecesOf(lines)
+	}
+	return e
 }
 
 // rules are rules of --normalize that rewrite most texts of a class. A class without any is not a

@@ -120,6 +120,19 @@ func TestFits(t *testing.T) {
 			},
 			marked: "a: status 0, ⟨duration⟩\nb: status 0, 7 ms\nc: status 0, ⟨duration⟩\n",
 		},
+		"a log of parallel jobs with numbers": {
+			runs: [][]string{
+				{"job 1: 100 items, 12 ms\n", "job 2: 200 items, 7 ms\n", "job 3: 100 items, 3 ms\n"},
+				{"job 3: 100 items, 8 ms\n", "job 1: 100 items, 13 ms\n", "job 2: 200 items, 9 ms\n"},
+			},
+			classes: "another order", fit: [][]string{{"job 2: 200 items, 1 ms\n", "job 3: 100 items, 99 ms\n", "job 1: 100 items, 1 ms\n"}},
+			misfit: [][]string{
+				{"job 1: 100 items, 12 ms\n", "job 2: 999 items, 7 ms\n", "job 3: 100 items, 3 ms\n"},
+				{"job 1: 200 items, 12 ms\n", "job 2: 100 items, 7 ms\n", "job 3: 100 items, 3 ms\n"},
+				{"job 1: 100 items, 12 ms\n", "job 1: 100 items, 7 ms\n", "job 2: 200 items, 3 ms\n"},
+			},
+			marked: "job 1: 100 items, ⟨duration⟩\njob 2: 200 items, ⟨duration⟩\njob 3: 100 items, ⟨duration⟩\n",
+		},
 		"two lines far apart": {
 			runs:    [][]string{{"x y\n", "1\n", "2\n", "3\n", "z v\n"}, {"z v\n", "1\n", "2\n", "3\n", "x y\n"}},
 			classes: "free text", misfit: [][]string{{"x y\n", "1\n", "3\n", "2\n", "z v\n"}}, marked: "⟨free text⟩ ⟨free text⟩\n1\n2\n3\n⟨free text⟩ ⟨free text⟩\n",

@@ -93,11 +93,11 @@ func pad(blanks, number *token, text string) {
 	}
 }
 
-// shapeOf returns a line with a mark for each recognised token. The mark has a NUL, which no text has:
+// shapeOf returns the text of a line with a mark for each recognised token. The mark has a NUL, which no text has:
 // lines of one shape have as many tokens, even if a line has the text of a mark for people.
-func shapeOf(line string) string {
+func shapeOf(tokens []token) string {
 	var b strings.Builder
-	for _, t := range tokensOf(line) {
+	for _, t := range tokens {
 		if t.class == Free {
 			b.WriteString(t.text)
 		} else {
@@ -111,7 +111,7 @@ func shapeOf(line string) string {
 func shapesIn(lines []string) []string {
 	shapes := make([]string, len(lines))
 	for i, line := range lines {
-		shapes[i] = shapeOf(line)
+		shapes[i] = shapeOf(tokensOf(line))
 	}
 	return shapes
 }
