@@ -1,6 +1,9 @@
 package hole
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // elementKind is how an element compares lines.
 type elementKind uint8
@@ -108,10 +111,14 @@ func fitLines(elements []element, lines []string) bool {
 	})
 }
 
-// wordsIn returns the tokens of lines, with their newlines.
+// wordsIn returns the tokens of lines, with their newlines. A last line without one ends with an empty
+// word, so that texts with the same words have as many lines.
 func wordsIn(lines []string) (words []string) {
 	for _, line := range lines {
 		words = append(words, textsOf(tokensOf(line))...)
+		if !strings.HasSuffix(line, "\n") {
+			words = append(words, "")
+		}
 	}
 	return words
 }

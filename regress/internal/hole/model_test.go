@@ -122,6 +122,7 @@ func FuzzPattern(f *testing.F) {
 	f.Add("a\nb\nc\n", "c\nb\na\n", "a\nd\n")
 	f.Add("at 12:00:00 x\ny\nz\n", "at 12:00:01 x\ny\nz\n", "at noon x\ny\n")
 	f.Add("a\nb", "a\n", "")
+	f.Add("y\nz\n", "y\n\nz", "")
 	f.Add("x\n\xff\xfe\nz\n", "x\n\xff\xfd\nz\n", "x\n\xff\xfd\nz")
 	f.Fuzz(func(t *testing.T, a, b, now string) {
 		p := Find([]byte(a), []byte(b))
