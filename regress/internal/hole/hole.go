@@ -26,10 +26,11 @@ type Pattern struct {
 
 // Find returns the pattern of at least one text. Nothing is compared if a text is binary, or if
 // more than half of the lines vary: the pattern is whole, see Count. Lines in another order do not count for that.
+// Several equal texts are compared even if they are binary: nothing varied.
 func Find(texts ...[]byte) *Pattern {
 	p := &Pattern{first: texts[0]}
 	for _, text := range texts {
-		if !plaintext.Is(text) {
+		if !plaintext.Is(text) && (len(texts) == 1 || len(distinct(texts)) > 1) {
 			p.whole, p.count.IsWhole = true, true
 			return p
 		}

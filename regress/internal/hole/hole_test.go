@@ -213,6 +213,8 @@ func TestWhole(t *testing.T) {
 		want  Count
 	}{
 		"binary":                 {[]string{"a\x00b", "a\x00c"}, Count{IsWhole: true}},
+		"binary, seen once":      {[]string{"a\x00b"}, Count{IsWhole: true}},
+		"binary, seen twice":     {[]string{"a\x00b", "a\x00b"}, Count{All: 1}},
 		"one line":               {[]string{"1\n", "2\n"}, Count{All: 1, IsWhole: true}},
 		"more than half":         {[]string{"1\na\n2\n", "3\na\n4\n"}, Count{All: 3, IsWhole: true}},
 		"half":                   {[]string{"1\na\n2\nb\n", "3\na\n4\nb\n"}, Count{All: 4, Holes: 2}},

@@ -6,9 +6,9 @@ import (
 	"muster/regress/internal/hole"
 )
 
-// Folded returns o with one part in place of files whose name varies from run to run, such as
-// temporary files. The part has the key of a file of the kept run, and the contents of all runs. It
-// shares contents with o, and must not be changed.
+// Folded returns o with the files of the kept run alone, in place of files whose name varies from run to
+// run, such as temporary files. Each has the contents that it may have. Folded shares contents with o, and
+// must not be changed.
 func Folded(o *Outcome) *Outcome {
 	rest, families := split(o)
 	if len(families.list) == 0 {
@@ -23,9 +23,10 @@ func Folded(o *Outcome) *Outcome {
 
 // A family is files of an outcome with names that vary.
 type family struct {
-	size int    // files of all runs
-	kept []Part // that the kept run left; after split each has the contents of all
-	all  Part   // the contents and shapes of all
+	size   int       // files of all runs
+	kept   []Part    // that the kept run left; after split each has the contents that it may have
+	others []Variant // what other runs left
+	seen   Shapes
 }
 
 // families are those of an outcome.
@@ -41,9 +42,7 @@ func split(o *Outcome) (*Outcome, families) {
 	rest := *o
 	rest.Parts = slices.DeleteFunc(slices.Clone(o.Parts), func(p Part) bool { return p.mayVaryInName() && all.of(p) != nil })
 	for _, f := range all.list {
-		for i := range f.kept {
-			f.kept[i].Seen, f.kept[i].Variants = f.all.Seen, f.all.Variants
-		}
+		f.spread()
 	}
 	return &rest, all
 }
@@ -97,24 +96,54 @@ func (all families) of(p Part) *family {
 
 func (f *family) add(p Part) {
 	f.size++
-	f.all.Seen |= p.Seen &^ ShapesOf(Absent)
+	f.seen |= p.Seen
 	if p.Left() {
 		f.kept = append(f.kept, p)
-		if p.Form < Gone {
-			f.all.Variants = append(f.all.Variants, Variant{p.Form, p.Exec, p.Size, p.Digest})
-		}
 	}
-	f.all.Variants = append(f.all.Variants, p.Variants...)
+	f.others = append(f.others, p.Variants...)
 }
 
-// take removes from now the parts that belong to a family, as many as the kept run left. It returns
-// the rest of now, and the parts of each family. A part that others has belongs to that.
+// content returns what the kept run left of a part.
+func (p *Part) content() Variant { return Variant{p.Form, p.Exec, p.Size, p.Digest} }
+
+// spread gives each kept file the contents that it may have. A content that every run left, as often,
+// never varied: it stands for itself alone, seen twice. The other contents may be those of any file.
+func (f *family) spread() {
+	if f.seen == AllShapes {
+		return // nothing is compared
+	}
+	own, other := map[Variant]int{}, map[Variant]int{}
+	for _, p := range f.kept {
+		own[p.content()]++
+	}
+	for _, v := range f.others {
+		other[v]++
+	}
+	isSteady := func(v Variant) bool { return other[v] > 0 && other[v]*len(f.kept) == own[v]*len(f.others) }
+	varying := slices.DeleteFunc(slices.Clone(f.others), isSteady)
+	for _, p := range f.kept {
+		if v := p.content(); v.Form < Gone && !isSteady(v) {
+			varying = append(varying, v)
+		}
+	}
+	for i := range f.kept {
+		p := &f.kept[i]
+		if v := p.content(); isSteady(v) {
+			p.Seen, p.Variants = ShapesOf(p.shape()), []Variant{v}
+		} else {
+			p.Seen, p.Variants = f.seen&^ShapesOf(Absent), varying
+		}
+	}
+}
+
+// take removes from now the parts that belong to a family. It returns the rest of now, and the parts of
+// each family. A part that others has belongs to that.
 func (all families) take(now, others *Outcome) (rest *Outcome, taken map[*family][]Part) {
 	rest, taken = &Outcome{}, map[*family][]Part{}
 	*rest = *now
 	rest.Parts = slices.DeleteFunc(slices.Clone(now.Parts), func(p Part) bool {
 		f := all.of(p)
-		if f == nil || !p.Left() || len(taken[f]) == len(f.kept) {
+		if f == nil || !p.Left() {
 			return false
 		}
 		if _, isOther := others.find(p.Key); isOther {
@@ -124,6 +153,29 @@ func (all families) take(now, others *Outcome) (rest *Outcome, taken map[*family
 		return true
 	})
 	return rest, taken
+}
+
+// pair returns the file of now for each kept file, or nil: one with the same content if there is one.
+// It also returns the files that are left over.
+func (f *family) pair(now []Part) (pairs []*Part, rest []Part) {
+	pairs = make([]*Part, len(f.kept))
+	same := map[Variant][]int{}
+	for i, p := range f.kept {
+		same[p.content()] = append(same[p.content()], i)
+	}
+	for _, p := range now {
+		if at := same[p.content()]; len(at) > 0 {
+			pairs[at[0]], same[p.content()] = &p, at[1:]
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	for i := range pairs {
+		if pairs[i] == nil && len(rest) > 0 {
+			pairs[i], rest = &rest[0], rest[1:]
+		}
+	}
+	return pairs, rest
 }
 
 // Ignore makes every part Ignored that match accepts. It discards their contents.

@@ -15,6 +15,16 @@ func left(content byte, names ...string) *Outcome {
 	return o
 }
 
+// isKnown reports whether a run of a part had the content of another one.
+func isKnown(o, n Part) (bool, error) {
+	for _, v := range append(o.Variants, Variant{Digest: o.Digest}) {
+		if v.Digest == n.Digest {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Files whose names vary are compared with those whose names fit, in any number.
 func TestNamesThatVary(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -34,20 +44,53 @@ func TestNamesThatVary(t *testing.T) {
 		"a folder each run":    {left(1, "tmp.aaaa11/1.o", "tmp.aaaa11/2.o"), left(1, "tmp.bbbb22/1.o", "tmp.bbbb22/2.o"), left(1, "tmp.cccc33/1.o", "tmp.cccc33/2.o"), 0},
 		"names that are words": {left(1, "first.log"), left(1, "later.log"), left(1, "third.log"), 1},
 	} {
-		equal := func(o, n Part) (bool, error) {
-			for _, v := range append(o.Variants, Variant{Digest: o.Digest}) {
-				if v.Digest == n.Digest {
-					return true, nil
-				}
-			}
-			return false, nil
-		}
-		if _, err := Merge(c.first, c.second, equal); err != nil {
+		if _, err := Merge(c.first, c.second, isKnown); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Compare(c.first, c.now, equal)
+		got, err := Compare(c.first, c.now, isKnown)
 		if err != nil || len(got.Parts) != c.want || got.Identical() != (c.want == 0) {
 			t.Errorf("%s: %+v, %v", name, got.Parts, err)
+		}
+	}
+}
+
+// Contents that every run left under varying names are compared, in any order. Only the others may be
+// those of any file.
+func TestContentsUnderNamesThatVary(t *testing.T) {
+	run := func(mark, contents string) *Outcome {
+		o := left(0)
+		for i, content := range []byte(contents) {
+			name := fmt.Sprintf("tmp.%s%d", mark, i)
+			o.Parts = append(o.Parts, Part{Key: Key{File, name}, Size: 1, Digest: Digest{content}})
+		}
+		return o
+	}
+	for _, c := range []struct {
+		first, second, now string
+		want               int // differing parts
+	}{
+		{"AB", "AB", "AB", 0},
+		{"AB", "AB", "BA", 0},
+		{"AB", "BA", "AX", 1},
+		{"AB", "BA", "XB", 1},
+		{"AB", "AB", "AA", 1},
+		{"AB", "AB", "A", 1},
+		{"AB", "AB", "ABA", 1},
+		{"AB", "AB", "XAB", 1},
+		{"AAB", "ABA", "ABA", 0},
+		{"AAB", "ABA", "ABB", 1},
+		{"AB", "AC", "AC", 0},
+		{"AB", "CA", "BA", 0},
+		{"AB", "AC", "CC", 1}, // each run left A
+		{"AB", "CD", "BB", 0}, // no content is known to be there each time
+	} {
+		o := run("aaaaaa", c.first)
+		if _, err := Merge(o, run("BbbbbB", c.second), isKnown); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Compare(o, run("cCcccC", c.now), isKnown)
+		if err != nil || len(got.Parts) != c.want {
+			t.Errorf("%s, %s, then %s: %d differences, %v", c.first, c.second, c.now, len(got.Parts), err)
 		}
 	}
 }

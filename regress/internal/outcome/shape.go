@@ -115,7 +115,7 @@ func (p *Part) addRun(q *Part) (added bool) {
 	if q == nil || q.Form == Gone || !q.Left() {
 		return added
 	}
-	v := Variant{q.Form, q.Exec, q.Size, q.Digest}
+	v := q.content()
 	switch {
 	case p.same(q) || slices.Contains(p.Variants, v):
 		return added

@@ -67,12 +67,10 @@ func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Differenc
 	}
 	b, taken := families.take(now, a)
 	for _, f := range families.list {
+		pairs, more := f.pair(taken[f])
+		b.Parts = append(b.Parts, more...)
 		for i := range f.kept {
-			var n *Part
-			if i < len(taken[f]) {
-				n = &taken[f][i]
-			}
-			d, err := difference(&f.kept[i], n, same)
+			d, err := difference(&f.kept[i], pairs[i], same)
 			if err != nil {
 				return a, b, nil, err
 			}
@@ -81,6 +79,7 @@ func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Differenc
 			}
 		}
 	}
+	b.Sort()
 	return a, b, differ, nil
 }
 
