@@ -172,7 +172,8 @@ func TestHolesAreCarriedOver(t *testing.T) {
 		"one run":              {[]string{framed(1), framed(2)}, []string{framed(3) + "new\n"}, map[string]bool{framed(4) + "new\n": true, framed(4): false, framed(4) + "other\n": false}},
 		"runs of one second":   {[]string{framed("12:00:01"), framed("12:00:02")}, []string{framed("13:00:00") + "1\n", framed("13:00:00") + "2\n"}, map[string]bool{framed("13:00:09") + "3\n": true, framed("never") + "3\n": false}},
 		"as many as are kept":  {[]string{framed(1), framed(2)}, []string{framed("a b 1"), framed("a b 2"), framed("a b 3"), framed("a b 4"), framed("a b 5"), framed("a b 6")}, map[string]bool{framed("a b 7"): true, framed("a c 7"): false}},
-		"no hole that it fits": {[]string{framed(1), framed(2)}, []string{"x\ny\nz\n"}, map[string]bool{"x\ny\nz\n": true}},
+		"no hole that it fits": {[]string{framed(1), framed(2)}, []string{"x\ny\nz\n"}, map[string]bool{"x\ny\nz\n": true, "x\ny\nw\n": false, framed(1): false}},
+		"a hole that is gone":  {[]string{"a\nb\ntook 1\none\n", "a\nb\ntook 2\none\n"}, []string{"a\nb\ntwo\n"}, map[string]bool{"a\nb\ntwo\n": true, "a\nb\none\n": false, "a\nb\nthree\n": false}},
 	} {
 		all := contents{}
 		old, o := all.joined(t, c.was...), all.joined(t, c.now...).Outcome

@@ -299,8 +299,8 @@ func (o *Outcome) endsAsBefore(old *Outcome) bool {
 	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e regress.Ending) bool { return !e.Partial() && old.EndedAs(e) })
 }
 
-// keepMark copies the marks of a part of old. It copies the contents of old only if the runs of o
-// show no content that varies: what changed between them is no variation.
+// keepMark copies the marks of a part of old. It copies the contents of old only if no run of o left one
+// to compare: what changed between them is no variation.
 func (o *Outcome) keepMark(old *Part) {
 	at, found := o.find(old.Key)
 	if !found {
@@ -310,7 +310,7 @@ func (o *Outcome) keepMark(old *Part) {
 	p.Seen, p.Flaky = p.shapes(), true
 	switch {
 	case p.Seen&old.Seen == 0:
-	case len(p.Variants) > 0:
+	case len(p.Variants) > 0, p.Left() && p.Size > 0 && p.Form == old.Form:
 		p.Seen |= old.Seen
 	default:
 		p.addRun(old)
