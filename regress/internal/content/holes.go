@@ -237,10 +237,14 @@ func (s Side) marked(rules normalize.Rules, flaky outcome.Part, text, other []by
 // returned opener also opens these texts.
 func KeepHoles(o *outcome.Outcome, open Opener, old Side) (Opener, error) {
 	made := map[outcome.Digest][]byte{}
+	predecessor := outcome.Predecessors(old.Outcome)
 	for i := range o.Parts {
 		p := &o.Parts[i]
-		was, known := old.Outcome.Part(p.Key)
-		if !known || !was.Flaky || !p.Flaky || !p.Left() || p.Form != outcome.Regular || p.Size == 0 {
+		if !p.Flaky || !p.Left() || p.Form != outcome.Regular || p.Size == 0 {
+			continue
+		}
+		was, known := predecessor(*p)
+		if !known || !was.Flaky {
 			continue
 		}
 		texts, err := transplanted(open, *p, old, was)

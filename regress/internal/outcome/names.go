@@ -94,13 +94,30 @@ func (all families) of(p Part) *family {
 	return nil
 }
 
+// Predecessors returns a function that finds the part of o that a part of a later outcome replaces: the
+// one with its key, or a file of the kept run whose name varies in that way.
+func Predecessors(o *Outcome) func(p Part) (Part, bool) {
+	_, all := split(o)
+	return func(p Part) (Part, bool) {
+		if was, known := o.Part(p.Key); known {
+			return was, true
+		}
+		f := all.of(p)
+		if f == nil {
+			return Part{}, false
+		}
+		return slices.MaxFunc(f.kept, func(a, b Part) int { return len(a.Variants) - len(b.Variants) }), true
+	}
+}
+
 func (f *family) add(p Part) {
 	f.size++
 	f.seen |= p.Seen
 	if p.Left() {
 		f.kept = append(f.kept, p)
+	} else {
+		f.others = append(f.others, p.Variants...)
 	}
-	f.others = append(f.others, p.Variants...)
 }
 
 // content returns what the kept run left of a part.
@@ -121,17 +138,22 @@ func (f *family) spread() {
 	}
 	isSteady := func(v Variant) bool { return other[v] > 0 && other[v]*len(f.kept) == own[v]*len(f.others) }
 	varying := slices.DeleteFunc(slices.Clone(f.others), isSteady)
-	for _, p := range f.kept {
-		if v := p.content(); v.Form < Gone && !isSteady(v) {
-			varying = append(varying, v)
-		}
-	}
 	for i := range f.kept {
 		p := &f.kept[i]
-		if v := p.content(); isSteady(v) {
+		v := p.content()
+		if isSteady(v) && len(p.Variants) == 0 {
 			p.Seen, p.Variants = ShapesOf(p.shape()), []Variant{v}
-		} else {
-			p.Seen, p.Variants = f.seen&^ShapesOf(Absent), varying
+			continue
+		}
+		p.Seen = f.seen &^ ShapesOf(Absent)
+		if varying = append(varying, p.Variants...); v.Form < Gone {
+			varying = append(varying, v)
+		}
+		p.Variants = nil
+	}
+	for i := range f.kept {
+		if p := &f.kept[i]; len(p.Variants) == 0 {
+			p.Variants = varying
 		}
 	}
 }

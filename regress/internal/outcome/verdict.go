@@ -276,8 +276,11 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 		o.addEndings(old)
 	}
 	o.Parts = slices.Clone(o.Parts)
+	families := familiesOf(o)
 	for i := range old.Parts {
-		if p := &old.Parts[i]; p.Flaky && !o.ignores(p.Key) {
+		// Runs of o left files of such names. The contents under the old names are what o replaces.
+		isReplaced := old.Parts[i].mayVaryInName() && families.of(old.Parts[i]) != nil
+		if p := &old.Parts[i]; p.Flaky && !isReplaced && !o.ignores(p.Key) {
 			o.keepMark(p)
 		}
 	}
