@@ -212,17 +212,21 @@ func (o *Outcome) Ignore(match func(Key) bool) {
 // IgnoreOf applies Ignore to o, as it was applied to old. It adds an Ignored part for each part
 // of old that match accepts and that o lacks. So o and old compare alike in these parts.
 func (o *Outcome) IgnoreOf(old *Outcome, match func(Key) bool) {
+	o.Parts = slices.Clone(o.Parts) // another outcome may share them
+	var further []Part
 	for _, p := range old.Parts {
-		if !match(p.Key) || o.ignores(p.Key) {
+		if !match(p.Key) {
 			continue
 		}
-		at, found := o.find(p.Key)
-		o.Parts = slices.Clone(o.Parts) // another outcome may share them
-		if !found {
-			o.Parts = slices.Insert(o.Parts, at, Part{})
+		one := Part{Key: p.Key, Form: Ignored}
+		if at, found := o.find(p.Key); found {
+			o.Parts[at] = one
+		} else {
+			further = append(further, one)
 		}
-		o.Parts[at] = Part{Key: p.Key, Form: Ignored}
 	}
+	o.Parts = append(o.Parts, further...)
+	o.Sort()
 }
 
 // ignores reports whether the part with that key is Ignored.

@@ -277,13 +277,25 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 	o.Parts = slices.Clone(o.Parts)
 	families := familiesOf(o)
+	var further []Part // added after the search in o.Parts
 	for i := range old.Parts {
-		// Runs of o left files of such names. The contents under the old names are what o replaces.
-		isReplaced := old.Parts[i].mayVaryInName() && families.of(old.Parts[i]) != nil
-		if p := &old.Parts[i]; p.Flaky && !isReplaced && !o.ignores(p.Key) {
-			o.keepMark(p)
+		p := &old.Parts[i]
+		if !p.Flaky || o.ignores(p.Key) {
+			continue
 		}
+		if p.mayVaryInName() && families.of(*p) != nil {
+			continue // runs of o left files of such names, and their contents replace those under the old names
+		}
+		if at, found := o.find(p.Key); found {
+			o.Parts[at].keepMark(p)
+			continue
+		}
+		one := Part{Key: p.Key, Flaky: true, Seen: ShapesOf(Absent)}
+		one.keepMark(p)
+		further = append(further, one)
 	}
+	o.Parts = append(o.Parts, further...)
+	o.Sort()
 }
 
 // MaskFlaky makes o comparable with outcomes of another source: nothing of its flaky parts counts.
@@ -304,12 +316,7 @@ func (o *Outcome) endsAsBefore(old *Outcome) bool {
 
 // keepMark copies the marks of a part of old. It copies the contents of old only if no run of o left one
 // to compare: what changed between them is no variation.
-func (o *Outcome) keepMark(old *Part) {
-	at, found := o.find(old.Key)
-	if !found {
-		o.Parts = slices.Insert(o.Parts, at, Part{Key: old.Key, Flaky: true, Seen: ShapesOf(Absent)})
-	}
-	p := &o.Parts[at]
+func (p *Part) keepMark(old *Part) {
 	p.Seen, p.Flaky = p.shapes(), true
 	switch {
 	case p.Seen&old.Seen == 0:
