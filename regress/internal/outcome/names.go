@@ -151,11 +151,30 @@ func (f *family) spread() {
 		}
 		p.Variants = nil
 	}
+	varying = sample(varying)
 	for i := range f.kept {
 		if p := &f.kept[i]; len(p.Variants) == 0 {
 			p.Variants = varying
 		}
 	}
+}
+
+// sampleMax bounds the contents that a file of a family may have. Each file is compared with all of them.
+const sampleMax = 32
+
+// sample returns each content once, or sampleMax of them, evenly spaced.
+func sample(contents []Variant) (list []Variant) {
+	known := map[Variant]bool{}
+	contents = slices.DeleteFunc(contents, func(v Variant) bool {
+		was := known[v]
+		known[v] = true
+		return was
+	})
+	n := min(len(contents), sampleMax)
+	for i := range n {
+		list = append(list, contents[i*len(contents)/n])
+	}
+	return list
 }
 
 // take removes from now the parts that belong to a family. It returns the rest of now, and the parts of

@@ -95,6 +95,27 @@ func TestContentsUnderNamesThatVary(t *testing.T) {
 	}
 }
 
+// Thousands of contents that differ are no thousand contents for each of the files.
+func TestManyContentsThatVary(t *testing.T) {
+	o, again := &Outcome{}, &Outcome{}
+	for i := range 500 {
+		o.Parts = append(o.Parts, Part{Key: Key{File, fmt.Sprintf("tmp.aaaa%03d", i)}, Size: 1, Digest: Digest{1, byte(i), byte(i >> 8)}})
+		again.Parts = append(again.Parts, Part{Key: Key{File, fmt.Sprintf("tmp.bbbB%03d", i)}, Size: 1, Digest: Digest{2, byte(i), byte(i >> 8)}})
+	}
+	if _, err := Merge(o, again, nil); err != nil {
+		t.Fatal(err)
+	}
+	folded := Folded(o)
+	for _, p := range folded.Parts {
+		if n := len(p.Variants); n != sampleMax {
+			t.Fatalf("%d contents", n)
+		}
+	}
+	if len(folded.Parts) != 500 {
+		t.Errorf("%d files", len(folded.Parts))
+	}
+}
+
 // A tool may leave many thousands of temporary files. Comparing each name with each other one would
 // take longer than a test may.
 func TestManyNamesThatVary(t *testing.T) {
