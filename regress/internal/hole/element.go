@@ -35,11 +35,9 @@ func (e *element) length() int {
 	return len(e.lines)
 }
 
-// fits reports whether lines, as many as the length of the element, fit it.
+// fits reports whether lines, as many as the length of the element, fit it. The element is not fixed.
 func (e *element) fits(lines []string) bool {
 	switch e.kind {
-	case fixed:
-		return slices.Equal(e.lines, lines)
 	case varied:
 		return lines[0] == e.lines[0] || fitPieces(e.pieces, lines[0])
 	case shuffled:
@@ -95,19 +93,23 @@ func (e *element) addTo(c *Count) {
 	}
 }
 
-// stepsMax bounds the lines that are compared with elements. Texts of equal lines around holes for
-// any number of lines could need their square.
-const stepsMax = 1 << 26
+// stepsMax bounds the lines that are compared with fixed elements, and the bytes with others. Texts of equal
+// lines around holes for any number of lines could need their square.
+const stepsMax = 1 << 28
 
 // fitLines reports whether lines fit elements.
 func fitLines(elements []element, lines []string) bool {
 	steps := 0
 	return fit(len(elements), len(lines), func(i int) int { return elements[i].length() }, func(i, at int) bool {
-		e := &elements[i]
-		if steps += len(e.lines) + 1; steps > stepsMax {
-			return false
+		e, found := &elements[i], lines[at:at+len(elements[i].lines)]
+		for k, line := range found {
+			if steps++; e.kind != fixed {
+				steps += len(line)
+			} else if line != e.lines[k] {
+				return false
+			}
 		}
-		return e.fits(lines[at : at+len(e.lines)])
+		return steps <= stepsMax && (e.kind == fixed || e.fits(found))
 	})
 }
 

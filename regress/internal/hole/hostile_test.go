@@ -1,6 +1,7 @@
 package hole
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -87,5 +88,26 @@ func TestReachOfAnOrder(t *testing.T) {
 	}
 	if end := b.balanced(0, 79, wholeLines); end != 0 {
 		t.Errorf("lines beyond reach: %d", end)
+	}
+}
+
+// A long block that does not vary is searched for at each of many places. Most differ in their first line.
+func TestLongBlockBetweenLinesThatComeAndGo(t *testing.T) {
+	var lines strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintln(&lines, i)
+	}
+	block := lines.String()
+	run := func(n int) []byte {
+		return []byte(strings.Repeat("x\n", n) + block + strings.Repeat("y\n", n))
+	}
+	p := Find(run(3000), run(4000))
+	for _, n := range []int{3000, 3500, 3999, 5000} {
+		if !p.Fits(run(n)) {
+			t.Errorf("%d lines before and after do not fit", n)
+		}
+	}
+	if p.Fits([]byte("z\n" + block[2:] + "z\n")) {
+		t.Error("a block without its first line fits")
 	}
 }
