@@ -12,6 +12,7 @@ import (
 type other struct {
 	lines   []string
 	changes []diff.Change
+	missed  int // bytes that were compared with elements that they do not fit
 }
 
 // compareWith aligns a text with the first one.

@@ -83,13 +83,13 @@ func (o *other) patch(e *element, at int) (found patch, fits bool) {
 		return found, !o.within(e.from) && !o.within(to)
 	}
 	from, end := o.around(e.from, to)
-	from = max(at, from)
-	if (end-from-len(e.lines)+1)*len(e.lines) > searchMax {
-		return found, false
-	}
-	for ; from+len(e.lines) <= end; from++ {
-		if e.fits(o.lines[from : from+len(e.lines)]) {
+	for from = max(at, from); from+len(e.lines) <= end && o.missed <= searchMax; from++ {
+		lines := o.lines[from : from+len(e.lines)]
+		if e.fits(lines) {
 			return patch{from: from, to: from + len(e.lines), by: e.marked()}, true
+		}
+		for _, line := range lines {
+			o.missed += len(line)
 		}
 	}
 	if e.kind == varied {
@@ -109,8 +109,9 @@ func (o *other) patchPartly(e *element, at int) (found patch, fits bool) {
 	return found, false
 }
 
-// searchMax bounds the lines that are compared to find an element.
-const searchMax = 1 << 20
+// searchMax bounds the bytes that are compared in vain to find the elements in a text. The line in the same
+// place may still fit in part.
+const searchMax = 1 << 21
 
 // within reports whether a line of the first text is within a change.
 func (o *other) within(line int) bool {

@@ -298,22 +298,25 @@ func (b *builder) addFixed(to int) {
 func elementsOf(r *region) (list []element) {
 	for from, to := 0, 0; from < len(r.alternatives[0]); from = to {
 		to = r.endOfShape(from)
-		var lines []element
-		holes := 0
-		for at := from; at < to; at++ {
-			lines = append(lines, elementOf(r, at))
-			holes += len(lines[at-from].classes())
-		}
-		if to-from > 1 {
-			parts := make([][]string, len(r.alternatives))
-			for k, lines := range r.alternatives {
-				parts[k] = lines[from:to]
-			}
-			if bag := newLineBag(parts); bag.holes(parts[0]) < holes {
-				lines = []element{{kind: shuffled, from: r.from + from, lines: parts[0], all: bag}}
+		tokens, lines := make([][][]token, len(r.alternatives)), make([][]string, len(r.alternatives))
+		for k, all := range r.alternatives {
+			lines[k] = all[from:to]
+			for _, line := range lines[k] {
+				tokens[k] = append(tokens[k], tokensOf(line))
 			}
 		}
-		list = append(list, lines...)
+		singles, holes := []element{}, 0
+		for i := range lines[0] {
+			e := element{kind: fixed, from: r.from + from + i, lines: lines[0][i : i+1]}
+			if at := column(lines, i); !allEqual(at) {
+				e.kind, e.pieces = varied, piecesOf(column(tokens, i))
+			}
+			singles, holes = append(singles, e), holes+len(e.classes())
+		}
+		if to-from > 1 && holesIn(varyingTokens(tokens))*(to-from) < holes {
+			singles = []element{{kind: shuffled, from: r.from + from, lines: lines[0], all: newLineBag(lines)}}
+		}
+		list = append(list, singles...)
 	}
 	return list
 }
@@ -328,16 +331,6 @@ func (r *region) endOfShape(from int) (to int) {
 		}
 	}
 	return to
-}
-
-// elementOf returns an element for a line of a region.
-func elementOf(r *region, at int) element {
-	lines := column(r.alternatives, at)
-	e := element{kind: fixed, from: r.from + at, lines: r.alternatives[0][at : at+1]}
-	if slices.ContainsFunc(lines, func(other string) bool { return other != lines[0] }) {
-		e.kind, e.pieces = varied, piecesOf(lines)
-	}
-	return e
 }
 
 // rules are rules of --normalize that rewrite most texts of a class. A class without any is not a

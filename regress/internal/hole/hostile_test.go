@@ -111,3 +111,23 @@ func TestLongBlockBetweenLinesThatComeAndGo(t *testing.T) {
 		t.Error("a block without its first line fits")
 	}
 }
+
+// None of many lines with holes is found in a text of as many other lines.
+func TestFillOfManyOtherLines(t *testing.T) {
+	const many = 20_000
+	run := func(format string) []byte {
+		var lines strings.Builder
+		for i := range many {
+			fmt.Fprintf(&lines, format, i)
+		}
+		return append([]byte(strings.Repeat("same\n", many)), lines.String()...)
+	}
+	p := Find(run("took 1%d of %[1]d\n"), run("took 2%d of %[1]d\n"))
+	if p.Count().IsWhole || p.Count().Holes != many {
+		t.Fatalf("%+v", p.Count())
+	}
+	now := run("gave 3%d\n")
+	if got := string(p.Fill(now)); got != string(now) {
+		t.Errorf("filled to %d bytes", len(got))
+	}
+}

@@ -96,16 +96,11 @@ func (p *piece) marked(tokens []token) string {
 	return p.class.mark()
 }
 
-// piecesOf returns the pieces of a line that varies. There is one alternative for each text.
-func piecesOf(alternatives []string) []piece {
-	lines := make([][]token, len(alternatives))
-	least, same := 0, true
-	for i, line := range alternatives {
-		lines[i] = tokensOf(line)
-		same = same && len(lines[i]) == len(lines[0])
-		if i == 0 || len(lines[i]) < least {
-			least = len(lines[i])
-		}
+// piecesOf returns the pieces of a line that varies. lines has its tokens in each text.
+func piecesOf(lines [][]token) []piece {
+	least, same := len(lines[0]), true
+	for _, line := range lines {
+		least, same = min(least, len(line)), same && len(line) == len(lines[0])
 	}
 	head := commonTokens(lines, least, func(line []token, i int) token { return line[i] })
 	tail := commonTokens(lines, least-head, func(line []token, i int) token { return line[len(line)-1-i] })
@@ -183,13 +178,13 @@ func (l *pieceList) addLiteral(tokens []token) {
 
 // addColumn adds the token that each run has at the same place.
 func (l *pieceList) addColumn(tokens []token) {
-	if allEqual(tokens) {
+	if allEqual(textsOf(tokens)) {
 		l.addLiteral(tokens[:1])
 		return
 	}
 	l.pieces = append(l.pieces, piece{class: commonClass(tokens)})
 }
 
-func allEqual(tokens []token) bool {
-	return !slices.ContainsFunc(tokens, func(t token) bool { return t.text != tokens[0].text })
+func allEqual(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool { return text != texts[0] })
 }

@@ -65,6 +65,16 @@ func newLineBag(alternatives [][]string) lineBag {
 	return b
 }
 
+// holesIn counts the tokens that vary.
+func holesIn(varies []bool) (count int) {
+	for _, one := range varies {
+		if one {
+			count++
+		}
+	}
+	return count
+}
+
 // varyingTokens reports which tokens of the lines of one shape vary. There is a list of lines for each
 // text. Tokens do not vary if every text has the same combinations of them, as often.
 func varyingTokens(texts [][][]token) []bool {
@@ -110,18 +120,6 @@ func (b lineBag) keyOf(line string) string {
 		}
 	}
 	return strings.Join(key, "\x00")
-}
-
-// holes counts the tokens of lines that vary.
-func (b lineBag) holes(lines []string) (count int) {
-	for _, line := range lines {
-		for _, varies := range b.varies[shapeOf(tokensOf(line))] {
-			if varies {
-				count++
-			}
-		}
-	}
-	return count
 }
 
 // rest returns the lines that are not among the texts of the bag, in order.
