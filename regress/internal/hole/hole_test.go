@@ -47,6 +47,18 @@ func TestFits(t *testing.T) {
 			classes: "address", fit: [][]string{{"object at 0x1\n"}}, misfit: [][]string{{"object at 1\n"}, {"object at nil\n"}},
 			marked: "object at ⟨address⟩\n",
 		},
+		"Go's log": {
+			runs:    [][]string{{"2025/05/03 10:00:00 x\n"}, {"2025/05/03 10:00:01 x\n"}},
+			classes: "time", fit: [][]string{{"2026/12/31 23:59:59 x\n"}}, misfit: [][]string{{"2026/12/31 23:59:59 y\n"}, {"2026/12 x\n"}}, marked: "⟨time⟩ x\n",
+		},
+		"a web server's log": {
+			runs:    [][]string{{"[03/May/2025:10:00:00 +0200] 7\n"}, {"[03/May/2025:10:00:01 +0200] 7\n"}},
+			classes: "time", fit: [][]string{{"[31/Dec/2026:23:59:59 +0100] 7\n"}}, misfit: [][]string{{"[31/Dec/2026:23:59:59 +0100] 8\n"}}, marked: "[⟨time⟩] 7\n",
+		},
+		"a date with slashes": {
+			runs:    [][]string{{"5/3/2025, 10:00:00 AM: 1/2 of 8\n"}, {"5/3/2025, 10:00:01 AM: 1/2 of 8\n"}},
+			classes: "time", fit: [][]string{{"12/31/2026, 1:07:00 PM: 1/2 of 8\n"}}, misfit: [][]string{{"5/3/2025, 10:00:02 AM: 2/2 of 8\n"}}, marked: "⟨time⟩: 1/2 of 8\n",
+		},
 		"temporary path": {
 			runs:    [][]string{{"#line 1 \"/tmp/ccA1b2.c\"\n"}, {"#line 1 \"/tmp/cc9Z.c\"\n"}},
 			classes: "temporary path", fit: [][]string{{"#line 1 \"/tmp/y.c\"\n"}}, misfit: [][]string{{"#line 2 \"/tmp/y.c\"\n"}, {"#line 1 \"/tmp/x/y.c\"\n"}, {"#line 1 \"/etc/passwd\"\n"}},

@@ -32,8 +32,9 @@ var recognised = [...]struct {
 	class Class
 	text  string
 }{
-	{Time, `\d{4}-\d\d-\d\d(?:[T ]` + clock + `(?:,\d{3}\b)?` + zone + `(?: [+-]\d{4}\b)?|[T ]\d\d:\d\d\b)?`},
+	{Time, `\d{4}(?:-\d\d-|/\d\d/)\d\d(?:[T ]` + clock + `(?:,\d{3}\b)?` + zone + `(?: [+-]\d{4}\b)?|[T ]\d\d:\d\d\b)?`},
 	{Time, `(?:` + day + `)?(?:` + month + ` {1,2}\d{1,2},?|\d{1,2} ` + month + `,?)` + year + `(?: ` + clock + zone + `)?` + year + `\b`},
+	{Time, `\d\d?/(?:\d\d?|` + month + `)/\d{4}(?:(?::|,? )` + clock + zone + `(?: [+-]\d{4}\b)?)?\b`},
 	{Time, clock + zone + `|\d\d?:\d\d` + amPM},
 	{UUID, `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`},
 	{Address, `0[xX][0-9a-fA-F]+\b`},
