@@ -91,6 +91,18 @@ func TestAroundHoles(t *testing.T) {
 	}
 }
 
+// A golden may lack the texts of a flaky part. Then the part is not compared, and that is counted.
+func TestPartWithoutTextsCounts(t *testing.T) {
+	for seen, want := range map[outcome.Shapes]int{
+		outcome.AllShapes: 1, outcome.ShapesOf(outcome.Filled): 1, outcome.ShapesOf(outcome.Absent, outcome.Link): 1, outcome.ShapesOf(outcome.Absent, outcome.Empty): 0,
+	} {
+		o := &outcome.Outcome{Parts: []outcome.Part{{Key: outcome.Key{Place: outcome.File, Path: "f"}, Flaky: true, Seen: seen}}}
+		if left, err := UncomparedIn(nil, NewSide(o, contents{}.open)); err != nil || left.Holes.Whole != want || len(left.Masked) != 1 {
+			t.Errorf("%v: %+v, %v", seen.List(), left, err)
+		}
+	}
+}
+
 // The golden keeps a text of each form, so that a link after many files is compared.
 func TestEachFormIsKept(t *testing.T) {
 	all := contents{}
