@@ -98,7 +98,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	o, err := parse([]string{"-muster", "x", "-cache", "c"}, new(strings.Builder))
-	if err != nil || len(o.only) != 31 {
+	if err != nil || len(o.only) != 33 {
 		t.Errorf("parse = %+v, %v", o.only, err)
 	}
 }

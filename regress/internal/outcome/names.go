@@ -120,9 +120,6 @@ func (f *family) add(p Part) {
 	}
 }
 
-// content returns what the kept run left of a part.
-func (p *Part) content() Variant { return Variant{p.Form, p.Exec, p.Size, p.Digest} }
-
 // spread gives each kept file the contents that it may have. A content that every run left, as often,
 // never varied: it stands for itself alone, seen twice. The other contents may be those of any file.
 func (f *family) spread() {

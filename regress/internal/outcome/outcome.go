@@ -293,3 +293,6 @@ type EngineRun struct {
 
 // IsMeasured reports whether the CPU time and the peak memory of the run are known.
 func (r *EngineRun) IsMeasured() bool { return r == nil || r.Measured }
+
+// content returns what the kept run left of a part.
+func (p *Part) content() Variant { return Variant{p.Form, p.Exec, p.Size, p.Digest} }
