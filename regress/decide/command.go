@@ -179,7 +179,7 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 		return ""
 	}
 	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool {
-		return !slices.Contains([]string{golden.OpenedRole, golden.AbsentRole, golden.ListedRole}, f.Role) && isInside(f.Path)
+		return !slices.Contains([]string{golden.OpenedRole, golden.AbsentRole, golden.ListedRole, golden.FolderRole}, f.Role) && isInside(f.Path)
 	})
 	if i < 0 {
 		return ""

@@ -73,11 +73,11 @@ func SameCommands(a, b []Command) bool {
 }
 
 // ToolFile is one file of the tool, a path at which the tool looks for one in vain, or a folder that
-// it lists.
+// it lists or asks for.
 type ToolFile struct {
 	Path   string
 	Role   string         // why it belongs to the tool
-	Digest outcome.Digest // zero with AbsentRole; of the names, with ListedRole
+	Digest outcome.Digest // zero with AbsentRole and FolderRole; of the names, with ListedRole
 }
 
 // Roles that are named outside package closure.
@@ -85,15 +85,16 @@ const (
 	OpenedRole = "opened" // the tool only opens it
 	AbsentRole = "absent" // there is no file
 	ListedRole = "listed" // a folder: the tool reads its names
+	FolderRole = "folder" // the tool asks only whether it is there
 )
 
 // SameTool reports whether no file has another content in one list of files than in the other. Runs
-// of other cases use other files, so a file of one list alone is no difference, but for executables
-// and files that a command names.
+// of other cases use other files, or a folder in another way, so a file of one list alone is no difference, but
+// for executables and files that a command names.
 func SameTool(a, b []ToolFile) bool {
-	is := map[string]outcome.Digest{}
+	is := map[string]ToolFile{}
 	for _, f := range a {
-		is[f.Path] = f.Digest
+		is[f.Path] = f
 	}
 	ofCommand := func(list []ToolFile) (paths []string) {
 		for _, f := range list {
@@ -104,8 +105,8 @@ func SameTool(a, b []ToolFile) bool {
 		return paths
 	}
 	return slices.Equal(ofCommand(a), ofCommand(b)) && !slices.ContainsFunc(b, func(f ToolFile) bool {
-		digest, known := is[f.Path]
-		return known && digest != f.Digest
+		other, known := is[f.Path]
+		return known && other.Digest != f.Digest && other.Role != FolderRole && f.Role != FolderRole
 	})
 }
 

@@ -206,15 +206,15 @@ func (i Info) WriteText(to io.Writer) error {
 	number := map[string]int{}
 	for _, f := range i.Tool {
 		switch f.Role {
-		case golden.OpenedRole, golden.AbsentRole, golden.ListedRole:
+		case golden.OpenedRole, golden.AbsentRole, golden.ListedRole, golden.FolderRole:
 			number[f.Role]++
 		default:
 			line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
 		}
 	}
 	if len(number) > 0 {
-		line("tool", "%s that it opens, %s at which it finds nothing, %s that it lists; --format json names them",
-			readable.Count(number[golden.OpenedRole], "other file"), readable.Count(number[golden.AbsentRole], "path"), readable.Count(number[golden.ListedRole], "folder"))
+		line("tool", "%s that it opens, %s at which it finds nothing, %s that it lists or asks for; --format json names them",
+			readable.Count(number[golden.OpenedRole], "other file"), readable.Count(number[golden.AbsentRole], "path"), readable.Count(number[golden.ListedRole]+number[golden.FolderRole], "folder"))
 	}
 	if r := i.Reference; r != nil {
 		for _, c := range r.Command {

@@ -235,8 +235,8 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 }
 
 // mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
-// with two contents is a conflict. A folder may have other names on another machine, or be absent there:
-// the first shard counts.
+// with two contents is a conflict. A folder may have other names on another machine, be absent there, or only be
+// asked for: the first shard counts.
 func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
 	all, known := slices.Clone(a), map[string]golden.ToolFile{}
 	for _, f := range a {
