@@ -83,7 +83,12 @@ func (c *comparer) pairs(a, b *Node) (list []pair) {
 	shapeOf := func(n *Node) uint64 { return n.shape }
 	c.align(a.Items, b.Items, contentOf, func(k align.Block) {
 		c.align(a.Items[k.A0:k.A1], b.Items[k.B0:k.B1], shapeOf, func(r align.Block) {
-			for _, p := range c.alike(a.Items[k.A0+r.A0:k.A0+r.A1], b.Items[k.B0+r.B0:k.B0+r.B1]) {
+			x, y := a.Items[k.A0+r.A0:k.A0+r.A1], b.Items[k.B0+r.B0:k.B0+r.B1]
+			if a.Kind == Values && len(x) == 1 && len(y) == 1 { // one document
+				list = append(list, pair{k.A0 + r.A0, k.B0 + r.B0})
+				return
+			}
+			for _, p := range c.alike(x, y) {
 				list = append(list, pair{k.A0 + r.A0 + p.i, k.B0 + r.B0 + p.j})
 			}
 		}, func(i, j int) { list = append(list, pair{k.A0 + i, k.B0 + j}) })
@@ -120,9 +125,6 @@ const productMax = 4096
 // alike returns the longest sequence of pairs of alike items.
 func (c *comparer) alike(a, b []Node) (list []pair) {
 	n, m := len(a), len(b)
-	if n == 1 && m == 1 && a[0].Kind == b[0].Kind && a[0].Kind != Sentence {
-		return []pair{{}}
-	}
 	if n*m > productMax {
 		for i := range min(n, m) {
 			if c.areAlike(&a[i], &b[i]) {
@@ -156,8 +158,9 @@ func (c *comparer) alike(a, b []Node) (list []pair) {
 	return list
 }
 
-// areAlike reports whether two items may be one that changed. Of objects, half of the members must be equal,
-// and lines must begin alike.
+// areAlike reports whether two items may be one that changed. Lines must begin alike. Of objects, half of the
+// members must be equal. If they have many, that may be usual values alone: then the first string must be equal,
+// which mostly says what an object is, or three quarters.
 func (c *comparer) areAlike(a, b *Node) bool {
 	switch {
 	case a.Kind != b.Kind:
@@ -182,5 +185,24 @@ func (c *comparer) areAlike(a, b *Node) bool {
 			same++
 		}
 	}
-	return 2*same >= max(len(a.Items), len(b.Items))
+	switch n := max(len(a.Items), len(b.Items)); {
+	case n <= fewMembers || 4*same >= 3*n:
+		return 2*same >= n
+	default:
+		x, y := firstString(a), firstString(b)
+		return 2*same >= n && x != nil && y != nil && x.content == y.content
+	}
+}
+
+// fewMembers is how many members an object has that needs none of them to say what it is.
+const fewMembers = 4
+
+// firstString returns the first member of an object that is a string, or nil.
+func firstString(n *Node) *Node {
+	for i := range n.Items {
+		if kind := n.Items[i].Kind; kind == String || kind == Sentence {
+			return &n.Items[i]
+		}
+	}
+	return nil
 }
