@@ -56,7 +56,7 @@ func heldOut(t tools) []pair {
 		},
 		{
 			name: "tokens", versions: "markdown-it's tokens in JSON, tables and links", old: tokens("commonmark", `{}`), now: tokens("default", `{"html":true,"linkify":true}`),
-			needs: []string{t.node, t.in("markdown-it-14.1.0")}, corpus: t.markdown, changes: 4, untuned: true,
+			needs: []string{t.node, t.in("markdown-it-14.1.0")}, corpus: t.markdown, changes: 4,
 		},
 		{
 			name: "pycodestyle", versions: "pycodestyle 2.5.0 → 2.11.1", old: style("2.5.0"), now: style("2.11.1"),
