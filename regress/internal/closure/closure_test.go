@@ -429,11 +429,14 @@ func TestBlind(t *testing.T) {
 	defer l.Close()
 	put(t, sudo, "")
 	must(t, os.Chmod(sudo, 0o755|fs.ModeSetuid))
+	pipe := filepath.Join(dir, "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
 	executed := []observe.Access{use(sudo, observe.Executed)}
 	for want, o := range map[string]observe.Observation{
 		"": {Accesses: executed}, "no filter": {Blind: "no filter", Contact: "x"}, "the tool connects to a process outside: port 9": {Contact: "port 9"},
 		"the tool connects to a process outside: socket " + server:                 {Accesses: []observe.Access{use(server, observe.Connected), use(server+"2", observe.Connected)}},
 		"the tool runs " + sudo + ", which has no privileges while it is observed": {Accesses: executed, NoPrivileges: true},
+		"the tool connects to a process outside: pipe " + pipe:                     {Accesses: []observe.Access{use(pipe, observe.Written)}},
 	} {
 		var g closure.Gatherer
 		g.Add(&o)

@@ -59,9 +59,10 @@ func (w *Watch) closure() *Closure {
 	return w.c
 }
 
-// End looks a last time. It returns the files that were written to and have their old content
-// again, but not those of which only the mode or the links changed, and the listed folders with other names. The first change of another kind is an error of
-// class Environment: whether names matter to the tool is not known.
+// End looks a last time. It returns the files that were written to and have their old content again, and
+// the listed folders with other names. A file whose mode or number of links changed was not written to. The
+// first change of another kind is an error of class Environment: whether names matter to the tool is not
+// known.
 func (w *Watch) End() (touched, relisted []string, err error) {
 	close(w.stop)
 	<-w.done

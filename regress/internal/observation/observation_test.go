@@ -237,6 +237,19 @@ func TestDetour(t *testing.T) {
 	r.wantObserved("2", "2")
 }
 
+// Cases that each use files of their own make the next observed case early a hundred times at most.
+func TestFilesOfEachCase(t *testing.T) {
+	r := newRig(t, false)
+	r.m.slowdown = 0
+	r.m.uses = func(caseName string) []string { return []string{r.at(caseName)} }
+	r.first(jobs(0, 1))
+	r.run(0, 3000)
+	// one at first, then each tenth of a thousand cases, and each hundredth of the others
+	if n := len(r.m.observed); n < 119 || n > 123 {
+		t.Errorf("%d of 3,000 cases were observed", n)
+	}
+}
+
 // A path that later cases use in another way is looked at again: a folder that they list, a file that they
 // execute.
 func TestUsedInAnotherWay(t *testing.T) {

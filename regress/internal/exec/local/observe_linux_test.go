@@ -59,7 +59,7 @@ func use(path string, kind observe.Kind) string { return fmt.Sprintf("%s %06b", 
 func TestObserve(t *testing.T) {
 	canObserve(t)
 	dir := t.TempDir()
-	for _, f := range []string{"read", "asked", "list/entry", "tool", "moved/file"} {
+	for _, f := range []string{"read", "asked", "list/entry", "tool", "moved/file", "byproc"} {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f)), 0o755))
 		must(t, os.WriteFile(filepath.Join(dir, f), []byte("#!/bin/sh\n:\n"), 0o755))
 	}
@@ -70,6 +70,7 @@ ls list >/dev/null; ./tool; echo x > written; cat moved/../moved//file > /dev/nu
 cd - >/dev/null; ls .. ../.. >/dev/null; cat "$1" HDR_a.h > "$TMPDIR/own"; cat /proc/uptime > /dev/null
 ln -s %[1]s out; cat out/list/entry > d; ln -s out/moved/./ on; cat on/file > d; cat absent-here out/../absent-here; rm out on
 cat < /proc/self/root%[1]s/read; cd %[1]s/"absent folder"; cat "$PWD/$1" > d
+ln -s /proc/self/root%[1]s/byproc kept; cat kept > d 2>&1; rm kept
 touch %[1]s/far; mv %[1]s/far %[1]s/far2; rm %[1]s/far2; exit 0`, dir))
 		if o.Blind != "" || o.Contact != "" || o.Events == 0 {
 			r.Errorf("blind %q, contact %q, %d events", o.Blind, o.Contact, o.Events)
@@ -83,6 +84,7 @@ touch %[1]s/far; mv %[1]s/far %[1]s/far2; rm %[1]s/far2; exit 0`, dir))
 			use("absent", asked),
 			use("absent folder", asked),
 			use("asked", asked),
+			use("byproc", opened|asked),
 			use("far", opened|written),
 			use("far2", asked|written),
 			use("link", opened),
