@@ -23,6 +23,7 @@ func TestDocuments(t *testing.T) {
 		{"a number", func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i) },
 			func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i+i%3+1) }, `#1 → #2 at at.row`},
 		{"a member", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf("{\"a\": %d,\n \"new\": \"x%d\"}", i, i) }, `+ "new" in $`},
+		{"members", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf(`{"a": %d, "one": 1, "two": 2}`, i) }, `+ "one two" in $`},
 		{"elements", func(i int) string { return `[{"a": 1, "b": 2}]` + "\n" },
 			func(i int) string { return `[{"a": 1, "b": 2}` + strings.Repeat(`, {"c": "x"}`, i+1) + "]\n" }, `+ {…} in $`},
 		{"a value of another kind", func(i int) string { return `{"l": [{"fix": null, "n": ` + fmt.Sprint(i) + `}]}` },

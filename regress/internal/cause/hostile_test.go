@@ -30,6 +30,17 @@ func TestUnclosedBeforeEdits(t *testing.T) {
 	}
 }
 
+// Each of 200,000 new members of an object has a key of its own. They are not compared with each other; it once
+// took minutes.
+func TestManyNewMembers(t *testing.T) {
+	var now strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&now, `"key%d":%d,`, i, i)
+	}
+	cases := []cause.Case{changedCase("a", `{"a":1}`, "{"+now.String()+`"a":1}`)}
+	checkReplay(t, analyseCases(cases...), cases)
+}
+
 // A string after an escaped quote is still a string, and so is one on the next line.
 func TestClosedBehindUnclosed(t *testing.T) {
 	for _, c := range []struct{ added, name string }{

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"slices"
 
 	"muster/regress/internal/cause/document"
 	"muster/regress/internal/cause/pattern"
@@ -46,7 +45,7 @@ func (t documents) changeValue(c document.Change) {
 			return
 		}
 	}
-	t.addValue(Span(c.Old), Span(c.Now), t.valueElements(0, x), t.valueElements(1, y), "at "+c.Path)
+	t.addWords(Span(c.Old), Span(c.Now), t.valueElements(0, x), t.valueElements(1, y), "at "+c.Path)
 }
 
 // areMostlySame reports whether two ranges have three of four tokens in common, in one order.
@@ -125,7 +124,7 @@ func (t documents) changeLines(c document.Change, old, now Span) {
 // addLine adds an edit of a diagnostic, or of another line, which is as in any text.
 func (t documents) addLine(old, now Span, a, b []element, isDiagnostic bool) {
 	if isDiagnostic {
-		t.addValue(old, now, a, b, "")
+		t.addWords(old, now, a, b, "")
 		return
 	}
 	t.changed += int64(max(old.To-old.From, now.To-now.From))
@@ -135,6 +134,7 @@ func (t documents) addLine(old, now Span, a, b []element, isDiagnostic bool) {
 }
 
 func itemElements(items []document.Node) (es []element) {
+	known := map[string]bool{} // items may be very many
 	for _, n := range items {
 		e := element{token.Length, []byte("…"), int32(n.From)}
 		switch {
@@ -143,8 +143,8 @@ func itemElements(items []document.Node) (es []element) {
 		case n.IsContainer():
 			e.text = containerMark(n)
 		}
-		isKnown := func(o element) bool { return o.kind == e.kind && bytes.Equal(o.text, e.text) }
-		if !slices.ContainsFunc(es, isKnown) {
+		if key := string(e.kind) + string(e.text); !known[key] {
+			known[key] = true
 			es = append(es, e)
 		}
 	}
@@ -159,8 +159,16 @@ func visible(r rune) rune {
 	return r
 }
 
-// addValue adds an edit in a document. Its context is the path, if any.
-func (t documents) addValue(old, now Span, a, b []element, in string) {
+// addWords adds an edit of values, whose elements are written as they are in the texts.
+func (t documents) addWords(old, now Span, a, b []element, in string) {
+	n := t.addValue(old, now, a, b, in)
+	if len(a) > 1 || len(b) > 1 {
+		t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
+	}
+}
+
+// addValue adds an edit in a document, and returns its pattern. Its context is the path, if any.
+func (t documents) addValue(old, now Span, a, b []element, in string) int32 {
 	t.changed += int64(max(old.To-old.From, now.To-now.From))
 	key := appendElements(append(t.scratch.key[:0], pattern.Value.Key("")...), a)
 	key = appendElements(append(key, '\t'), b)
@@ -168,8 +176,5 @@ func (t documents) addValue(old, now Span, a, b []element, in string) {
 		key = append(append(key, '\t'), in...)
 	}
 	t.scratch.key = key
-	n := t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: -1}, t.scratch.key)
-	if len(a) > 1 || len(b) > 1 {
-		t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
-	}
+	return t.add(Place{LiteralEdit: LiteralEdit{old, now}, Cut: -1}, t.scratch.key)
 }
