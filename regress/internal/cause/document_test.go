@@ -28,6 +28,10 @@ func TestDocuments(t *testing.T) {
 			func(i int) string { return `[{"a": 1, "b": 2}` + strings.Repeat(`, {"c": "x"}`, i+1) + "]\n" }, `+ {…} in $`},
 		{"a value of another kind", func(i int) string { return `{"l": [{"fix": null, "n": ` + fmt.Sprint(i) + `}]}` },
 			func(i int) string { return `{"l": [{"fix": {"by": "` + word(i) + `"}, "n": ` + fmt.Sprint(i) + `}]}` }, `"null" → {…} at l[].fix`},
+		{"a number that was a string", func(i int) string { return fmt.Sprintf(`{"n": "%d"}`, i) }, func(i int) string { return fmt.Sprintf(`{"n": %d}`, i) }, `'"#1"' → #1 at n`},
+		{"null that was a string", func(int) string { return `{"n": "null"}` }, func(int) string { return `{"n": null}` }, `'"null"' → "null" at n`},
+		{"an empty string", func(int) string { return `{"s": ""}` }, func(int) string { return `{"s": "x"}` }, `'""' → "x" at s`},
+		{"an empty string and a number", func(int) string { return `{"s": ""}` }, func(int) string { return `{"s": 5}` }, `'""' → "5" at s`},
 		{"a quote within text", func(i int) string {
 			return fmt.Sprintf(`{"text": "a long %s text, and it's the same but for one sign"}`, word(i))
 		},
@@ -53,6 +57,21 @@ func TestDocuments(t *testing.T) {
 }
 
 func word(i int) string { return "w" + string(rune('a'+i)) }
+
+// A number that was a string is another change than a number that was another one.
+func TestStringsAreNoNumbers(t *testing.T) {
+	var cases []cause.Case
+	for i := range 12 {
+		old := `{"n": 1}`
+		if i%2 == 0 {
+			old = `{"n": "1"}`
+		}
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), old, `{"n": 2}`))
+	}
+	if found := analyseCases(cases...); len(found.Causes) != 2 || found.Causes[0].Cases != 6 {
+		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
+	}
+}
 
 // One wrong number among many right ones at its path is a cause of its own.
 func TestNumberInManyCases(t *testing.T) {

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 
 	"muster/regress/internal/cause/document"
 	"muster/regress/internal/cause/pattern"
@@ -45,7 +46,30 @@ func (t documents) changeValue(c document.Change) {
 			return
 		}
 	}
-	t.addWords(Span(c.Old), Span(c.Now), t.valueElements(0, x), t.valueElements(1, y), "at "+c.Path)
+	a, b := t.valueElements(0, x), t.valueElements(1, y)
+	if x.Kind != y.Kind && (t.isNumber(0, x) || t.isNumber(1, y) || areEqual(a, b)) {
+		a, b = t.quotedElements(0, x, a), t.quotedElements(1, y, b)
+	}
+	t.addWords(Span(c.Old), Span(c.Now), a, b, "at "+c.Path)
+}
+
+// isNumber reports whether a value of a side is a number.
+func (t documents) isNumber(side int, n document.Node) bool {
+	c := t.around[side].text[n.From]
+	return n.Kind == document.Literal && (c == '-' || token.IsDigit(c))
+}
+
+func areEqual(a, b []element) bool {
+	return slices.EqualFunc(a, b, func(x, y element) bool { return x.kind == y.kind && bytes.Equal(x.text, y.text) })
+}
+
+// quotedElements puts the quotes of a string around its elements: "12" is not 12.
+func (t documents) quotedElements(side int, n document.Node, es []element) []element {
+	if n.Kind != document.String || string(es[0].text) == noWords {
+		return es
+	}
+	quote := func(at int) element { return element{token.Sign, t.around[side].text[at : at+1], int32(at)} }
+	return append(append([]element{quote(n.From)}, es...), quote(n.To-1))
 }
 
 // areMostlySame reports whether two ranges have three of four tokens in common, in one order.
@@ -73,8 +97,14 @@ func (t documents) valueElements(side int, n document.Node) []element {
 	}
 	text := t.around[side].text
 	from, to := n.Words()
-	return collapse(nil, text, token.Append(nil, text[:to], from, to))
+	if es := collapse(nil, text, token.Append(nil, text[:to], from, to)); len(es) > 0 {
+		return es
+	}
+	return []element{{token.Sign, []byte(noWords), int32(n.From)}}
 }
+
+// noWords stands for a string without words.
+const noWords = `""`
 
 func containerMark(n document.Node) []byte {
 	if n.Kind == document.Object {
