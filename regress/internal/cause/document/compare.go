@@ -119,18 +119,24 @@ func (c *comparer) align(a, b []Node, keyOf func(*Node) uint64, differ func(alig
 
 var space = []byte(" ")
 
-// productMax bounds the pairs of items that are weighed. Of more, those at one place are taken.
+// productMax bounds the pairs of items that are weighed. Of more, those with one name are taken, and between
+// these the ones at one place.
 const productMax = 4096
 
 // alike returns the longest sequence of pairs of alike items.
 func (c *comparer) alike(a, b []Node) (list []pair) {
 	n, m := len(a), len(b)
 	if n*m > productMax {
-		for i := range min(n, m) {
-			if c.areAlike(&a[i], &b[i]) {
-				list = append(list, pair{i, i})
+		weigh := func(i, j int) {
+			if c.areAlike(&a[i], &b[j]) {
+				list = append(list, pair{i, j})
 			}
 		}
+		c.align(a, b, nameOf(a, b), func(k align.Block) {
+			for i := range min(k.A1-k.A0, k.B1-k.B0) {
+				weigh(k.A0+i, k.B0+i)
+			}
+		}, weigh)
 		return list
 	}
 	longest := make([][]int, n+1) // of the items from a place on
@@ -156,6 +162,38 @@ func (c *comparer) alike(a, b []Node) (list []pair) {
 		}
 	}
 	return list
+}
+
+// nameOf returns what says best which of many objects is which: the member that has the most different strings
+// that both sides have.
+func nameOf(a, b []Node) func(*Node) uint64 {
+	known, shared, best := map[uint64]bool{}, map[string]int{}, ""
+	each := func(items []Node, visit func(key []byte, id uint64)) {
+		for i := range items {
+			for _, x := range items[i].Items {
+				if x.Kind >= String && x.Kind < Literal && x.Key != nil {
+					visit(x.Key, sum(x.content, x.Key))
+				}
+			}
+		}
+	}
+	each(a, func(_ []byte, id uint64) { known[id] = true })
+	each(b, func(key []byte, id uint64) {
+		if known[id] {
+			known[id] = false
+			if shared[string(key)]++; shared[string(key)] > shared[best] {
+				best = string(key)
+			}
+		}
+	})
+	return func(n *Node) uint64 {
+		for i := range n.Items {
+			if x := &n.Items[i]; x.Key != nil && string(x.Key) == best {
+				return x.content
+			}
+		}
+		return n.content
+	}
 }
 
 // areAlike reports whether two items may be one that changed. Lines must begin alike. Of objects, half of the

@@ -87,6 +87,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// An element before many others that changed too makes none of them another one: they are paired by their names.
+func TestInsertedBeforeMany(t *testing.T) {
+	list := func(from int, hash string) string {
+		var all []string
+		for i := range 100 - from {
+			all = append(all, fmt.Sprintf(`{"kind": "k", "n": %d, "name": "f%d", "hash": "%s%d", "z": 1}`, i, i+from, hash, i+from))
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	all, patched := changes(t, list(1, "a"), list(0, "b"))
+	if len(all) != 1+2*99 || all[0] != "$: -0 +1" || all[1] != "n: 0 → 1" || all[2] != `hash: "a1" → "b1"` || patched != list(0, "b") {
+		t.Errorf("%d changes: %q", len(all), all)
+	}
+}
+
 // Whatever two documents are, the changes turn one into the other, and do not overlap.
 func TestChangesAreExact(t *testing.T) {
 	var value func(t *rapid.T, depth int) string
