@@ -73,6 +73,24 @@ func TestStringsAreNoNumbers(t *testing.T) {
 	}
 }
 
+// Counts at the end of diagnostics are one cause, wherever the line has them, and a path may have a drive.
+func TestCountsOfDiagnostics(t *testing.T) {
+	for _, form := range []string{"Found %d errors.", "%d errors", "Found %d errors in 1 file (checked 1 source file)"} {
+		var cases []cause.Case
+		for i := range 60 {
+			output := func(n int) string {
+				return strings.Repeat("C:\\a b.c:1:2: bad thing here\n", n) + fmt.Sprintf(form+"\n", n)
+			}
+			cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), output(i%9+2), output(i%9+1)))
+		}
+		found := analyseCases(cases...)
+		checkReplay(t, found, cases)
+		if len(found.Causes) != 2 || found.Causes[0].Name != `- "bad thing here"` || found.Causes[1].Name != `#1 → #2 before errors` {
+			t.Errorf("%s%s", form, causeList(found))
+		}
+	}
+}
+
 // One wrong number among many right ones at its path is a cause of its own.
 func TestNumberInManyCases(t *testing.T) {
 	var cases []cause.Case

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// message matches the line of a diagnostic: a file, a line, perhaps a column, and what is wrong.
-var message = regexp.MustCompile(`^(\S[^:\n]*|-):(\d+)(?::(\d+))?: (\S.*)$`)
+// message matches the line of a diagnostic: a file, perhaps with a drive, a line, perhaps a column, and what is wrong.
+var message = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?\S[^:\n]*|-):(\d+)(?::(\d+))?: (\S.*)$`)
 
 // parseMessages returns the lines of a text, and whether most of them are diagnostics. It returns nil if
 // clearly they are not.
@@ -27,6 +27,7 @@ func parseMessages(text []byte) (all *Node, ok bool) {
 			found++
 		} else {
 			n.digest(text)
+			n.shape = sumWithoutDigits(trimmed)
 		}
 		if len(all.Items)-found > 2*found+othersMax || found > nodesMax/partsMax {
 			return nil, false

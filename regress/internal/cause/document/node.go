@@ -27,11 +27,16 @@ type Node struct {
 	Items    []Node // members or elements, in order
 
 	content uint64 // a digest of all but whitespace between values
-	shape   uint64 // the same without numbers, true, false and null
+	shape   uint64 // the same without numbers, true, false and null; of a line that is no diagnostic without digits
 }
 
 // IsContainer reports whether a value has items.
 func (n *Node) IsContainer() bool { return n.Kind <= List }
+
+// DiffersInNumbers reports whether two lines that are no diagnostics differ at most in numbers.
+func (n *Node) DiffersInNumbers(o *Node) bool {
+	return n.Kind == Sentence && n.Key == nil && o.Kind == Sentence && o.Key == nil && n.shape == o.shape
+}
 
 // Words returns the range of the text of a string, without quotes, or of another value.
 func (n *Node) Words() (from, to int) {
@@ -50,6 +55,21 @@ const (
 func sum(digest uint64, b []byte) uint64 {
 	for _, c := range b {
 		digest = (digest ^ uint64(c)) * prime
+	}
+	return digest
+}
+
+// sumWithoutDigits is the same for lines that differ only in numbers.
+func sumWithoutDigits(b []byte) uint64 {
+	digest, isNumber := uint64(seed), false
+	for _, c := range b {
+		isDigit := c >= '0' && c <= '9'
+		if !isDigit {
+			digest = (digest ^ uint64(c)) * prime
+		} else if !isNumber {
+			digest = (digest ^ '0') * prime
+		}
+		isNumber = isDigit
 	}
 	return digest
 }

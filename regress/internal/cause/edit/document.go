@@ -41,6 +41,9 @@ func (t documents) changeValue(c document.Change) {
 		var old, now Span
 		old.From, old.To = x.Words()
 		now.From, now.To = y.Words()
+		if x.DiffersInNumbers(&y) && t.changeNumbers(old, now) {
+			return
+		}
 		if x.Kind != document.Literal && t.areMostlySame(old, now) {
 			t.compareRange(old, now)
 			return
@@ -70,6 +73,37 @@ func (t documents) quotedElements(side int, n document.Node, es []element) []ele
 	}
 	quote := func(at int) element { return element{token.Sign, t.around[side].text[at : at+1], int32(at)} }
 	return append(append([]element{quote(n.From)}, es...), quote(n.To-1))
+}
+
+// changeNumbers adds an edit for each number that differs in two lines, with the word beside it as its context:
+// these are counts. It returns false if anything else differs.
+func (t documents) changeNumbers(old, now Span) bool {
+	a, b := token.Append(nil, t.old[:old.To], old.From, old.To), token.Append(nil, t.now[:now.To], now.From, now.To)
+	differ := func(i int) bool { return !bytes.Equal(a[i].Bytes(t.old), b[i].Bytes(t.now)) }
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if differ(i) && (a[i].Kind != token.Number || b[i].Kind != token.Number) {
+			return false
+		}
+	}
+	for i, x := range a {
+		if !differ(i) {
+			continue
+		}
+		in := "at $"
+		switch {
+		case i+1 < len(a) && a[i+1].Kind == token.Word:
+			in = "before " + string(a[i+1].Bytes(t.old))
+		case i > 0 && a[i-1].Kind == token.Word:
+			in = "behind " + string(a[i-1].Bytes(t.old))
+		}
+		y := b[i]
+		x.Gap, y.Gap = x.From, y.From
+		t.addWords(Span{int(x.From), int(x.To)}, Span{int(y.From), int(y.To)}, collapse(nil, t.old, []token.Token{x}), collapse(nil, t.now, []token.Token{y}), in)
+	}
+	return true
 }
 
 // areMostlySame reports whether two ranges have three of four tokens in common, in one order.
