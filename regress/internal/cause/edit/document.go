@@ -150,35 +150,42 @@ func containerMark(n document.Node) []byte {
 // changeItems adds the edit of items that came or went. Its elements are the keys of members, or for elements
 // of a list their kinds, each once.
 func (t documents) changeItems(c document.Change) {
+	if c.AreLines {
+		t.changeLines(c)
+		return
+	}
 	from := plaintext.CommonPrefix(t.old[c.Old.From:c.Old.To], t.now[c.Now.From:c.Now.To])
 	old, now := Span{c.Old.From + from, c.Old.To}, Span{c.Now.From + from, c.Now.To}
 	to := plaintext.CommonSuffix(t.old[old.From:old.To], t.now[now.From:now.To])
 	old.To, now.To = old.To-to, now.To-to
-	if c.AreLines {
-		t.changeLines(c, old, now)
-		return
-	}
 	t.addValue(old, now, itemElements(c.OldValues), itemElements(c.NowValues), "in "+c.Path)
 }
 
-// changeLines adds an edit for each line that went, and then for each that came.
-func (t documents) changeLines(c document.Change, old, now Span) {
+// changeLines adds an edit for each line that went, and then for each that came. Each has its whole line, so that one
+// can be accepted without the others.
+func (t documents) changeLines(c document.Change) {
 	x, y := c.OldValues, c.NowValues
+	old, now := Span(c.Old), Span(c.Now)
+	for old.From < old.To && now.From < now.To && t.old[old.From] == t.now[now.From] && token.IsSpace(t.old[old.From]) {
+		old.From, now.From = old.From+1, now.From+1
+	}
+	for old.From < old.To && now.From < now.To && t.old[old.To-1] == t.now[now.To-1] && (t.old[old.To-1] == ' ' || t.old[old.To-1] == '\t') {
+		old.To, now.To = old.To-1, now.To-1 // the indent of the next line
+	}
 	for i := range x {
-		gone, with := Span{old.From, max(old.From, min(x[i].To, old.To))}, Span{now.From, now.From}
-		if i == len(x)-1 {
-			gone.To = old.To
-			if len(y) == 0 {
-				with.To = now.To // whitespace
-			}
+		gone, with := Span{old.From, old.To}, Span{now.From, now.From}
+		if i < len(x)-1 {
+			gone.To = x[i+1].From
+		} else if len(y) == 0 {
+			with.To = now.To // whitespace
 		}
 		t.addLine(gone, with, t.valueElements(0, x[i].Message()), nil, x[i].IsContainer())
 		old.From = gone.To
 	}
 	for j := range y {
-		come, with := Span{now.From, max(now.From, min(y[j].To, now.To))}, old
-		if j == len(y)-1 {
-			come.To = now.To
+		come, with := now, old
+		if j < len(y)-1 {
+			come.To = y[j+1].From
 		}
 		t.addLine(with, come, nil, t.valueElements(1, y[j].Message()), y[j].IsContainer())
 		now.From, old.From = come.To, old.To

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,30 @@ func TestPlacesOfMessagesAreExact(t *testing.T) {
 		}
 		checkExact(t, lines("old"), lines("now"))
 	})
+}
+
+// Each edit of lines that came or went can be accepted without the others: what results has whole lines.
+func TestLinesAreWhole(t *testing.T) {
+	for _, c := range []struct{ old, now string }{
+		{"a.c:1:1: same\nx.c:1:1: one bad thing\nz.c:9:9: end\n", "a.c:1:1: same\ny.c:2:2: another bad thing\nz.c:9:9: end\n"},
+		{"a.c:1:1: same\nz.c:9:9: end\n", "a.c:1:1: same\nx.c:1:1: one\ny.c:2:2: two\nz.c:9:9: end\n"},
+		{"a.c:1:1: same\nb.c:1:2: one\nFound 1 error.\n", "a.c:1:1: same\n"},
+		{"a.c:1:1: same\nb.c:1:2: one\nNot one line\n", "a.c:1:1: same\nc.c:3:4: two\nd.c:4:5: three\nSo many lines\n"},
+	} {
+		x := newText([]byte(c.old), []byte(c.now), NewWords(), &Comparer{})
+		if x.compare(); len(x.places) < 2 {
+			t.Errorf("%q → %q has %d edits", c.old, c.now, len(x.places))
+		}
+		known := strings.Split(c.old+c.now, "\n")
+		for _, p := range x.places {
+			one := c.old[:p.Old.From] + c.now[p.Now.From:p.Now.To] + c.old[p.Old.To:]
+			for line := range strings.SplitSeq(one, "\n") {
+				if !slices.Contains(known, line) {
+					t.Errorf("%q → %q: with %q alone, %q is a line", c.old, c.now, x.words.List[p.Pattern], line)
+				}
+			}
+		}
+	}
 }
 
 func checkExact(t *rapid.T, old, now string) {
