@@ -32,6 +32,13 @@ func TestDocuments(t *testing.T) {
 		{"null that was a string", func(int) string { return `{"n": "null"}` }, func(int) string { return `{"n": null}` }, `'"null"' → "null" at n`},
 		{"an empty string", func(int) string { return `{"s": ""}` }, func(int) string { return `{"s": "x"}` }, `'""' → "x" at s`},
 		{"an empty string and a number", func(int) string { return `{"s": ""}` }, func(int) string { return `{"s": 5}` }, `'""' → "5" at s`},
+		{"members in another order", func(i int) string { return fmt.Sprintf(`{"v": "x", "a": %d, "b": [1], "c": {}}`, i) },
+			func(i int) string {
+				return fmt.Sprintf([]string{`{"v": "x", "c": {}, "b": [1], "a": %d}`, `{"v": "x", "b": [1], "c": {}, "a": %d}`}[i%2], i)
+			}, `MOVE … in $`},
+		{"elements in another order", func(i int) string { return fmt.Sprintf(`{"l": ["a%d", "b", "c"]}`, i) }, func(i int) string { return fmt.Sprintf(`{"l": ["c", "a%d", "b"]}`, i) }, `MOVE … in l`},
+		{"lines in another order", func(i int) string { return fmt.Sprintf("a.c:1:2: bad x%d\na.c:3:4: never y\nb.c:1:1: z\n", i) },
+			func(i int) string { return fmt.Sprintf("a.c:3:4: never y\na.c:1:2: bad x%d\nb.c:1:1: z\n", i) }, `MOVE … in $`},
 		{"a quote within text", func(i int) string {
 			return fmt.Sprintf(`{"text": "a long %s text, and it's the same but for one sign"}`, word(i))
 		},

@@ -331,7 +331,7 @@ func (f *finder) poorSlots(t pattern.Pattern, group []filledPattern) (poor []int
 
 func (f *finder) addShape(t pattern.Pattern, members []int) {
 	text := t.Key()
-	if t.Sort == pattern.Move && !t.HasWord() {
+	if t.Sort == pattern.Move && !t.HasWord() && t.In == "" {
 		t, text = pattern.Pattern{Sort: pattern.Move}, string(pattern.Move)
 	}
 	n, known := f.shapeOf[text]

@@ -19,6 +19,7 @@ type Change struct {
 	// IsValue says that one value became another. Otherwise items of a container came or went, which may be
 	// lines of messages.
 	IsValue, AreLines bool
+	IsOrder           bool // the items are the same in another order
 }
 
 // stepsMax bounds the edit scripts between the items of two containers.
@@ -42,7 +43,7 @@ func (c *comparer) compare(a, b *Node, at path) {
 	case a.Kind == b.Kind && a.IsContainer():
 		c.compareItems(a, b, at)
 	default:
-		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false})
+		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false, false})
 	}
 }
 
@@ -52,7 +53,8 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	i, j := 0, 0
 	behind := func(nextI, nextJ, endX, endY int) {
 		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
-			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, a.Items[i:nextI], b.Items[j:nextJ], false, a.Kind == Messages})
+			u, v := a.Items[i:nextI], b.Items[j:nextJ]
+			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v)})
 		}
 	}
 	for _, p := range c.pairs(a, b) {
@@ -74,8 +76,17 @@ type pair struct{ i, j int }
 // pairs returns the items that are compared with each other: those with one key, or with one content, or
 // between these the ones that are alike.
 func (c *comparer) pairs(a, b *Node) (list []pair) {
+	keyOf := func(n *Node) uint64 { return sum(seed, n.Key) }
+	if from, to := sameEnds(a, b, keyOf); areReordered(a.Items[from:len(a.Items)-to], b.Items[from:len(b.Items)-to]) {
+		for i := range from {
+			list = append(list, pair{i, i})
+		}
+		for i := len(a.Items) - to; i < len(a.Items); i++ {
+			list = append(list, pair{i, i})
+		}
+		return list
+	}
 	if a.Kind == Object {
-		keyOf := func(n *Node) uint64 { return sum(seed, n.Key) }
 		c.align(a.Items, b.Items, keyOf, func(k align.Block) {}, func(i, j int) { list = append(list, pair{i, j}) })
 		return list
 	}
@@ -94,6 +105,46 @@ func (c *comparer) pairs(a, b *Node) (list []pair) {
 		}, func(i, j int) { list = append(list, pair{k.A0 + i, k.B0 + j}) })
 	}, func(i, j int) { list = append(list, pair{i, j}) })
 	return list
+}
+
+// sameEnds returns how many items at both ends have one key, or in a list one content.
+func sameEnds(a, b *Node, keyOf func(*Node) uint64) (from, to int) {
+	areSame := func(x, y *Node) bool {
+		if a.Kind == Object {
+			return keyOf(x) == keyOf(y)
+		}
+		return x.content == y.content
+	}
+	n, m := len(a.Items), len(b.Items)
+	for from < min(n, m) && areSame(&a.Items[from], &b.Items[from]) {
+		from++
+	}
+	for from+to < min(n, m) && areSame(&a.Items[n-1-to], &b.Items[m-1-to]) {
+		to++
+	}
+	return from, to
+}
+
+// areReordered reports whether two or more items are the same in another order. Numbers are none: their places
+// mostly mean something.
+func areReordered(a, b []Node) bool {
+	if len(a) < 2 || len(a) != len(b) {
+		return false
+	}
+	count := make(map[uint64]int, len(a))
+	for i := range a {
+		if a[i].Kind == Literal && a[i].Key == nil {
+			return false
+		}
+		count[sum(a[i].content, a[i].Key)]++
+	}
+	for i := range b {
+		id := sum(b[i].content, b[i].Key)
+		if count[id]--; count[id] < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // align aligns items by a key. It calls differ for each block in which they differ, and same for each pair

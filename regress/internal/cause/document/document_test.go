@@ -53,7 +53,9 @@ func changes(t interface{ Fatalf(string, ...any) }, old, now string) (list []str
 		out.WriteString(old[at:c.Old.From] + now[c.Now.From:c.Now.To])
 		at, from = c.Old.To, c.Now.To
 		how := "between"
-		if c.IsValue {
+		if c.IsOrder {
+			how = "order"
+		} else if c.IsValue {
 			how = old[c.Old.From:c.Old.To] + " → " + now[c.Now.From:c.Now.To]
 		} else if len(c.OldValues)+len(c.NowValues) > 0 {
 			how = fmt.Sprintf("-%d +%d", len(c.OldValues), len(c.NowValues))
@@ -78,6 +80,9 @@ func TestCompare(t *testing.T) {
 		{`{"a": 1}`, "{\n  \"a\": 1\n}", "$: between; $: between"},
 		{"a.c:1:2: bad x\nFound 1 error.\n", "a.c:1:2: bad y\nNew\nFound 2 errors.\n", "message: bad x → bad y; $: -0 +1; $: Found 1 error. → Found 2 errors."},
 		{"a.c:1:2: bad x\n", "All is well.\n", "$: -1 +1"},
+		{`{"v": 1, "a": 2, "b": "x"}`, `{"v": 2, "b": "x", "a": 2}`, "v: 1 → 2; $: order"},
+		{`{"a": 2, "b": "x"}`, `{"b": "y", "a": 2}`, `$: -1 +0; b: "x" → "y"; $: -0 +1`},
+		{`[[3, 4], 5]`, `[[4, 3], 5]`, "$[]: -1 +0; $[]: -0 +1"},
 		{"{\"a\":1}\n{\"b\":1}\n", "{\"a\":1}\n{\"b\":2}\n", "b: 1 → 2"},
 	} {
 		list, patched := changes(t, c.old, c.now)

@@ -150,7 +150,7 @@ func containerMark(n document.Node) []byte {
 // changeItems adds the edit of items that came or went. Its elements are the keys of members, or for elements
 // of a list their kinds, each once.
 func (t documents) changeItems(c document.Change) {
-	if c.AreLines {
+	if c.AreLines && !c.IsOrder {
 		t.changeLines(c)
 		return
 	}
@@ -158,7 +158,12 @@ func (t documents) changeItems(c document.Change) {
 	old, now := Span{c.Old.From + from, c.Old.To}, Span{c.Now.From + from, c.Now.To}
 	to := plaintext.CommonSuffix(t.old[old.From:old.To], t.now[now.From:now.To])
 	old.To, now.To = old.To-to, now.To-to
-	t.addValue(old, now, itemElements(c.OldValues), itemElements(c.NowValues), "in "+c.Path)
+	if c.IsOrder {
+		some := []element{{kind: token.Length, text: []byte("…")}}
+		t.addPattern(pattern.Move, old, now, some, some, "in "+c.Path)
+		return
+	}
+	t.addPattern(pattern.Value, old, now, itemElements(c.OldValues), itemElements(c.NowValues), "in "+c.Path)
 }
 
 // changeLines adds an edit for each line that went, and then for each that came. Each has its whole line, so that one
@@ -232,16 +237,16 @@ func visible(r rune) rune {
 
 // addWords adds an edit of values, whose elements are written as they are in the texts.
 func (t documents) addWords(old, now Span, a, b []element, in string) {
-	n := t.addValue(old, now, a, b, in)
+	n := t.addPattern(pattern.Value, old, now, a, b, in)
 	if len(a) > 1 || len(b) > 1 {
 		t.words.SetSpaces(n, pattern.Spaces{Old: spacesOf(t.old, a), Now: spacesOf(t.now, b)})
 	}
 }
 
-// addValue adds an edit in a document, and returns its pattern. Its context is the path, if any.
-func (t documents) addValue(old, now Span, a, b []element, in string) int32 {
+// addPattern adds an edit in a document, and returns its pattern. Its context is the path, if any.
+func (t documents) addPattern(sort pattern.Sort, old, now Span, a, b []element, in string) int32 {
 	t.changed += int64(max(old.To-old.From, now.To-now.From))
-	key := appendElements(append(t.scratch.key[:0], pattern.Value.Key("")...), a)
+	key := appendElements(append(t.scratch.key[:0], sort.Key("")...), a)
 	key = appendElements(append(key, '\t'), b)
 	if in != "" {
 		key = append(append(key, '\t'), in...)
