@@ -117,3 +117,22 @@ func TestNumberInManyCases(t *testing.T) {
 		t.Errorf("%+v", found.Causes)
 	}
 }
+
+// Indexes that shift by one are one cause, though all cases show the small ones.
+func TestShiftedIndexes(t *testing.T) {
+	var cases []cause.Case
+	for i := range 12 {
+		list := func(first string) string {
+			var all []string
+			for k := range 5 + i {
+				all = append(all, fmt.Sprintf(`{"n": %d, "name": "f%d"}`, k+len(first)/20, k))
+			}
+			return "[" + first + strings.Join(all, ", ") + "]"
+		}
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), list(""), list(`{"n": 0, "name": "new"}, `)))
+	}
+	found := analyseCases(cases...)
+	if len(found.Causes) != 2 || found.Causes[0].Name != `+ {…} in $` || found.Causes[1].Name != `#1 → #2 at n` {
+		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
+	}
+}

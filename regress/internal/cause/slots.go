@@ -225,14 +225,10 @@ func middle(p *pattern.Pattern) (t pattern.Pattern, ok bool) {
 
 // generalizeNumbers treats the short numbers of the remaining patterns as generalize treats words.
 func (f *finder) generalizeNumbers(left []filledPattern) {
-	groups := map[string][]filledPattern{}
+	groups, crowds := map[string][]filledPattern{}, f.numberCrowds(left)
 	for _, l := range left {
 		p := &f.patterns[l.pattern]
-		// A frequent pattern that replaces one number by another may be a wrong constant.
-		stays := len(p.Old) <= 1 && len(p.Now) <= 1 && p.cases >= f.literal
-		if p.Sort == pattern.Value { // numbers at one path are columns, counts and the like, unless one is in many cases
-			stays = stays && p.cases*standsOut >= len(f.cases)
-		}
+		stays := f.maybeConstant(p) && crowds[f.withoutNumbers(&p.Pattern)] < fillersMin
 		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool { return e.Kind == token.Number && !stays })
 		groups[t.Key()] = append(groups[t.Key()], filledPattern{l.pattern, slots})
 	}
@@ -241,6 +237,38 @@ func (f *finder) generalizeNumbers(left []filledPattern) {
 			f.addShape(f.patterns[l.pattern].Pattern, []int{l.pattern})
 		}
 	}
+}
+
+// maybeConstant reports whether a pattern is so frequent that it may be a wrong constant: it replaces one number by
+// another. Numbers at one path are columns, counts and the like, unless one is in many cases.
+func (f *finder) maybeConstant(p *usedPattern) bool {
+	return len(p.Old) <= 1 && len(p.Now) <= 1 && p.cases >= f.literal && (p.Sort != pattern.Value || p.cases*standsOut >= len(f.cases))
+}
+
+// numberCrowds counts the patterns at each path that may be constants. If these are many, and none of them is by
+// far the most frequent, none is a constant: an element before many others shifts all their indexes.
+func (f *finder) numberCrowds(left []filledPattern) map[string]int {
+	cases, crowds := map[string]int{}, map[string]int{}
+	for _, l := range left {
+		if p := &f.patterns[l.pattern]; p.Sort == pattern.Value {
+			cases[f.withoutNumbers(&p.Pattern)] += p.cases
+		}
+	}
+	for _, l := range left {
+		if p := &f.patterns[l.pattern]; p.Sort == pattern.Value && f.maybeConstant(p) {
+			path := f.withoutNumbers(&p.Pattern)
+			if crowds[path]++; 2*p.cases > cases[path] {
+				crowds[path] -= len(left)
+			}
+		}
+	}
+	return crowds
+}
+
+// withoutNumbers returns the key of a pattern with slots for its numbers.
+func (f *finder) withoutNumbers(p *pattern.Pattern) string {
+	t, _ := f.abstract(p, func(e pattern.Piece) bool { return e.Kind == token.Number })
+	return t.Key()
 }
 
 // abstract puts slots into a pattern where the elements may differ.
