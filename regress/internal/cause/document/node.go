@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -108,13 +109,25 @@ func (p path) to(item *Node) path {
 		}
 		return p
 	}
-	key := item.Key[:min(len(item.Key), keyMax)]
-	for !utf8.Valid(key) && len(key) > 0 && len(key) < len(item.Key) {
-		key = key[:len(key)-1]
-	}
+	key := keyName(item.Key)
 	if p == "$" || p == "$[]" {
-		return path(key)
+		return key
 	}
 	p = p[1+strings.LastIndexByte(string(p), '.'):]
-	return p + "." + path(key)
+	return p + "." + key
+}
+
+// keyName returns a key as it is in a path: without the end of a long one, and in quotes if it could not be seen else.
+func keyName(key []byte) path {
+	name := key
+	if len(key) > keyMax {
+		for name = key[:keyMax]; !utf8.RuneStart(key[len(name)]) && len(name) > keyMax-utf8.UTFMax; {
+			name = name[:len(name)-1]
+		}
+		return path(name) + "…"
+	}
+	if len(bytes.TrimSpace(name)) < len(name) || len(name) == 0 {
+		return path(`"` + string(name) + `"`)
+	}
+	return path(name)
 }
