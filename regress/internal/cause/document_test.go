@@ -118,6 +118,36 @@ func TestNumberInManyCases(t *testing.T) {
 	}
 }
 
+// Whitespace between the values of JSON has no place: who lays out all anew makes few causes. A line end behind the last
+// value is another matter.
+func TestLayoutOfDocuments(t *testing.T) {
+	packed := func(i int) string { return fmt.Sprintf(`{"a": %d, "b": ["x", {"c": %d}, []]}`, i, i) }
+	for _, c := range []struct {
+		now  func(i int) string
+		want []string
+	}{
+		{func(i int) string {
+			return fmt.Sprintf("{\n  \"a\": %d,\n  \"b\": [\n    \"x\",\n    {\n      \"c\": %d\n    },\n    []\n  ]\n}", i, i)
+		}, []string{"no space → line break", "space → line break"}},
+		{func(i int) string { return strings.ReplaceAll(packed(i), " ", "") }, []string{"space → no space"}},
+		{func(i int) string { return packed(i) + "\n" }, []string{"no space → line break behind }"}},
+	} {
+		var cases []cause.Case
+		for i := range 12 {
+			cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), packed(i), c.now(i)))
+		}
+		found := analyseCases(cases...)
+		checkReplay(t, found, cases)
+		var names []string
+		for _, g := range found.Causes {
+			names = append(names, g.Name)
+		}
+		if slices.Sort(names); !slices.Equal(names, c.want) {
+			t.Errorf("%q, want %q", names, c.want)
+		}
+	}
+}
+
 // Indexes that shift by one are one cause, though all cases show the small ones.
 func TestShiftedIndexes(t *testing.T) {
 	var cases []cause.Case

@@ -25,7 +25,9 @@ func compareDocuments(t *text) bool {
 		case len(c.OldValues)+len(c.NowValues) > 0:
 			documents{t}.changeItems(c)
 		default:
+			t.isLayout = a.Kind == document.Values && c.Old.From < a.Items[len(a.Items)-1].To
 			t.compareRange(Span(c.Old), Span(c.Now))
+			t.isLayout = false
 		}
 	})
 	return true

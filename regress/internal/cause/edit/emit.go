@@ -330,7 +330,7 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 	switch {
 	case change.sort == alignment && !sameWords(lastLineOf(t.old, old.From), lastLineOf(t.now, now.From)):
 		return "behind an edit"
-	case !change.dependsOnPlace():
+	case t.isLayout, !change.dependsOnPlace():
 		return ""
 	}
 	s, gap := &t.around[0], old

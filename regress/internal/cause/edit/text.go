@@ -58,6 +58,7 @@ type text struct {
 	counter  lineCounter      // of the new text
 	changed  int64            // bytes on the larger side of edits other than whitespace
 	around   [2]surroundings  // of the old and the new text
+	isLayout bool             // whitespace between values, whose place says nothing
 }
 
 // A Comparer compares texts, and reuses its memory. One goroutine uses it.
