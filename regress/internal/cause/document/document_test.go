@@ -25,6 +25,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A line is searched for a message only at its beginning.
+func TestParseMessages(t *testing.T) {
+	for line, want := range map[string]bool{
+		"a.c:1: x": true, "a.c:1:2: " + strings.Repeat("x", 5000): true, "C:\\a b.c:1:2: x": true, "-:1: x": true,
+		strings.Repeat("x", 5000) + ":1: y": false, "a.c:1:": false, "a.c:1: ": false, "a.c:x: y": false, ":1: x": false,
+	} {
+		if _, _, got := document.ParseBoth([]byte(line), nil); got != want {
+			t.Errorf("%.40q: %v", line, got)
+		}
+	}
+}
+
 // What Go's package takes is a document, unless it is too deep or no object or list.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`{"a":[1,{"b":null}],"c":"\u00e9\\"}`, "[1]\n[2]", `{"a":1`, `[]]`} {

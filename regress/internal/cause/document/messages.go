@@ -5,8 +5,12 @@ import (
 	"regexp"
 )
 
-// message matches the line of a diagnostic: a file, perhaps with a drive, a line, perhaps a column, and what is wrong.
-var message = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?\S[^:\n]*|-):(\d+)(?::(\d+))?: (\S.*)$`)
+// message matches the beginning of a diagnostic: a file, perhaps with a drive, a line, perhaps a column, and then what is
+// wrong.
+var message = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?\S[^:\n]*|-):(\d+)(?::(\d+))?: (\S)`)
+
+// headMax is how much of a line is searched for the message, in bytes. A line may be a whole program.
+const headMax = 4096
 
 // parseMessages returns the lines of a text, and whether most of them are diagnostics. It returns nil if
 // clearly they are not.
@@ -22,7 +26,8 @@ func parseMessages(text []byte) (all *Node, ok bool) {
 		}
 		n := Node{Kind: Sentence, From: from + bytes.Index(line, trimmed)}
 		n.To = n.From + len(trimmed)
-		if m := message.FindSubmatchIndex(trimmed); m != nil {
+		if m := message.FindSubmatchIndex(trimmed[:min(len(trimmed), headMax)]); m != nil {
+			m[1], m[len(m)-1] = len(trimmed), len(trimmed)
 			n = diagnostic(text, n.From, m)
 			found++
 		} else {
