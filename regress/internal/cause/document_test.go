@@ -166,3 +166,52 @@ func TestShiftedIndexes(t *testing.T) {
 		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
 	}
 }
+
+// Keys that are data, such as names of files, are no places of their own, in cases seen and unseen.
+func TestKeysThatAreData(t *testing.T) {
+	for _, c := range []struct {
+		old, now, want string
+		isUnseen       bool // whether the cause stands for cases that were not there
+	}{
+		{`{"src/%[1]s": {"n": %[2]d}}`, `{"src/%[1]s": {"n": 1%[2]d}}`, `#1 → #2 at *.n`, false},
+		{`{"files": {"%[1]s": {"m": "x", "n": %[2]d}}}`, `{"files": {"%[1]s": {"m": "x", "n": %[2]d, "new": 1}}}`, `+ "new" in files.*`, true},
+		{`{"%[1]s": {"l": ["%[1]s", "b", "c"]}}`, `{"%[1]s": {"l": ["c", "%[1]s", "b"]}}`, `MOVE … in *.l`, true},
+		{`{"%[1]s": [{"id": 1, "s": "Do not use %[1]s here"}]}`, `{"%[1]s": [{"id": 1, "s": "Avoid the name %[1]s"}]}`, `"Do not …" → "Avoid the …" at *[].s`, false},
+	} {
+		one := func(i int) cause.Case {
+			name := word(i%26) + word(i/26)
+			return changedCase(fmt.Sprintf("case%02d", i), fmt.Sprintf(c.old, name, i), fmt.Sprintf(c.now, name, i))
+		}
+		var cases []cause.Case
+		for i := range 60 {
+			cases = append(cases, one(i))
+		}
+		found := analyseCases(cases...)
+		checkReplay(t, found, cases)
+		if len(found.Causes) != 1 || found.Causes[0].Name != c.want {
+			t.Errorf("want %s%s", c.want, causeList(found))
+			continue
+		}
+		index := cause.NewIndex(found.Causes)
+		for _, asked := range cases {
+			if shown, all := index.Explain(asked); len(shown) != 1 || !all {
+				t.Errorf("%s: %s shows %v, %v", c.want, asked.Name, shown, all)
+			}
+		}
+		if shown, all := index.Explain(one(70)); all != c.isUnseen || all && len(shown) != 1 {
+			t.Errorf("%s: an unseen case shows %v, %v", c.want, shown, all)
+		}
+	}
+}
+
+// Few keys are places of their own, however rare they are.
+func TestKeysThatArePlaces(t *testing.T) {
+	var cases []cause.Case
+	for i := range 60 {
+		key := []string{"line", "column", "end", "size"}[i%4]
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), fmt.Sprintf(`{"%s": {"n": %d}}`, key, i), fmt.Sprintf(`{"%s": {"n": %d}}`, key, i+1)))
+	}
+	if found := analyseCases(cases...); len(found.Causes) != 4 {
+		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
+	}
+}

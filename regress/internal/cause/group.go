@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/cause/edit"
 	"muster/regress/internal/cause/pattern"
@@ -201,9 +202,11 @@ func (f *finder) collectPatterns() {
 			t := &f.shapes[s]
 			if t.IsOpen() && t.HasWord() && t.Sort != pattern.Move {
 				g.patterns = append(g.patterns, pattern.EscapeKey(t.text))
-				continue
+				if !strings.Contains(t.In, anyKey) {
+					continue
+				}
 			}
-			if t.Sort == pattern.Space {
+			if t.Sort == pattern.Space || strings.Contains(t.In, anyKey) {
 				g.patterns = append(g.patterns, pattern.ExactKey(t.text))
 			}
 			for _, m := range t.members {

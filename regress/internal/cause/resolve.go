@@ -162,6 +162,15 @@ func (x *Index) causesOf(key string, a *atoms) (found []int) {
 	if found = x.open.causesOf(&p); len(found) > 0 {
 		return found
 	}
+	for _, h := range holes(&p) {
+		p.In = h.path
+		if found = slices.Clone(x.exact[pattern.ExactKey(p.Key())]); len(found) == 0 {
+			found = x.open.causesOf(&p)
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
 	if tiles, ok := a.parse(&p, atomsAlone, func(int) bool { return true }); ok {
 		for _, t := range tiles {
 			found = append(found, t.shape)

@@ -36,6 +36,11 @@ type filledPattern struct {
 // shape if they are many and none stands out.
 func (f *finder) generalize() {
 	placeSpaces(f.patterns)
+	all := make([]*pattern.Pattern, len(f.patterns))
+	for i := range f.patterns {
+		all[i] = &f.patterns[i].Pattern
+	}
+	generalizeKeys(all, f.literal, func(visit func(c, p int)) { f.each(func(c int, k int32) { visit(c, f.at[k]) }) })
 	isDone := generalizeSentences(f)
 	groups := map[string][]filledPattern{}
 	for i := range f.patterns {
@@ -225,10 +230,10 @@ func middle(p *pattern.Pattern) (t pattern.Pattern, ok bool) {
 
 // generalizeNumbers treats the short numbers of the remaining patterns as generalize treats words.
 func (f *finder) generalizeNumbers(left []filledPattern) {
-	groups, crowds := map[string][]filledPattern{}, f.numberCrowds(left)
+	groups, crowds := map[string][]filledPattern{}, numberCrowds(f, left)
 	for _, l := range left {
 		p := &f.patterns[l.pattern]
-		stays := f.maybeConstant(p) && crowds[f.withoutNumbers(&p.Pattern)] < fillersMin
+		stays := maybeConstant(f, p) && crowds[withoutNumbers(f, &p.Pattern)] < fillersMin
 		t, slots := f.abstract(&p.Pattern, func(e pattern.Piece) bool { return e.Kind == token.Number && !stays })
 		groups[t.Key()] = append(groups[t.Key()], filledPattern{l.pattern, slots})
 	}
@@ -241,22 +246,22 @@ func (f *finder) generalizeNumbers(left []filledPattern) {
 
 // maybeConstant reports whether a pattern is so frequent that it may be a wrong constant: it replaces one number by
 // another. Numbers at one path are columns, counts and the like, unless one is in many cases.
-func (f *finder) maybeConstant(p *usedPattern) bool {
+func maybeConstant(f *finder, p *usedPattern) bool {
 	return len(p.Old) <= 1 && len(p.Now) <= 1 && p.cases >= f.literal && (p.Sort != pattern.Value || p.cases*standsOut >= len(f.cases))
 }
 
 // numberCrowds counts the patterns at each path that may be constants. If these are many, and none of them is by
 // far the most frequent, none is a constant: an element before many others shifts all their indexes.
-func (f *finder) numberCrowds(left []filledPattern) map[string]int {
+func numberCrowds(f *finder, left []filledPattern) map[string]int {
 	cases, crowds := map[string]int{}, map[string]int{}
 	for _, l := range left {
 		if p := &f.patterns[l.pattern]; p.Sort == pattern.Value {
-			cases[f.withoutNumbers(&p.Pattern)] += p.cases
+			cases[withoutNumbers(f, &p.Pattern)] += p.cases
 		}
 	}
 	for _, l := range left {
-		if p := &f.patterns[l.pattern]; p.Sort == pattern.Value && f.maybeConstant(p) {
-			path := f.withoutNumbers(&p.Pattern)
+		if p := &f.patterns[l.pattern]; p.Sort == pattern.Value && maybeConstant(f, p) {
+			path := withoutNumbers(f, &p.Pattern)
 			if crowds[path]++; 2*p.cases > cases[path] {
 				crowds[path] -= len(left)
 			}
@@ -266,7 +271,7 @@ func (f *finder) numberCrowds(left []filledPattern) map[string]int {
 }
 
 // withoutNumbers returns the key of a pattern with slots for its numbers.
-func (f *finder) withoutNumbers(p *pattern.Pattern) string {
+func withoutNumbers(f *finder, p *pattern.Pattern) string {
 	t, _ := f.abstract(p, func(e pattern.Piece) bool { return e.Kind == token.Number })
 	return t.Key()
 }

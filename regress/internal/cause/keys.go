@@ -1,0 +1,79 @@
+package cause
+
+import (
+	"strings"
+
+	"muster/regress/internal/cause/pattern"
+)
+
+// keysMin is how many rare keys at one place of a path are data: names of files, identifiers.
+const keysMin = 8
+
+// anyKey stands in a path for keys that are data.
+const anyKey = "*"
+
+// generalizeKeys replaces keys in the paths of patterns that are data. What changed below each of many files is one
+// change: at src/a.n, at src/b.n and so on become at *.n. Keys are data if they are many with one key below them, or with
+// the same members added or removed in them, and each is in fewer than literal cases. each visits every pattern of every
+// case, by their indexes.
+func generalizeKeys(patterns []*pattern.Pattern, literal int, each func(visit func(c, p int))) {
+	type key struct{ around, name string }
+	type count struct{ last, cases int }
+	found := make([][]hole, len(patterns))
+	for i, p := range patterns {
+		found[i] = holes(p)
+	}
+	counts, rare := map[key]count{}, map[string]int{}
+	each(func(c, p int) {
+		for _, h := range found[p] {
+			if n := counts[key{h.around, h.key}]; n.last != c+1 {
+				counts[key{h.around, h.key}] = count{c + 1, n.cases + 1}
+			}
+		}
+	})
+	for k, n := range counts {
+		if n.cases < literal {
+			rare[k.around]++
+		}
+	}
+	for i, list := range found {
+		for _, h := range list {
+			if rare[h.around] >= keysMin && counts[key{h.around, h.key}].cases < literal {
+				patterns[i].In = h.path
+				break
+			}
+		}
+	}
+}
+
+// A hole is a key of a path that may be data.
+type hole struct {
+	key    string
+	path   string // with anyKey instead
+	around string // what all patterns share that differ only in the key
+}
+
+// holes returns the keys that may be data in the path of a pattern, if it has one: the last but one, and the last one
+// if its members came or went.
+func holes(p *pattern.Pattern) (list []hole) {
+	if p.Sort != pattern.Value && p.Sort != pattern.Move || p.In == "" {
+		return nil
+	}
+	how, path, _ := strings.Cut(p.In, " ")
+	at := strings.LastIndexByte(path, '.') + 1
+	name := func(key string) string { return strings.TrimRight(key, "[]") }
+	put := func(from, to int, sides string) {
+		key := name(path[from:to])
+		in := how + " " + path[:from] + anyKey + path[from+len(key):]
+		list = append(list, hole{key, in, in + sides})
+	}
+	if at > 0 {
+		put(0, at-1, "")
+	}
+	if how == "in" && name(path) != "$" {
+		q := *p
+		q.In = ""
+		put(at, len(path), "\t"+q.Key())
+	}
+	return list
+}
