@@ -176,6 +176,7 @@ func TestKeysThatAreData(t *testing.T) {
 		{`{"src/%[1]s": {"n": %[2]d}}`, `{"src/%[1]s": {"n": 1%[2]d}}`, `#1 → #2 at *.n`, false},
 		{`{"files": {"%[1]s": {"m": "x", "n": %[2]d}}}`, `{"files": {"%[1]s": {"m": "x", "n": %[2]d, "new": 1}}}`, `+ "new" in files.*`, true},
 		{`{"%[1]s": {"l": ["%[1]s", "b", "c"]}}`, `{"%[1]s": {"l": ["c", "%[1]s", "b"]}}`, `MOVE … in *.l`, true},
+		{"a.c:1:1: x\n%[1]s %[2]d\n", "a.c:1:1: x\n%[1]s 1%[2]d\n", `#1 → #2 behind *`, false},
 		{`{"%[1]s": [{"id": 1, "s": "Do not use %[1]s here"}]}`, `{"%[1]s": [{"id": 1, "s": "Avoid the name %[1]s"}]}`, `"Do not …" → "Avoid the …" at *[].s`, false},
 	} {
 		one := func(i int) cause.Case {

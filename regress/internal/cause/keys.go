@@ -54,7 +54,7 @@ type hole struct {
 }
 
 // holes returns the keys that may be data in the path of a pattern, if it has one: the last but one, and the last one
-// if its members came or went.
+// if its members came or went. A word beside a number is like a key.
 func holes(p *pattern.Pattern) (list []hole) {
 	if p.Sort != pattern.Value && p.Sort != pattern.Move || p.In == "" {
 		return nil
@@ -69,6 +69,9 @@ func holes(p *pattern.Pattern) (list []hole) {
 	}
 	if at > 0 {
 		put(0, at-1, "")
+	}
+	if how == "before" || how == "behind" {
+		put(0, len(path), "")
 	}
 	if how == "in" && name(path) != "$" {
 		q := *p
