@@ -74,8 +74,14 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 type pair struct{ i, j int }
 
 // pairs returns the items that are compared with each other: those with one key, or with one content, or
-// between these the ones that are alike.
+// between these the ones that are alike. Of two tuples it is those at one place.
 func (c *comparer) pairs(a, b *Node) (list []pair) {
+	if a.isTuple() && b.isTuple() && len(a.Items) == len(b.Items) {
+		for i := range a.Items {
+			list = append(list, pair{i, i})
+		}
+		return list
+	}
 	keyOf := func(n *Node) uint64 { return sum(seed, n.Key) }
 	if from, to := sameEnds(a, b, keyOf); areReordered(a.Items[from:len(a.Items)-to], b.Items[from:len(b.Items)-to]) {
 		for i := range from {
@@ -248,8 +254,8 @@ func nameOf(a, b []Node) func(*Node) uint64 {
 }
 
 // areAlike reports whether two items may be one that changed. Lines must begin alike. Of objects, half of the
-// members must be equal. If they have many, that may be usual values alone: then the first string must be equal,
-// which mostly says what an object is, or three quarters.
+// members must be equal, or of few members all strings. If they have many, that may be usual values alone: then the first
+// string must be equal, which mostly says what an object is, or three quarters.
 func (c *comparer) areAlike(a, b *Node) bool {
 	switch {
 	case a.Kind != b.Kind:
@@ -268,13 +274,23 @@ func (c *comparer) areAlike(a, b *Node) bool {
 	for i := range a.Items {
 		members[string(a.Items[i].Key)] = a.Items[i].content
 	}
-	same := 0
+	same, sameStrings, otherStrings := 0, 0, 0
 	for i := range b.Items {
-		if content, known := members[string(b.Items[i].Key)]; known && content == b.Items[i].content {
+		content, known := members[string(b.Items[i].Key)]
+		isSame, isString := known && content == b.Items[i].content, b.Items[i].Kind == String
+		switch {
+		case isSame && isString:
+			sameStrings++
+			fallthrough
+		case isSame:
 			same++
+		case isString:
+			otherStrings++
 		}
 	}
 	switch n := max(len(a.Items), len(b.Items)); {
+	case n <= fewMembers && len(a.Items) == len(b.Items) && sameStrings > 0 && otherStrings == 0:
+		return true
 	case n <= fewMembers || 4*same >= 3*n:
 		return 2*same >= n
 	default:

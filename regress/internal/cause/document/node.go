@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,6 +34,15 @@ type Node struct {
 
 // IsContainer reports whether a value has items.
 func (n *Node) IsContainer() bool { return n.Kind <= List }
+
+// isTuple reports whether a value is a short list of numbers, such as a place or a range.
+func (n *Node) isTuple() bool {
+	isOther := func(item Node) bool { return item.Kind != Literal }
+	return n.Kind == List && len(n.Items) <= tupleMax && !slices.ContainsFunc(n.Items, isOther)
+}
+
+// tupleMax is the number of items of the longest tuple.
+const tupleMax = 4
 
 // DiffersInNumbers reports whether two lines that are no diagnostics differ at most in numbers.
 func (n *Node) DiffersInNumbers(o *Node) bool {
