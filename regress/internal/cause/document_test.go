@@ -22,10 +22,10 @@ func TestDocuments(t *testing.T) {
 			}, `"Do not …" → "Avoid the …" at message`},
 		{"a number", func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i) },
 			func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i+i%3+1) }, `#1 → #2 at at.row`},
-		{"a member", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf("{\"a\": %d,\n \"new\": \"x%d\"}", i, i) }, `+ "new" in $`},
-		{"members", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf(`{"a": %d, "one": 1, "two": 2}`, i) }, `+ "one two" in $`},
+		{"a member", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf("{\"a\": %d,\n \"new\": \"x%d\"}", i, i) }, `+ "new" at the top level`},
+		{"members", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf(`{"a": %d, "one": 1, "two": 2}`, i) }, `+ "one two" at the top level`},
 		{"elements", func(i int) string { return `[{"a": 1, "b": 2}]` + "\n" },
-			func(i int) string { return `[{"a": 1, "b": 2}` + strings.Repeat(`, {"c": "x"}`, i+1) + "]\n" }, `+ {…} in $`},
+			func(i int) string { return `[{"a": 1, "b": 2}` + strings.Repeat(`, {"c": "x"}`, i+1) + "]\n" }, `+ {…} at the top level`},
 		{"a value of another kind", func(i int) string { return `{"l": [{"fix": null, "n": ` + fmt.Sprint(i) + `}]}` },
 			func(i int) string { return `{"l": [{"fix": {"by": "` + word(i) + `"}, "n": ` + fmt.Sprint(i) + `}]}` }, `"null" → {…} at l[].fix`},
 		{"a number that was a string", func(i int) string { return fmt.Sprintf(`{"n": "%d"}`, i) }, func(i int) string { return fmt.Sprintf(`{"n": %d}`, i) }, `'"#1"' → #1 at n`},
@@ -35,10 +35,10 @@ func TestDocuments(t *testing.T) {
 		{"members in another order", func(i int) string { return fmt.Sprintf(`{"v": "x", "a": %d, "b": [1], "c": {}}`, i) },
 			func(i int) string {
 				return fmt.Sprintf([]string{`{"v": "x", "c": {}, "b": [1], "a": %d}`, `{"v": "x", "b": [1], "c": {}, "a": %d}`}[i%2], i)
-			}, `MOVE … in $`},
+			}, `MOVE … at the top level`},
 		{"elements in another order", func(i int) string { return fmt.Sprintf(`{"l": ["a%d", "b", "c"]}`, i) }, func(i int) string { return fmt.Sprintf(`{"l": ["c", "a%d", "b"]}`, i) }, `MOVE … in l`},
 		{"lines in another order", func(i int) string { return fmt.Sprintf("a.c:1:2: bad x%d\na.c:3:4: never y\nb.c:1:1: z\n", i) },
-			func(i int) string { return fmt.Sprintf("a.c:3:4: never y\na.c:1:2: bad x%d\nb.c:1:1: z\n", i) }, `MOVE … in $`},
+			func(i int) string { return fmt.Sprintf("a.c:3:4: never y\na.c:1:2: bad x%d\nb.c:1:1: z\n", i) }, `MOVE … at the top level`},
 		{"a quote within text", func(i int) string {
 			return fmt.Sprintf(`{"text": "a long %s text, and it's the same but for one sign"}`, word(i))
 		},
@@ -162,7 +162,7 @@ func TestShiftedIndexes(t *testing.T) {
 		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), list(""), list(`{"n": 0, "name": "new"}, `)))
 	}
 	found := analyseCases(cases...)
-	if len(found.Causes) != 2 || found.Causes[0].Name != `+ {…} in $` || found.Causes[1].Name != `#1 → #2 at n` {
+	if len(found.Causes) != 2 || found.Causes[0].Name != `+ {…} at the top level` || found.Causes[1].Name != `#1 → #2 at n` {
 		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
 	}
 }
@@ -214,5 +214,51 @@ func TestKeysThatArePlaces(t *testing.T) {
 	}
 	if found := analyseCases(cases...); len(found.Causes) != 4 {
 		t.Errorf("%d causes%s", len(found.Causes), causeList(found))
+	}
+}
+
+// A finding of a tool is a record. If its message, its column and its fix always change together, that is one
+// cause, even if the tool has several new messages. A wrong constant in some of the records is another one.
+func TestRecordsOfOneChange(t *testing.T) {
+	finding := func(column int, message, fix, level string) string {
+		return fmt.Sprintf(`{"code": "E1", "cell": null, "row": 3, "file": "a.py", "column": %d, "message": "%s", "fix": {"message": "%s"}, "level": %s, "url": "x"}`, column, message, fix, level)
+	}
+	messages := []string{"Avoid one sort of comparison", "Avoid the other sort", "Use a comparison by identity"}
+	var cases []cause.Case
+	for i := range 40 {
+		var old, now []string
+		for k := range 3 {
+			level := "1"
+			if i%3 == 0 && k == 0 {
+				level = "2"
+			}
+			old = append(old, finding(i+k, "Comparison should be another one", "Replace it", "1"))
+			now = append(now, finding(i+k+4+k, messages[(i+k)%3], "Replace the comparison", level))
+			same := fmt.Sprintf(`{"code": "E2", "cell": null, "row": 3, "file": "a.py", "column": %d, "message": "Unrelated %d", "fix": null, "level": 1, "url": "x"}`, 100*i+k, k)
+			old, now = append(old, same), append(now, same)
+		}
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), "["+strings.Join(old, ",\n")+"]\n", "["+strings.Join(now, ",\n")+"]\n"))
+	}
+	found := analyseCases(cases...)
+	checkReplay(t, found, cases)
+	if len(found.Causes) != 2 || found.Causes[0].Cases != 40 || found.Causes[1].Name != `"1" → "2" at level` || found.Causes[1].Cases != 14 {
+		for _, c := range found.Causes {
+			t.Errorf("%s in %d cases", c.Name, c.Cases)
+		}
+	}
+}
+
+// Two changes that are in the same cases, but in other records, are two causes.
+func TestRecordsOfTwoChanges(t *testing.T) {
+	var cases []cause.Case
+	for i := range 40 {
+		record := func(a, b string) string {
+			return fmt.Sprintf(`[{"name": "x%d", "text": "%s"}, {"name": "y%d", "note": "%s"}]`, i, a, i, b)
+		}
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), record("one", "two"), record("uno", "dos")))
+	}
+	found := analyseCases(cases...)
+	if len(found.Causes) != 2 {
+		t.Errorf("%d causes, want 2: %+v", len(found.Causes), found.Causes)
 	}
 }

@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ type group struct {
 func (f *finder) makeGroups() {
 	uses := make([]int, len(f.shapes))
 	f.each(func(_ int, k int32) { f.patterns[f.at[k]].each(func(s int) { uses[s]++ }) })
-	sets := f.bundleShapes(uses)
+	sets := newBundles(f, uses).sets()
 	f.rewritten = f.isRewritten()
 	if f.rewritten {
 		sets = f.joinEdits()
@@ -47,6 +46,49 @@ func (f *finder) makeGroups() {
 	groupByCases(f)
 	f.collectPatterns()
 	listContents(f)
+}
+
+// newBundles returns the shapes to bundle, and where they are. Those that are in few cases or whitespace are nowhere.
+func newBundles(f *finder, uses []int) *bundles {
+	b := &bundles{shapes: make([]bundled, len(f.shapes)), tokens: 1}
+	around := shapeNeighbours(f)
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		b.shapes[i] = bundled{s.cases, uses[i], s.Sort == pattern.Value, s.HasWord(), around[i].vary}
+	}
+	for _, s := range f.cases {
+		b.tokens += float64(s.total / 4)
+	}
+	b.parts = func(yield func([]spot) bool) {
+		var list []spot
+		for _, s := range f.cases {
+			for i := range s.parts {
+				if list = f.spots(list[:0], &s.parts[i]); !yield(list) {
+					return
+				}
+			}
+		}
+	}
+	return b
+}
+
+// spots appends the spots of a part.
+func (f *finder) spots(list []spot, p *partRecord) []spot {
+	token := 0
+	for i := range p.Places {
+		q := &p.Places[i]
+		if q.Gap == edit.Far {
+			token += 1 << 16
+		} else {
+			token += int(q.Gap)
+		}
+		f.patterns[f.at[q.Pattern]].each(func(s int) {
+			if x := &f.shapes[s]; x.cases >= literalMin && x.Sort.IsOfTokens() {
+				list = append(list, spot{s, token})
+			}
+		})
+	}
+	return list
 }
 
 // makeGroup makes one group of those shapes of a set that occur.
@@ -227,139 +269,6 @@ func (f *finder) collectPatterns() {
 	for i := range f.groups {
 		slices.Sort(f.groups[i].patterns)
 		f.groups[i].patterns = slices.Compact(f.groups[i].patterns)
-	}
-}
-
-const (
-	nearTokens = 12   // between edits that may belong together
-	together   = 0.95 // share of the edits of a shape that must be near the other shape, both ways …
-	chance     = 3    // … and how much more often than by chance
-	crowd      = 3    // other shapes near an edit; above this number nearness is no evidence
-	apartMin   = 8    // cases in which shapes with the same neighbours everywhere must be near each other
-)
-
-// bundleShapes returns sets of shapes that are one cause: they always occur close to each other. Occurring
-// in the same cases is no evidence, because unrelated changes can be in all cases. A set may be empty.
-func (f *finder) bundleShapes(uses []int) [][]int {
-	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
-	for i := range b.root {
-		b.root[i] = i
-	}
-	b.joinNear()
-	sets := make([][]int, len(b.root))
-	for i := range b.root {
-		sets[b.rootOf(i)] = append(sets[b.rootOf(i)], i)
-	}
-	return sets
-}
-
-type bundles struct {
-	*finder
-	uses []int
-	root []int
-}
-
-func (b *bundles) rootOf(i int) int {
-	for b.root[i] != i {
-		b.root[i] = b.root[b.root[i]]
-		i = b.root[i]
-	}
-	return i
-}
-
-func (b *bundles) join(i, j int) {
-	i, j = b.rootOf(i), b.rootOf(j)
-	b.root[max(i, j)] = min(i, j)
-}
-
-// A spot is a place of a shape in a part. Its token is a distance from the start; long gaps count
-// 65,536.
-type spot struct{ shape, token int }
-
-// spots lists the edits of a part whose shape can be bundled.
-func (b *bundles) spots(list []spot, p *partRecord) []spot {
-	list = list[:0]
-	token := 0
-	for i := range p.Places {
-		q := &p.Places[i]
-		if q.Gap == edit.Far {
-			token += 1 << 16
-		} else {
-			token += int(q.Gap)
-		}
-		b.patterns[b.at[q.Pattern]].each(func(s int) {
-			if b.isFit(s) {
-				list = append(list, spot{s, token})
-			}
-		})
-	}
-	return list
-}
-
-// isFit reports whether a shape occurs often enough to judge it, and is not whitespace.
-func (b *bundles) isFit(s int) bool {
-	return b.shapes[s].cases >= literalMin && b.shapes[s].Sort.IsOfTokens()
-}
-
-type pair struct{ a, b int }
-
-// joinNear joins shapes that are always near each other.
-func (b *bundles) joinNear() {
-	seen := map[pair][2]int{} // how many of a have a b near, and vice versa
-	var list []spot
-	bytes := 0
-	for _, s := range b.cases {
-		bytes += int(s.total)
-		for i := range s.parts {
-			list = b.spots(list, &s.parts[i])
-			for k := range list {
-				b.countNear(seen, list, k)
-			}
-		}
-	}
-	tokens, around := float64(bytes/4+1), shapeNeighbours(b.finder)
-	inOrder := func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) }
-	for _, p := range slices.SortedFunc(maps.Keys(seen), inOrder) {
-		n := seen[p]
-		ua, ub := float64(b.uses[p.a]), float64(b.uses[p.b])
-		if min(b.shapes[p.a].cases, b.shapes[p.b].cases) < apartMin && !around[p.a].vary && !around[p.b].vary {
-			continue // these may be copies of one text, where all changes are always near each other
-		}
-		byChance := min(ua, ub) * 2 * nearTokens / tokens
-		if float64(n[0]) >= together*ua && float64(n[1]) >= together*ub && chance*byChance <= 1 {
-			b.join(p.a, p.b)
-		}
-	}
-}
-
-// countNear counts the shapes near spot k, each once, unless they are a crowd.
-func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
-	var have [crowd + 1]int
-	n := 0
-	look := func(i int) bool {
-		if s := list[i]; max(s.token-list[k].token, list[k].token-s.token) > nearTokens {
-			return false
-		} else if s.shape != list[k].shape && !slices.Contains(have[:n], s.shape) && n < len(have) {
-			have[n] = s.shape
-			n++
-		}
-		return true
-	}
-	for i := k - 1; i >= 0 && look(i); i-- {
-	}
-	for i := k + 1; i < len(list) && look(i); i++ {
-	}
-	if n > crowd {
-		return
-	}
-	for _, s := range have[:n] {
-		p, side := pair{list[k].shape, s}, 0
-		if p.a > p.b {
-			p, side = pair{s, list[k].shape}, 1
-		}
-		count := seen[p]
-		count[side]++
-		seen[p] = count
 	}
 }
 

@@ -20,6 +20,8 @@ type Change struct {
 	// lines of messages.
 	IsValue, AreLines bool
 	IsOrder           bool // the items are the same in another order
+	// Record is the number of the record that the change is in: the innermost element of a list of several.
+	Record int
 }
 
 // stepsMax bounds the edit scripts between the items of two containers.
@@ -27,7 +29,7 @@ const stepsMax = 800
 
 // Compare calls visit for each change between two documents, in order.
 func Compare(old, now []byte, a, b *Node, l *align.Aligner[uint64], visit func(Change)) {
-	c := comparer{old, now, l, visit}
+	c := comparer{old: old, now: now, aligner: l, visit: visit, record: 1, records: 1}
 	c.compareItems(a, b, "$")
 }
 
@@ -35,6 +37,8 @@ type comparer struct {
 	old, now []byte
 	aligner  *align.Aligner[uint64]
 	visit    func(Change)
+
+	record, records int // where it is, and how many there were
 }
 
 func (c *comparer) compare(a, b *Node, at path) {
@@ -43,7 +47,7 @@ func (c *comparer) compare(a, b *Node, at path) {
 	case a.Kind == b.Kind && a.IsContainer():
 		c.compareItems(a, b, at)
 	default:
-		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false, false})
+		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false, false, c.record})
 	}
 }
 
@@ -54,7 +58,7 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	behind := func(nextI, nextJ, endX, endY int) {
 		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
 			u, v := a.Items[i:nextI], b.Items[j:nextJ]
-			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v)})
+			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v), c.newRecord(a, b)})
 		}
 	}
 	for _, p := range c.pairs(a, b) {
@@ -64,10 +68,23 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 		if a.Kind > Messages {
 			next = at.to(u)
 		}
+		outer := c.record
+		c.record = c.newRecord(a, b)
 		c.compare(u, v, next)
+		c.record = outer
 		x, y, i, j = u.To, v.To, p.i+1, p.j+1
 	}
 	behind(len(a.Items), len(b.Items), a.To, b.To)
+}
+
+// newRecord returns the number of the record that an item of two containers is: a new one, unless it is a member
+// or the only element.
+func (c *comparer) newRecord(a, b *Node) int {
+	if a.Kind == Object || max(len(a.Items), len(b.Items)) == 1 {
+		return c.record
+	}
+	c.records++
+	return c.records
 }
 
 // A pair is an item of each side that are compared.

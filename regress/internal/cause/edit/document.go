@@ -19,6 +19,7 @@ func compareDocuments(t *text) bool {
 	}
 	t.counter = lineCounter{text: t.now}
 	document.Compare(t.old, t.now, a, b, &t.scratch.Aligner, func(c document.Change) {
+		t.record = c.Record
 		switch {
 		case c.IsValue:
 			documents{t}.changeValue(c)

@@ -223,6 +223,7 @@ func (t *text) add(p Place, pattern []byte) int32 {
 		return p.Pattern
 	}
 	p.Gap = t.gapBefore(p.Old.From)
+	t.lastRecord = t.record
 	t.places = append(t.places, p)
 	return p.Pattern
 }
@@ -260,8 +261,14 @@ const (
 	farBytes = 120
 )
 
-// gapBefore counts the tokens since the edit before.
+// gapBefore counts the tokens since the edit before. In a document, all edits of a record are near.
 func (t *text) gapBefore(at int) uint8 {
+	switch {
+	case t.record != t.lastRecord:
+		return Far
+	case t.record > 0:
+		return 1
+	}
 	last := 0
 	if n := len(t.places); n > 0 {
 		last = t.places[n-1].Old.To

@@ -59,6 +59,8 @@ type text struct {
 	changed  int64            // bytes on the larger side of edits other than whitespace
 	around   [2]surroundings  // of the old and the new text
 	isLayout bool             // whitespace between values, whose place says nothing
+
+	record, lastRecord int // of a document: where it is being compared, and where the last edit is
 }
 
 // A Comparer compares texts, and reuses its memory. One goroutine uses it.

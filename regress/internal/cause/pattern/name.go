@@ -14,10 +14,13 @@ const nameMax = 60
 
 // NameOf returns the name of a pattern.
 func NameOf(p *Pattern) string {
-	if p.In != "" {
-		return Describe(p) + " " + Printable(p.In)
+	switch p.In {
+	case "":
+		return Describe(p)
+	case "in $":
+		return Describe(p) + " at the top level"
 	}
-	return Describe(p)
+	return Describe(p) + " " + Printable(p.In)
 }
 
 // Describe describes what a pattern does, without its context.
