@@ -20,6 +20,10 @@ func TestDocuments(t *testing.T) {
 			func(i int) string {
 				return fmt.Sprintf(`[{"id": 1, "message": "Avoid the name %s"}]`, strings.Repeat(word(i)+" ", i))
 			}, `"Do not …" → "Avoid the …" at message`},
+		{"a text that lost its beginning", func(i int) string { return fmt.Sprintf(`{"n": 1, "text": "a link to %s and %d is it"}`, word(i), i) },
+			func(i int) string { return fmt.Sprintf(`{"n": 1, "text": "%d is it"}`, i) }, `"… END" → END at text`},
+		{"a text with more before it", func(i int) string { return fmt.Sprintf(`{"n": 1, "text": "see %s"}`, word(i)) },
+			func(i int) string { return fmt.Sprintf(`{"n": 1, "text": "see %s or the index of %d"}`, word(i), i) }, `START → "START …" at text`},
 		{"a number", func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i) },
 			func(i int) string { return fmt.Sprintf(`{"at": {"row": %d, "column": 3}}`, i+i%3+1) }, `#1 → #2 at at.row`},
 		{"a member", func(i int) string { return fmt.Sprintf(`{"a": %d}`, i) }, func(i int) string { return fmt.Sprintf("{\"a\": %d,\n \"new\": \"x%d\"}", i, i) }, `+ "new" at the top level`},

@@ -70,8 +70,8 @@ func (f *finder) generalize() {
 // sentenceHead is how many elements of a sentence stay literal: tools write sentences around names.
 const sentenceHead = 2
 
-// generalizeSentences makes one shape of the strings of documents that begin alike on both sides, at one path.
-// It returns which patterns have one.
+// generalizeSentences makes one shape of the strings of documents at one path that begin alike on both sides, or
+// that became their own end or beginning, or the other way round. It returns which patterns have one.
 func generalizeSentences(f *finder) map[int]bool {
 	head := func(side []pattern.Piece) []pattern.Piece {
 		if len(side) <= sentenceHead {
@@ -82,10 +82,16 @@ func generalizeSentences(f *finder) map[int]bool {
 	groups, isDone := map[string][]int{}, map[int]bool{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if p.Sort == pattern.Value && max(len(p.Old), len(p.Now)) > sentenceHead {
-			t := pattern.Pattern{Sort: p.Sort, Old: head(p.Old), Now: head(p.Now), In: p.In}
-			groups[t.Key()] = append(groups[t.Key()], i)
+		if p.Sort != pattern.Value || max(len(p.Old), len(p.Now)) <= sentenceHead {
+			continue
 		}
+		t := pattern.Pattern{Sort: p.Sort, Old: head(p.Old), Now: head(p.Now), In: p.In}
+		if whole, part := partOf(p.Old, p.Now); part != nil {
+			t.Old, t.Now = whole, part
+		} else if whole, part := partOf(p.Now, p.Old); part != nil {
+			t.Old, t.Now = part, whole
+		}
+		groups[t.Key()] = append(groups[t.Key()], i)
 	}
 	for _, key := range sortedKeys(groups) {
 		if members := groups[key]; len(members) >= fillersMin {
@@ -96,6 +102,20 @@ func generalizeSentences(f *finder) map[int]bool {
 		}
 	}
 	return isDone
+}
+
+// partOf returns what stands for a text and for its end or beginning, if part is that; else nil.
+func partOf(text, part []pattern.Piece) (whole, of []pattern.Piece) {
+	rest, end, start := pattern.Piece{Kind: token.Length, Text: "…"}, pattern.Piece{Kind: token.Length, Text: "END"}, pattern.Piece{Kind: token.Length, Text: "START"}
+	n := len(text) - len(part)
+	switch {
+	case n <= 0 || len(part) == 0:
+	case slices.Equal(text[n:], part):
+		return []pattern.Piece{rest, end}, []pattern.Piece{end}
+	case slices.Equal(text[:len(part)], part):
+		return []pattern.Piece{start, rest}, []pattern.Piece{start}
+	}
+	return nil, nil
 }
 
 const (
