@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/page"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
-	"muster/lab/page"
 	"muster/lab/results"
 )
 

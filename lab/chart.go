@@ -1,28 +1,9 @@
 package lab
 
 import (
-	"slices"
-
 	"muster/internal/plot"
 	"muster/lab/stat"
 )
-
-// drawableCharts returns the chart without the points that its axes cannot show, and without
-// empty lines. It returns no chart if no line is left.
-func drawableCharts(c plot.Chart) []plot.Chart {
-	var lines []plot.Line
-	for _, l := range c.Lines {
-		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p plot.Point) bool { return !c.Draws(p) })
-		if len(l.Points) > 0 {
-			lines = append(lines, l)
-		}
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	c.Lines = lines
-	return []plot.Chart{c}
-}
 
 // medianLine returns a line with the median at each x of the benchmark that of names.
 func (r view) medianLine(name string, xs []int, unit string, of func(x int) string) plot.Line {

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/page"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/native"
-	"muster/lab/page"
 	"muster/lab/results"
 	"muster/lab/stat"
 )

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
-	"muster/lab/page"
 	"muster/lab/results"
 	"muster/lab/stat"
 )
@@ -260,12 +260,12 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	s.Tables = []page.Table{t}
-	s.Charts = drawableCharts(chart)
+	s.Charts = chart.Drawable()
 	if len(chart.Lines) > 1 {
 		without := chart
 		without.Title += ", without the smallest"
 		without.Lines = chart.Lines[1:]
-		s.Charts = append(s.Charts, drawableCharts(without)...)
+		s.Charts = append(s.Charts, without.Drawable()...)
 	}
 	s.Warnings = r.warnings(all)
 	return s
@@ -328,7 +328,7 @@ func (r view) memorySection(o SpawnOptions) page.Section {
 		all = append(all, name)
 	}
 	return page.Section{
-		Title: "Memory of a goroutine", Tables: []page.Table{t}, Charts: drawableCharts(c), Warnings: r.warnings(all),
+		Title: "Memory of a goroutine", Tables: []page.Table{t}, Charts: c.Drawable(), Warnings: r.warnings(all),
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/page"
 	"muster/lab/results"
 )
 
@@ -75,7 +75,7 @@ func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
 			return ChannelName(buffer, n, procs, 0)
 		}))
 	}
-	return append(drawableCharts(against), drawableCharts(cycles)...)
+	return append(against.Drawable(), cycles.Drawable()...)
 }
 
 func (r view) threadsSection(o ChannelOptions) page.Section {
@@ -128,6 +128,6 @@ func (r view) processesSection(o ChannelOptions) page.Section {
 	return page.Section{
 		Title:  "Several processes",
 		Text:   []string{"A reader of the article stated that N processes on N processors do N times as much. Each process has GOMAXPROCS 1 and the same work. All start at the same time."},
-		Tables: []page.Table{t}, Charts: drawableCharts(c), Warnings: r.warnings(all),
+		Tables: []page.Table{t}, Charts: c.Drawable(), Warnings: r.warnings(all),
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/page"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
-	"muster/lab/page"
 	"muster/lab/probe"
 	"muster/lab/results"
 )

@@ -3,8 +3,8 @@ package lab
 import (
 	"fmt"
 
+	"muster/internal/page"
 	"muster/internal/readable"
-	"muster/lab/page"
 	"muster/lab/probe"
 )
 

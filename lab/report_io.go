@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
-	"muster/lab/page"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -221,7 +221,7 @@ func corpusChart(j *judge) []plot.Chart {
 	}
 	with := plot.Line{Name: "make -j", Points: j.scaledPoint(float64(j.cpus), corpusName(makeImpl, j.cpus), results.NsPerOp, 1e-6)}
 	c.Lines = []plot.Line{runner, with}
-	return drawableCharts(c)
+	return c.Drawable()
 }
 
 func procsChart(j *judge) []plot.Chart {
@@ -232,7 +232,7 @@ func procsChart(j *judge) []plot.Chart {
 	for _, procs := range claimProcs() {
 		c.Lines[0].Points = append(c.Lines[0].Points, j.scaledPoint(float64(procs), channelAt(0, procs), results.NsPerOp, channelPortion*1e-9)...)
 	}
-	return drawableCharts(c)
+	return c.Drawable()
 }
 
 func rootsChart(j *judge) []plot.Chart {
@@ -249,5 +249,5 @@ func rootsChart(j *judge) []plot.Chart {
 		}
 		c.Lines = append(c.Lines, l)
 	}
-	return drawableCharts(c)
+	return c.Drawable()
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/page"
 	"muster/lab/results"
 )
 
@@ -40,7 +40,7 @@ func (r view) writersSection(o ChannelOptions) page.Section {
 		}
 	}
 	s.Tables = []page.Table{r.writersTable(o, written)}
-	s.Charts = drawableCharts(r.writersChart(o, written))
+	s.Charts = r.writersChart(o, written).Drawable()
 	s.Warnings = r.warnings(all)
 	return s
 }

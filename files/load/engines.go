@@ -244,6 +244,7 @@ func (c *Comparison) Text(w io.Writer) error {
 
 // table is a table of texts.
 type table struct {
+	Op      Op // empty for other tables
 	Caption string
 	Head    []string
 	Rows    [][]string
@@ -252,8 +253,8 @@ type table struct {
 // tables returns a table for each operation, with a row for each engine.
 func (c *Comparison) tables() (list []table) {
 	for _, row := range c.Rows {
-		if len(list) == 0 || c.caption(row.Op) != list[len(list)-1].Caption {
-			list = append(list, table{c.caption(row.Op), []string{"mode", "ms", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "OS threads", "failed"}, nil})
+		if len(list) == 0 || row.Op != list[len(list)-1].Op {
+			list = append(list, table{row.Op, c.caption(row.Op), []string{"mode", "ms", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "OS threads", "failed"}, nil})
 		}
 		number := func(d string) string { return strings.TrimSuffix(d, " ms") }
 		threads := "not known"

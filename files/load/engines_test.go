@@ -137,8 +137,8 @@ func checkReports(t *testing.T, c *load.Comparison) {
 	if kinds["load"] != 8 || kinds["engine"] != 5 {
 		t.Errorf("lines of %v", kinds)
 	}
-	if n := strings.Count(page.String(), "<polyline"); n != 8 {
-		t.Errorf("the page has %d lines, want one for each operation, engine and figure", n)
+	if n := strings.Count(page.String(), "<svg"); n != 4 {
+		t.Errorf("the page has %d charts, want one for each operation and figure", n)
 	}
 }
 

@@ -113,6 +113,23 @@ const (
 	magnitudeMin = 1e-290
 )
 
+// Drawable returns the chart without the points that its axes cannot show, and without empty lines. It
+// returns no chart if no line is left.
+func (c Chart) Drawable() []Chart {
+	var lines []Line
+	for _, l := range c.Lines {
+		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p Point) bool { return !c.Draws(p) })
+		if len(l.Points) > 0 {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	c.Lines = lines
+	return []Chart{c}
+}
+
 // Draws reports whether the axes can show a point and its interval.
 func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
 

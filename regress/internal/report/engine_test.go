@@ -80,7 +80,7 @@ func TestEngineInReports(t *testing.T) {
 			}
 		}
 	}
-	if pictures := strings.Count(string(page), `class="chart"`); pictures != 1 {
+	if pictures := strings.Count(string(page), `class="chart"`); pictures != 2 {
 		t.Errorf("%d pictures on the page", pictures)
 	}
 }

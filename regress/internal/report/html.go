@@ -7,10 +7,12 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
@@ -243,20 +245,18 @@ func (d *durationCounts) add(caseName string, took time.Duration, r *outcome.Eng
 	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
 }
 
-// durationStep returns the end of a step: 1ms, 2ms, 5ms, 10ms …
+// durationStep returns the end of a step from -3 on: 0 is 1ms, then 2ms, 5ms, 10ms …
 func durationStep(step int) time.Duration {
-	d := time.Millisecond * [...]time.Duration{1, 2, 5}[step%3]
-	for range step / 3 {
+	d := 100 * time.Microsecond * [...]time.Duration{1, 2, 5}[(step+3)%3]
+	for range (step + 3) / 3 {
 		d *= 10
 	}
 	return d
 }
 
-// A durationChart shows the number of cases by duration.
-type durationChart struct {
-	Bars    []bar
-	Width   int
-	Height  int
+// A timesView is how long the cases took: a picture of all, and the slowest ones.
+type timesView struct {
+	Picture template.HTML
 	Caption string
 	Took    string // what was timed
 	Engine  bool
@@ -265,55 +265,45 @@ type durationChart struct {
 
 type slowCase struct{ Name, Took, Where string }
 
-// A bar of a chart, in the chart's units.
-type bar struct {
-	X, Y, Width, Height int
-	Middle, Top, Foot   int // position of the words
-	Count, Label        string
-	Words               string
+// view returns nil if there are too few runs.
+func (d *durationCounts) view() (*timesView, error) {
+	if d.runs < durationsShown {
+		return nil, nil
+	}
+	v := &timesView{Engine: d.engine, Took: "Wall time", Caption: "Wall time of the first run"}
+	if d.engine {
+		v.Took, v.Caption = "Took", "The command alone in the first run. Cached results count as they took when they ran."
+	}
+	svg, err := d.picture()
+	if err != nil {
+		return nil, err
+	}
+	v.Picture = template.HTML(svg) // safe, because package plot escapes its texts
+	for _, t := range d.slowest {
+		v.Slowest = append(v.Slowest, slowCase{name.Print(t.name), readable.Duration(t.took), t.where})
+	}
+	return v, nil
 }
 
-const (
-	barWidth, barGap = 44, 8
-	barHeight        = 110
-	barFoot          = 22 // width of the label
-	barHead          = 16 // width of the number
-)
-
-// chart returns nil if there are too few runs.
-func (d *durationCounts) chart() *durationChart {
-	if d.runs < durationsShown {
-		return nil
-	}
-	first, last, most := durationSteps, 0, 0
+// picture returns a bar for each step, in the middle of it, as one svg element. An empty step at both ends keeps
+// the bars off the axis.
+func (d *durationCounts) picture() (string, error) {
+	first, last := durationSteps, 0
 	for i, n := range d.counts {
 		if n > 0 {
-			first, last, most = min(first, i), i, max(most, n)
+			first, last = min(first, i), i
 		}
 	}
-	c := &durationChart{Height: barHead + barHeight + barFoot, Engine: d.engine, Took: "Wall time", Caption: "How many cases took how long, wall time of the first run"}
-	if d.engine {
-		c.Took, c.Caption = "Took", "How many cases took how long, the command alone in the first run; what was cached as it took when it ran"
-	}
-	for i := first; i <= last; i++ {
-		n := d.counts[i]
-		height := n * barHeight / most
-		if n > 0 {
-			height = max(height, 2)
+	bars := plot.Line{Name: "cases", Form: plot.Bars}
+	for i := first - 1; i <= last+1; i++ {
+		middle := math.Sqrt(durationStep(i).Seconds() * durationStep(i-1).Seconds())
+		n := 0
+		if i >= first && i <= last {
+			n = d.counts[i]
 		}
-		took := "less than " + readable.Duration(durationStep(i))
-		if i > 0 {
-			took = readable.Duration(durationStep(i-1)) + " to " + readable.Duration(durationStep(i))
-		}
-		x := (i - first) * (barWidth + barGap)
-		c.Bars = append(c.Bars, bar{
-			X: x, Y: barHead + barHeight - height, Width: barWidth, Height: height, Middle: x + barWidth/2, Top: barHead + barHeight - height - 4, Foot: barHead + barHeight + 15,
-			Count: readable.Number(n), Label: "<" + readable.Duration(durationStep(i)), Words: readable.Count(n, "case") + " took " + took,
-		})
-		c.Width = x + barWidth + barGap
+		bars.Points = append(bars.Points, plot.Point{X: middle, Y: float64(n)})
 	}
-	for _, t := range d.slowest {
-		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), readable.Duration(t.took), t.where})
-	}
-	return c
+	var b strings.Builder
+	err := plot.Chart{Title: "How many cases took how long", X: plot.Axis{Label: "seconds", Log: true}, Y: plot.Axis{Label: "cases"}, Lines: []plot.Line{bars}}.SVG(&b)
+	return b.String(), err
 }

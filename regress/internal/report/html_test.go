@@ -210,7 +210,7 @@ func checkTame(t testing.TB, d, plain document) {
 			}
 		}
 	}
-	// Scripts and styles, those of the plots among them, are as they are without.
+	// Scripts and styles, those of the plots among them, are as they are without. There may be fewer plots.
 	for _, name := range []string{"script", "style"} {
 		of := func(d document) (texts []string) {
 			for _, n := range d.all(name) {
@@ -218,8 +218,10 @@ func checkTame(t testing.TB, d, plain document) {
 			}
 			return texts
 		}
-		if got, want := of(d), of(plain); !slices.Equal(got, want) {
-			t.Errorf("the elements %s are %q, not %q", name, got, want)
+		for _, text := range of(d) {
+			if !slices.Contains(of(plain), text) {
+				t.Errorf("an element %s is %q", name, text)
+			}
 		}
 	}
 }

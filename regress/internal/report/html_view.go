@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"muster/internal/readable"
+	"muster/internal/style"
 	"muster/regress"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
 	"muster/regress/internal/palette"
-	"muster/regress/internal/style"
 )
 
 // pageView is the input of the template. The template reads each sequence once, in the order of
@@ -28,10 +28,10 @@ type pageView struct {
 	Warnings    []string
 	Notes       []string
 	MoreNotes   string
-	Causes      *pageCauses    // nil without causes
-	Cost        *pageCost      // nil if no cost was reported
-	Engine      *pageEngine    // nil if cases ran on this machine
-	Times       *durationChart // nil if there is too little to show
+	Causes      *pageCauses // nil without causes
+	Cost        *pageCost   // nil if no cost was reported
+	Engine      *pageEngine // nil if cases ran on this machine
+	Times       *timesView  // nil if there is too little to show
 	Cases       *pageCases
 	NotRun      []string
 	NotRunTold  string
@@ -56,11 +56,15 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 	if err != nil {
 		return err
 	}
+	times, err := p.times.view()
+	if err != nil {
+		return err
+	}
 	v := pageView{
 		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + pageStyle), template.JS(pageScript)},
 		Title:    clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
 		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
-		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: p.times.chart(),
+		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: times,
 		Cases: cases, NotRun: name.PrintAll(p.notRun),
 	}
 	if left := s.Unjudged() - len(p.notRun); left > 0 && len(p.notRun) > 0 {

@@ -16,7 +16,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
-	"muster/regress/internal/style"
+	"muster/internal/style"
 )
 
 // A plan describes what a commit would write.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/internal/page"
 	"muster/internal/plot"
-	"muster/lab/page"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; check the difference before you commit it")

@@ -91,7 +91,7 @@ func (c Class) appearance() appearance {
 	case NoLongerHolds:
 		return appearance{words: "no longer holds", style: "refuted"}
 	case Undecided:
-		return appearance{words: "undecided", style: "open"}
+		return appearance{words: "undecided", style: "undecided"}
 	}
 	return appearance{}
 }

@@ -3,8 +3,8 @@ package page_test
 import (
 	"math"
 
+	"muster/internal/page"
 	"muster/internal/plot"
-	"muster/lab/page"
 )
 
 // small contains one of everything, and texts that look like markup.

@@ -1,5 +1,5 @@
-// Package style is the common style sheet of regress's pages: the report of a run, and the review
-// page. It follows the reader's light or dark setting, and is fit for paper.
+// Package style is the common style sheet of all pages: the report of a run, the review page, and those of
+// package page. It follows the reader's light or dark setting, and is fit for paper.
 //
 // It must not know the content of a page: a page has its own styles for that.
 package style

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress/internal/style"
+	"muster/internal/style"
 )
 
 // pages are the style sheets that stand behind the common one.
-var pages = []string{"../report/html_page.css", "../review/web/page/page.css"}
+var pages = []string{"../page/page.css", "../../regress/internal/report/html_page.css", "../../regress/internal/review/web/page/page.css"}
 
 func sheets(t *testing.T) map[string]string {
 	t.Helper()

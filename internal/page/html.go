@@ -11,13 +11,15 @@ import (
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+
+	"muster/internal/style"
 )
 
 //go:embed page.html
 var markup string
 
 //go:embed page.css
-var style string
+var own string
 
 var layout = template.Must(template.New("page").Parse(markup))
 
@@ -34,7 +36,7 @@ func HTML(w io.Writer, d Document) error {
 		view
 		Style    template.CSS
 		Contents bool
-	}{v, template.CSS(style), len(v.Sections) >= contentsFrom}
+	}{v, template.CSS(style.CSS() + own), len(v.Sections) >= contentsFrom}
 	// Write all or nothing: half a page would look complete.
 	var b bytes.Buffer
 	if err := layout.Execute(&b, p); err != nil {
