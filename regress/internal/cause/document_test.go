@@ -252,6 +252,18 @@ func TestRecordsOfOneChange(t *testing.T) {
 	}
 }
 
+// The elements of a list without items of their own are in the record of the list.
+func TestRecordOfNumbers(t *testing.T) {
+	var cases []cause.Case
+	for i := range 40 {
+		text := fmt.Sprintf(`{"version": [1, 22, 2, 1], "n": %d, "text": "%s"}`, i, strings.Repeat("as before ", 50))
+		cases = append(cases, changedCase(fmt.Sprintf("case%02d", i), text, strings.Replace(text, "22, 2,", "23,", 1)))
+	}
+	if found := analyseCases(cases...); len(found.Causes) != 1 {
+		t.Errorf("%d causes, want 1: %+v", len(found.Causes), found.Causes)
+	}
+}
+
 // Two changes that are in the same cases, but in other records, are two causes.
 func TestRecordsOfTwoChanges(t *testing.T) {
 	var cases []cause.Case

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"slices"
 
 	"muster/regress/internal/align"
 )
@@ -58,7 +59,7 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	behind := func(nextI, nextJ, endX, endY int) {
 		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
 			u, v := a.Items[i:nextI], b.Items[j:nextJ]
-			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v), c.newRecord(a, b)})
+			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v), c.newRecord(a, b, slices.Concat(u, v))})
 		}
 	}
 	for _, p := range c.pairs(a, b) {
@@ -69,7 +70,7 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 			next = at.to(u)
 		}
 		outer := c.record
-		c.record = c.newRecord(a, b)
+		c.record = c.newRecord(a, b, a.Items[p.i:p.i+1])
 		c.compare(u, v, next)
 		c.record = outer
 		x, y, i, j = u.To, v.To, p.i+1, p.j+1
@@ -77,10 +78,11 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	behind(len(a.Items), len(b.Items), a.To, b.To)
 }
 
-// newRecord returns the number of the record that an item of two containers is: a new one, unless it is a member
-// or the only element.
-func (c *comparer) newRecord(a, b *Node) int {
-	if a.Kind == Object || max(len(a.Items), len(b.Items)) == 1 {
+// newRecord returns the number of the record that items of two containers are: a new one, unless they are members,
+// the only element, or elements that have no items.
+func (c *comparer) newRecord(a, b *Node, items []Node) int {
+	isContainer := func(n Node) bool { return n.IsContainer() }
+	if a.Kind == Object || max(len(a.Items), len(b.Items)) == 1 || !slices.ContainsFunc(items, isContainer) {
 		return c.record
 	}
 	c.records++

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/style"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
-	"muster/internal/style"
 )
 
 // A plan describes what a commit would write.
