@@ -16,6 +16,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
+	"muster/regress/internal/report/pending"
 	"muster/regress/internal/outcome"
 )
 
@@ -54,7 +55,7 @@ var pageLayout = template.Must(template.New("page").Parse(pageMarkup))
 // nothing from elsewhere, and runs no script but its own. Identical cases take no space. The
 // differences of the others go to an unnamed file in the same folder as they come.
 func NewHTML(path string) (Reporter, error) {
-	to, err := newTarget("--html", path)
+	to, err := pending.New("--html", path)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func NewHTML(path string) (Reporter, error) {
 
 // page collects the content of the page.
 type page struct {
-	to       *target
+	to       *pending.File
 	started  Started
 	notes    []Note
 	moreNote int
@@ -83,9 +84,9 @@ type pageRow struct {
 	name    string
 	index   int
 	verdict regress.Verdict
-	gist    stretch // a few words about the case
+	gist    pending.Stretch // a few words about the case
 	unfolds bool    // the case has more to show than fits its line
-	diff    stretch // the whole case as the page shows it; empty if it is too large
+	diff    pending.Stretch // the whole case as the page shows it; empty if it is too large
 }
 
 func (p *page) Handle(ev Event) error {
@@ -114,12 +115,12 @@ func (p *page) Handle(ev Event) error {
 	case Cost:
 		p.costs = &ev
 	case Finished:
-		return p.to.replace(func(w io.Writer) error { return p.write(w, ev.Summary) })
+		return p.to.Replace(func(w io.Writer) error { return p.write(w, ev.Summary) })
 	}
 	return nil
 }
 
-func (p *page) Close() error { return p.to.close() }
+func (p *page) Close() error { return p.to.Close() }
 
 // addCase keeps a case and renders its differences.
 func (p *page) addCase(c Case) (err error) {
@@ -127,7 +128,7 @@ func (p *page) addCase(c Case) (err error) {
 		return nil
 	}
 	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}
-	if row.gist, err = p.to.keep(beside(gist(c), "; ", EngineWords(c.Engine))); err != nil {
+	if row.gist, err = p.to.Keep(beside(gist(c), "; ", EngineWords(c.Engine))); err != nil {
 		return err
 	}
 	if parts := pageParts(c); parts != nil {
@@ -137,7 +138,7 @@ func (p *page) addCase(c Case) (err error) {
 		}
 		row.unfolds = true
 		if b.Len() <= caseDiffBytesMax {
-			row.diff, err = p.to.keep(b.String())
+			row.diff, err = p.to.Keep(b.String())
 		}
 	}
 	p.rows = append(p.rows, row)

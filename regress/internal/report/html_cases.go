@@ -41,7 +41,7 @@ func (p *page) newCases(w *countingWriter) *pageCases {
 	}
 	room := int64(pageDiffBytesMax)
 	take := func(i int) {
-		if size := c.rows[i].diff.size(); size > 0 && size <= room && !c.with[i] {
+		if size := c.rows[i].diff.Size(); size > 0 && size <= room && !c.with[i] {
 			c.with[i] = true
 			room -= size
 		}
@@ -137,7 +137,7 @@ func (c *pageCases) between(from, to int) iter.Seq[pageCase] {
 func (c *pageCases) row(i int) (row pageCase, err error) {
 	r := c.rows[i]
 	row = pageCase{At: c.anchors[r.name], Name: name.Print(r.name), Show: showCommand(r.name)}
-	if row.Gist, err = c.p.to.text(r.gist); err != nil {
+	if row.Gist, err = c.p.to.Text(r.gist); err != nil {
 		return row, err
 	}
 	row.Gist = clipped(row.Gist, 400)
@@ -154,7 +154,7 @@ func (c *pageCases) row(i int) (row pageCase, err error) {
 		row.Left = r.unfolds
 		return row, nil
 	}
-	text, err := c.p.to.text(r.diff)
+	text, err := c.p.to.Text(r.diff)
 	row.Differences = template.HTML(text) // as the template rendered it
 	c.diffs += len(text)
 	return row, err

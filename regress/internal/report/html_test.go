@@ -275,7 +275,8 @@ func TestHTMLOfIdenticalCases(t *testing.T) {
 			}
 		}
 	}
-	if len(p.rows) != 0 || p.to.written != 0 || len(p.notRun) != 0 {
-		t.Errorf("%d rows, %d bytes", len(p.rows), p.to.written)
+	end, err := p.to.Keep("")
+	if len(p.rows) != 0 || end.From != 0 || err != nil || len(p.notRun) != 0 {
+		t.Errorf("%d rows, %d bytes, %v", len(p.rows), end.From, err)
 	}
 }

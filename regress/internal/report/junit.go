@@ -15,6 +15,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
+	"muster/regress/internal/report/pending"
 )
 
 // JUnitMark is at the beginning of every file of NewJUnit.
@@ -25,7 +26,7 @@ const JUnitMark = `<testsuites name="muster `
 // did not run are skipped. Cases go to an unnamed file in the same folder as they come, because
 // a report of 200,000 failures does not fit in memory.
 func NewJUnit(path string) (Reporter, error) {
-	to, err := newTarget("--junit", path)
+	to, err := pending.New("--junit", path)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func NewJUnit(path string) (Reporter, error) {
 }
 
 type junit struct {
-	to       *target
+	to       *pending.File
 	pieces   []piece // position of each case in the kept text
 	causes   memberships
 	started  Started
@@ -47,7 +48,7 @@ type junit struct {
 // A piece is a test case in the kept text, and its index.
 type piece struct {
 	index int
-	at    stretch
+	at    pending.Stretch
 	name  string // name of a case that may have causes
 	inner int    // where its causes are inserted
 }
@@ -66,12 +67,12 @@ func (j *junit) Handle(ev Event) error {
 		if err := j.runFails(ev.Summary); err != nil {
 			return err
 		}
-		return j.to.replace(func(w io.Writer) error { return j.write(w, ev.Summary) })
+		return j.to.Replace(func(w io.Writer) error { return j.write(w, ev.Summary) })
 	}
 	return nil
 }
 
-func (j *junit) Close() error { return j.to.close() }
+func (j *junit) Close() error { return j.to.Close() }
 
 func (j *junit) testcase(c Case) error {
 	var b strings.Builder
@@ -139,7 +140,7 @@ func testcaseTag(caseName string, wall time.Duration) string {
 }
 
 func (j *junit) add(p piece, text string) (err error) {
-	p.at, err = j.to.keep(text)
+	p.at, err = j.to.Keep(text)
 	j.pieces = append(j.pieces, p)
 	return err
 }
@@ -225,16 +226,16 @@ const (
 func (j *junit) writePiece(w io.Writer, p piece) error {
 	causes := j.causes.of[p.name]
 	if p.name == "" || len(causes) == 0 {
-		return j.to.copy(w, p.at)
+		return j.to.Copy(w, p.at)
 	}
-	inner := p.at.from + int64(p.inner)
-	if err := j.to.copy(w, stretch{p.at.from, inner}); err != nil {
+	inner := p.at.From + int64(p.inner)
+	if err := j.to.Copy(w, pending.Stretch{From: p.at.From, To: inner}); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, elementText(j.causesText(causes))); err != nil {
 		return err
 	}
-	return j.to.copy(w, stretch{inner, p.at.to})
+	return j.to.Copy(w, pending.Stretch{From: inner, To: p.at.To})
 }
 
 func (j *junit) causesText(causes []int32) string {
@@ -260,7 +261,7 @@ type junitWhere struct {
 // junitWhereBytesMax bounds these lines.
 const junitWhereBytesMax = 8 << 20
 
-func (j *junitWhere) add(to *target, c Case) error {
+func (j *junitWhere) add(to *pending.File, c Case) error {
 	words := EngineWords(c.Engine)
 	if words == "" {
 		return nil
@@ -270,19 +271,19 @@ func (j *junitWhere) add(to *target, c Case) error {
 		j.more++
 		return nil
 	}
-	at, err := to.keep(line)
+	at, err := to.Keep(line)
 	j.lines = append(j.lines, piece{index: c.Index, at: at})
 	return err
 }
 
-func (j *junitWhere) write(w io.Writer, to *target) error {
+func (j *junitWhere) write(w io.Writer, to *pending.File) error {
 	if len(j.lines) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(j.lines, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
 	fmt.Fprintf(w, "    <system-out>")
 	for _, one := range j.lines {
-		if err := to.copy(w, one.at); err != nil {
+		if err := to.Copy(w, one.at); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
+	"muster/regress/internal/report/pending"
 )
 
 // MarkdownMark is at the beginning of every file of NewMarkdown.
@@ -30,7 +31,7 @@ const (
 // Finished, for the summary of a CI step. Until then, and if the run breaks off, an earlier
 // file stays.
 func NewMarkdown(path string) (Reporter, error) {
-	to, err := newTarget("--markdown", path)
+	to, err := pending.New("--markdown", path)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func NewMarkdown(path string) (Reporter, error) {
 
 // markdown collects only what it will show.
 type markdown struct {
-	to       *target
+	to       *pending.File
 	started  Started
 	warnings []string
 	changed  []Case                      // the first cases
@@ -70,7 +71,7 @@ func (m *markdown) Handle(ev Event) error {
 	case Cost:
 		m.costs = &ev
 	case Finished:
-		return m.to.replace(func(w io.Writer) error {
+		return m.to.Replace(func(w io.Writer) error {
 			_, err := io.WriteString(w, m.text(ev.Summary))
 			return err
 		})
@@ -78,7 +79,7 @@ func (m *markdown) Handle(ev Event) error {
 	return nil
 }
 
-func (m *markdown) Close() error { return m.to.close() }
+func (m *markdown) Close() error { return m.to.Close() }
 
 func (m *markdown) addCase(c Case) {
 	if c.Verdict == regress.Identical {
