@@ -151,8 +151,9 @@ type Report struct {
 	Quiet   bool
 	Verbose bool
 	Colour  Colour
+	GitHub  GitHub
 	// Paths of further reports; "" = none.
-	JUnit, HTML, Markdown, Events string
+	JUnit, HTML, Markdown, CodeQuality, Events string
 	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
 	Resume string
 }
@@ -174,6 +175,16 @@ const (
 	ColourAuto   Colour = "auto" // on terminals, unless NO_COLOR or CLICOLOR_FORCE decides
 	ColourAlways Colour = "always"
 	ColourNever  Colour = "never"
+)
+
+// GitHub decides whether a command annotates the step of GitHub Actions that runs it.
+type GitHub string
+
+// The values of GitHub. The zero value means GitHubAuto.
+const (
+	GitHubAuto GitHub = "auto" // if GITHUB_ACTIONS is true
+	GitHubOn   GitHub = "on"
+	GitHubOff  GitHub = "off"
 )
 
 // Defaults and special values.

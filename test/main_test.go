@@ -32,7 +32,7 @@ var program = sync.OnceValues(func() (string, error) {
 
 // TestMain runs the tests in the root of the tree, which most of them read.
 func TestMain(m *testing.M) {
-	if err := os.Chdir(".."); err != nil {
+	if err := errors.Join(os.Chdir(".."), os.Unsetenv("GITHUB_ACTIONS")); err != nil {
 		panic(err)
 	}
 	m.Run()

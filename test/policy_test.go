@@ -32,11 +32,11 @@ const (
 // rooms has a row for each package. If several rows match, the one with its exact name counts,
 // else the longest.
 var rooms = []room{
-	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load files/service files/service/logfile internal/nearest internal/readable internal/terminal internal/wording lab regress regress/bisect regress/check regress/decide regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
+	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load files/service files/service/logfile internal/nearest internal/readable internal/terminal internal/wording internal/workflow lab regress regress/bisect regress/check regress/decide regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
 
 	{"regress", "", stdlib},
 	{"regress/internal/job", "regress regress/internal/content regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/plan regress/internal/state", plain},
-	{"regress/internal/console", "internal/terminal regress regress/host regress/internal/fault regress/internal/report", plain},
+	{"regress/internal/console", "internal/terminal regress regress/host regress/internal/fault regress/internal/report regress/internal/report/ci", plain},
 	{"regress/check", "internal/readable regress regress/host regress/internal/crew regress/internal/exec regress/internal/fault regress/internal/golden regress/internal/job regress/internal/keep regress/internal/name regress/internal/outcome regress/internal/pass regress/internal/place regress/internal/report regress/internal/run regress/internal/state regress/internal/turns regress/internal/verdict", plain},
 	{"regress/goldens", "internal/readable internal/wording regress regress/host regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/name regress/internal/place regress/internal/plainfiles regress/internal/report regress/internal/state regress/internal/wholegolden", plain},
 	{"regress/decide", "internal/readable internal/terminal internal/wording regress regress/host regress/internal/analyse regress/internal/cause regress/internal/console regress/internal/content regress/internal/fault regress/internal/filestamp regress/internal/glob regress/internal/golden regress/internal/job regress/internal/mirror regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/pastrun regress/internal/place regress/internal/report regress/internal/review regress/internal/review/terminal regress/internal/review/web regress/internal/state", plain},
@@ -102,6 +102,7 @@ var rooms = []room{
 	{"regress/internal/cost", "regress/internal/outcome internal/readable", pure},
 	{"regress/internal/review/terminal", "internal/readable internal/wording regress/internal/fault regress/internal/palette regress/internal/review", plain},
 	{"regress/internal/report", "internal/plot internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/jsonline regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/report/pending", plain},
+	{"regress/internal/report/ci", "internal/readable internal/workflow regress regress/internal/name regress/internal/report regress/internal/report/pending", plain},
 	{"regress/internal/report/pending", "internal/readable regress/internal/fault", plain},
 	{"regress/internal/review", "internal/readable regress/internal/cause regress/internal/diff regress/internal/plaintext", pure},
 	{"regress/internal/review/web", "internal/style internal/wording regress regress/internal/fault regress/internal/review", plain},
@@ -140,6 +141,7 @@ var rooms = []room{
 	{"internal/filelock", "", plain},
 	{"internal/nearest", "", pure},
 	{"internal/wording", "", stdlib},
+	{"internal/workflow", "", stdlib},
 	{"internal/plot", "", pure},
 	{"internal/page", "internal/plot internal/style", pure},
 	{"internal/style", "", pure},

@@ -136,7 +136,7 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 
 // flagValues returns the possible values of the flags that have few of them.
 func flagValues() map[string][]string {
-	return map[string][]string{"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}}
+	return map[string][]string{"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}, "github": {"auto", "on", "off"}}
 }
 
 // register lets a shell complete a flag, if the command has it.

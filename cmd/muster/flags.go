@@ -169,6 +169,9 @@ func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
 	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")
 	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
+	f.StringVar(&o.Report.CodeQuality, "code-quality", "", "write a code quality report of GitLab to `FILE`")
+	github := newChoice(&o.Report.GitHub, "WHEN", "a choice: auto, on or off", regress.GitHubAuto, regress.GitHubOn, regress.GitHubOff)
+	f.Var(github, "github", "annotate the step of GitHub Actions and write its summary: auto, on or off; auto does if GITHUB_ACTIONS is true")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -246,6 +249,8 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do action, list 
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}
+		p.isOnGitHub, p.printsJSON = isOnGitHub(o.Report.GitHub), o.Report.Format == regress.JSON
+		p.annotates = p.isOnGitHub && c.Flags().Lookup("github") != nil
 		return do(c, o, args)
 	}
 	return c

@@ -18,13 +18,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/workflow"
 	"muster/lab"
 	"muster/regress"
 	"muster/regress/check"
 )
 
 func main() {
-	os.Exit(exitStatus(runProcess(), os.Stderr))
+	err, stderr := runProcess(), io.Writer(os.Stderr)
+	if isOnGitHub(regress.GitHubAuto) {
+		stderr = guarded(stderr, workflow.Guard) // an error may name a case
+	}
+	os.Exit(exitStatus(err, stderr))
 }
 
 // runProcess is the program in its process. It checks the system's limits before anything

@@ -48,10 +48,9 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 		if err != nil {
 			return err
 		}
-		w := bufio.NewWriter(p.stdout)
-		end := byte('\n')
+		w, end := bufio.NewWriter(newHost(p).Stdout), byte('\n')
 		if list.Raw {
-			end = 0
+			w, end = bufio.NewWriter(p.stdout), 0
 		}
 		for _, n := range names {
 			w.WriteString(n)

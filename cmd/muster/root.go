@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/files"
+	"muster/internal/terminal"
+	"muster/internal/workflow"
 	"muster/regress"
 	"muster/regress/host"
 )
@@ -21,11 +23,14 @@ type program struct {
 	args           []string // arguments without the program's name
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	isOnGitHub     bool // the runner of GitHub Actions reads the streams
+	printsJSON     bool // on stdout
+	annotates      bool // the command writes commands of the runner
 }
 
 // run is the whole program, without the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	p := &program{args, stdin, stdout, stderr}
+	p := &program{args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -151,7 +156,37 @@ func (p *program) options() (*regress.Options, error) {
 
 // newHost returns the surroundings of commands in this process.
 func newHost(p *program) host.Host {
-	return host.Host{Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Files: access()}
+	h := host.Host{Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Files: access()}
+	if !p.isOnGitHub {
+		return h
+	}
+	if p.annotates {
+		h.GitHub = &host.GitHub{Commands: p.stderr, Summary: os.Getenv("GITHUB_STEP_SUMMARY")}
+	}
+	guard := workflow.Guard
+	if p.printsJSON {
+		guard = workflow.GuardJSON
+	}
+	h.Stdout, h.Stderr = guarded(p.stdout, guard), guarded(p.stderr, workflow.Guard)
+	return h
+}
+
+// isOnGitHub reports whether the runner of GitHub Actions reads the streams of this process.
+func isOnGitHub(when regress.GitHub) bool {
+	return when == regress.GitHubOn || when != regress.GitHubOff && workflow.Running(os.Getenv)
+}
+
+// guarded keeps commands of the runner out of a stream. The runner reads no regular file, and no
+// terminal.
+func guarded(w io.Writer, guard func(io.Writer) io.Writer) io.Writer {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return guard(w)
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() || terminal.Is(f) {
+		return w
+	}
+	return guard(w)
 }
 
 // tokenVariable is the environment variable for the token, of client and server.

@@ -132,7 +132,7 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 		return known
 	})
 	r.Events.Emit(report.Started{
-		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
+		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
 		Resumed: len(done), Expected: op.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
 	})
 	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)

@@ -18,7 +18,16 @@ type Host struct {
 	Stderr io.Writer           // progress and notes
 	Files  files.ClientOptions // reaches goldens at addresses
 
+	// GitHub is the step of GitHub Actions that runs the command; nil = none.
+	GitHub *GitHub
+
 	// Executor starts what runs the cases. It is nil outside of tests: then lanes run them, or
 	// the engine that the options name.
 	Executor func(lanes int) (exec.Executor, error)
+}
+
+// GitHub is where a step of GitHub Actions takes annotations and its summary.
+type GitHub struct {
+	Commands io.Writer // the runner reads commands here; Stdout and Stderr have none
+	Summary  string    // path of the summary; "" = none
 }

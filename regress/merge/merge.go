@@ -177,8 +177,9 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	if m.run.Folder, err = m.run.State.NewRun(m.info()); err != nil {
 		return err
 	}
+	info, statErr := os.Stat(m.run.Job.Corpus.Path) // the runs may come from other machines
 	m.run.Events.Emit(report.Started{
-		Command: m.run.Job.Name, Run: m.run.Folder.ID, Corpus: m.run.Job.Corpus.Path, Tool: job.CommandLine(&m.run.Job.Command), Against: m.run.Job.Store.Golden,
+		Command: m.run.Job.Name, Run: m.run.Folder.ID, Corpus: m.run.Job.Corpus.Path, Folder: statErr == nil && info.IsDir(), Tool: job.CommandLine(&m.run.Job.Command), Against: m.run.Job.Store.Golden,
 		Cases: len(m.names), Jobs: m.run.Job.Limits.Jobs, Allowed: job.ParseAllowed(&m.run.Job.Options), At: m.run.Began,
 	})
 	if err = m.judgeAll(ctx); err == nil {

@@ -91,7 +91,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 		}
 	}
 	s.Events.Emit(report.Started{
-		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Tool: job.CommandLine(&s.Job.Command), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
+		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Folder: s.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&s.Job.Command), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
 		Resumed: len(s.Inputs.Cases) - len(rest), Expected: p.cases.due.Sum(rest), At: s.Began,
 	})
 	return p, nil

@@ -19,6 +19,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
+	"muster/regress/internal/report/ci"
 )
 
 // Open opens all reports as one reporter. Set isPast if the events are those of a past run, whose
@@ -35,7 +36,7 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 	for _, f := range []struct {
 		path string
 		open func(path string) (report.Reporter, error)
-	}{{r.JUnit, report.NewJUnit}, {r.HTML, report.NewHTML}, {r.Markdown, report.NewMarkdown}, {r.Events, openEvents}} {
+	}{{r.JUnit, report.NewJUnit}, {r.HTML, report.NewHTML}, {r.Markdown, report.NewMarkdown}, {r.CodeQuality, ci.NewCodeQuality}, {r.Events, openEvents}} {
 		if f.path == "" {
 			continue
 		}
@@ -45,7 +46,14 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 		}
 		tee = append(tee, one)
 	}
-	return tee, nil
+	if h.GitHub == nil {
+		return tee, nil
+	}
+	summary := h.GitHub.Summary
+	if summary != "" && r.Markdown != "" && isSameFile(summary, r.Markdown) {
+		summary = "" // --markdown writes it
+	}
+	return ci.NewGitHub(tee, h.GitHub.Commands, summary), nil
 }
 
 func openEvents(path string) (report.Reporter, error) {
@@ -123,6 +131,7 @@ func listReports(r *regress.Report) []reportFile {
 		{"--junit", r.JUnit, report.JUnitMark},
 		{"--html", r.HTML, report.HTMLMark},
 		{"--markdown", r.Markdown, report.MarkdownMark},
+		{"--code-quality", r.CodeQuality, ci.CodeQualityMark},
 		{"--events", r.Events, report.EventsMark},
 	}, func(f reportFile) bool { return f.path == "" })
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"reflect"
+	"slices"
 	"time"
 
 	"muster/internal/readable"
@@ -40,6 +41,13 @@ type Started struct {
 	// = unknown.
 	Expected time.Duration `line:"expected_ms,omitempty"`
 	At       time.Time     `line:"at"`
+	Folder   bool          `line:"folder,omitempty"` // Corpus is a folder, so the names of cases are paths in it
+}
+
+// Fails reports whether a case with the verdict makes the run fail. In a record no verdict of the tool
+// does.
+func (s Started) Fails(v regress.Verdict) bool {
+	return v != regress.Identical && s.Command != regress.RecordCommand && !slices.Contains(s.Allowed, v)
 }
 
 // PassStarted opens a pass over some of the cases: the second and later runs of a record, or

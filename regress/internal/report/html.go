@@ -16,8 +16,8 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
-	"muster/regress/internal/report/pending"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report/pending"
 )
 
 // HTMLMark is at the beginning of every page of NewHTML.
@@ -85,7 +85,7 @@ type pageRow struct {
 	index   int
 	verdict regress.Verdict
 	gist    pending.Stretch // a few words about the case
-	unfolds bool    // the case has more to show than fits its line
+	unfolds bool            // the case has more to show than fits its line
 	diff    pending.Stretch // the whole case as the page shows it; empty if it is too large
 }
 

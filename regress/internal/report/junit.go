@@ -86,7 +86,7 @@ func (j *junit) testcase(c Case) error {
 		j.errors++
 		openElement(&b, "error", c.Verdict, readable.Line(c.Why))
 		closeElement(&b, "error", readable.Text(c.Why))
-	case j.fails(c.Verdict):
+	case j.started.Fails(c.Verdict):
 		j.failures++
 		openElement(&b, "failure", c.Verdict, gist(c))
 		p.name, p.inner = c.Name, b.Len()
@@ -143,11 +143,6 @@ func (j *junit) add(p piece, text string) (err error) {
 	p.at, err = j.to.Keep(text)
 	j.pieces = append(j.pieces, p)
 	return err
-}
-
-// fails reports whether a verdict makes the run fail. In a record no verdict of the tool does.
-func (j *junit) fails(v regress.Verdict) bool {
-	return v != regress.Identical && j.started.Command != regress.RecordCommand && !slices.Contains(j.started.Allowed, v)
 }
 
 func openElement(b *strings.Builder, tag string, v regress.Verdict, message string) {

@@ -35,12 +35,26 @@ func NewMarkdown(path string) (Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markdown{to: to}, nil
+	return &markdown{
+		write: func(text string) error {
+			return to.Replace(func(w io.Writer) error {
+				_, err := io.WriteString(w, text)
+				return err
+			})
+		},
+		close: to.Close,
+	}, nil
+}
+
+// NewMarkdownTo returns a Reporter that passes the same text to write, once the run is Finished.
+func NewMarkdownTo(write func(text string) error) Reporter {
+	return &markdown{write: write, close: func() error { return nil }}
 }
 
 // markdown collects only what it will show.
 type markdown struct {
-	to       *pending.File
+	write    func(text string) error
+	close    func() error
 	started  Started
 	warnings []string
 	changed  []Case                      // the first cases
@@ -71,15 +85,12 @@ func (m *markdown) Handle(ev Event) error {
 	case Cost:
 		m.costs = &ev
 	case Finished:
-		return m.to.Replace(func(w io.Writer) error {
-			_, err := io.WriteString(w, m.text(ev.Summary))
-			return err
-		})
+		return m.write(m.text(ev.Summary))
 	}
 	return nil
 }
 
-func (m *markdown) Close() error { return m.to.Close() }
+func (m *markdown) Close() error { return m.close() }
 
 func (m *markdown) addCase(c Case) {
 	if c.Verdict == regress.Identical {

@@ -18,6 +18,12 @@ func (r *results) headline(s regress.Summary) string {
 	return r.paint.Paint(palette.Bold, readable.Line(s.Command)+":") + " " + r.paint.Paint(c, text)
 }
 
+// Headline says in a few words how a run ended.
+func Headline(s regress.Summary) string {
+	text, _ := ended(s)
+	return text
+}
+
 // ended returns how a run ended, with the colour.
 func ended(s regress.Summary) (string, palette.Style) {
 	text, c := headlineText(s)

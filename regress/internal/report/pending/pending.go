@@ -121,4 +121,3 @@ func createBeside(path string) (*os.File, error) {
 		}
 	}
 }
-
