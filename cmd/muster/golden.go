@@ -87,19 +87,24 @@ on a page that cannot be read. In a golden of format 1 it cannot check names and
 }
 
 func (p *program) goldenMerge() *cobra.Command {
-	into := ""
+	into, base := "", ""
 	c := p.command(&cobra.Command{
-		Use:   "merge A B... --into FILE [flags]",
-		Short: "Join the goldens of several partitions",
+		Use:   "merge A B... --into FILE [--base FILE] [flags]",
+		Short: "Join the goldens of several partitions, or of two branches",
 		Long: `Merge joins several goldens, such as those that the jobs of a CI recorded with
 --partition. The result equals the golden of one record of everything.
 
 Merge refuses goldens of different commands, tools, corpora or flags. It also refuses a
 case with different outcomes in two goldens, and an incomplete set of partitions. The
-error names each conflict.`,
+error names each conflict.
+
+With --base, merge joins the changes that two branches made to one golden. It refuses a
+case or a setting that both changed in different ways. The last example makes it the merge
+driver of git.`,
 		Example: `  muster record src --partition hash:1/2 --golden 1.golden -- cc -S {in}
   muster record src --partition hash:2/2 --golden 2.golden -- cc -S {in}
-  muster golden merge 1.golden 2.golden --into muster.golden`,
+  muster golden merge 1.golden 2.golden --into muster.golden
+  git config merge.muster.driver 'muster golden merge --base %O %A %B --into %A'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usagef("golden merge needs two or more goldens")
@@ -110,9 +115,16 @@ error names each conflict.`,
 		if into == "" {
 			return usagef("golden merge needs a file to write to: add --into FILE")
 		}
-		return goldens.Merge(c.Context(), *o, newHost(p), into, args)
+		if base == "" {
+			return goldens.Merge(c.Context(), *o, newHost(p), into, args)
+		}
+		if len(args) != 2 {
+			return usagef("golden merge --base wants the goldens of two branches, and not %d", len(args))
+		}
+		return goldens.MergeBranches(c.Context(), *o, newHost(p), into, base, args)
 	})
 	c.Flags().StringVarP(&into, "into", "o", "", "write the golden to `FILE`")
+	c.Flags().StringVar(&base, "base", "", "merge two branches, which both come from the golden in `FILE`")
 	return c
 }
 

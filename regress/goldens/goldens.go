@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -144,6 +145,36 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into string, nam
 		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
 	}
 	_, err = fmt.Fprintln(h.Stdout, text)
+	return err
+}
+
+// MergeBranches writes the golden with the changes of two branches, at into. base is the golden that both
+// come from. An empty file stands for none, as git has it for a file that both branches added.
+func MergeBranches(ctx context.Context, o regress.Options, h host.Host, into, base string, names []string) (err error) {
+	if err := onlyFile(into, "merge"); err != nil {
+		return err
+	}
+	if info, err := os.Stat(base); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return Merge(ctx, o, h, into, names)
+	}
+	var opened []*place.Golden
+	defer func() {
+		for _, g := range opened {
+			err = errors.Join(err, g.Close())
+		}
+	}()
+	for _, n := range append([]string{base}, names...) {
+		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
+		if err != nil {
+			return place.ExplainMissing(n, err)
+		}
+		opened = append(opened, g)
+	}
+	done, err := wholegolden.MergeBranches(ctx, into, wholegolden.Branches{Base: opened[0].Store, Ours: opened[1].Store, Theirs: opened[2].Store})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(h.Stdout, "golden: %s, %s of them from the other branch\n", readable.Cases(done.Cases), readable.Number(done.FromTheirs))
 	return err
 }
 
