@@ -44,6 +44,10 @@ func TestScripts(t *testing.T) {
 		t.Skip("cases run on Linux only")
 	}
 	bin := build(t)
+	contrib, err := filepath.Abs("../../contrib")
+	if err != nil {
+		t.Fatal(err)
+	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
@@ -57,6 +61,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
+			env.Setenv("CONTRIB", contrib)
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
 			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // a user who runs nothing else
 			env.Setenv("MUSTER_REPEAT_AFTER", "0s")                 // few scripts show times
