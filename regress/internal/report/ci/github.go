@@ -206,7 +206,7 @@ func appendSummary(path, text string) (err error) {
 	case err == nil && info.Size()+int64(len(text)) > summaryBytesMax:
 		return fmt.Errorf("the summary of the step has %s already, and GitHub takes at most %s: run muster in a step of its own", readable.BinarySize(info.Size()), readable.BinarySize(summaryBytesMax))
 	case err == nil:
-		_, err = io.WriteString(f, text)
+		_, err = io.WriteString(f, "\n"+text) // what is there may not end in a newline
 	}
 	if err != nil {
 		return errors.New("the summary of the step could not be written to its end")
