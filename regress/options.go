@@ -152,6 +152,9 @@ type Report struct {
 	Verbose bool
 	Colour  Colour
 	GitHub  GitHub
+	// Slow is the time after which a case that still runs on this machine is reported, and again
+	// at each multiple; 0 = never.
+	Slow time.Duration
 	// Paths of further reports; "" = none.
 	JUnit, HTML, Markdown, CodeQuality, Events string
 	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
@@ -201,6 +204,7 @@ const (
 	RepeatAfterDefault = time.Second // times in seconds, which most tools print, then differ
 	RetriesDefault     = 2
 	CostCasesDefault   = 100
+	SlowDefault        = 15 * time.Second // a quarter of TimeoutDefault
 )
 
 // Allowable lists the verdicts that CompareOptions.Allow may have.

@@ -87,7 +87,7 @@ func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
 
 // jobGroups are the flags of the commands that run a corpus.
 func jobGroups(more ...flagGroup) []flagGroup {
-	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, comparisonFlags, reportFlags, remoteFlags}, more...)
+	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, comparisonFlags, reportFlags, slowFlag, remoteFlags}, more...)
 }
 
 // A runner is a command whose report ends with a summary.

@@ -156,6 +156,11 @@ func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
 }
 
+// slowFlag is for commands that run many cases.
+func slowFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.DurationVar(&o.Report.Slow, "slow", regress.SlowDefault, "print a line when a case has been running for `TIME`, and again at each multiple; 0 = never; not on an engine")
+}
+
 // quietFlag is for a command that shows progress and has no other optional output.
 func quietFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "show no progress")
@@ -212,7 +217,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		comparisonFlags, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
+		comparisonFlags, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

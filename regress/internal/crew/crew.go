@@ -77,8 +77,9 @@ type Setup struct {
 	Env      []string        // K=V, beside what every case gets
 
 	Timeout, Grace time.Duration
-	MemoryMax      int64 // bytes; at most 0 = no limit
-	OutputMax      int64 // bytes
+	Slow           time.Duration // on this machine, a run that takes longer is reported; 0 = none
+	MemoryMax      int64         // bytes; at most 0 = no limit
+	OutputMax      int64         // bytes
 	NoNetwork      bool
 
 	Lanes int    // on this machine
@@ -130,7 +131,7 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface
 	}
-	return lanes, nil
+	return reportSlow(lanes, s.Slow, h.o.Emit), nil
 }
 
 // Width implements Crew.

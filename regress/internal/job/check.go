@@ -33,6 +33,9 @@ func check(o *regress.Options, command string) error {
 	if o.Judge.RepeatAfter < 0 {
 		return fault.Inputf("--repeat-after %s: it must be 0 or more", o.Judge.RepeatAfter)
 	}
+	if o.Report.Slow < 0 {
+		return fault.Inputf("--slow %s: it must not be negative", o.Report.Slow)
+	}
 	if command != CasesCommand && command != DiffCommand {
 		if err := checkBounds(&o.Limits); err != nil {
 			return err

@@ -26,6 +26,7 @@ func TestValid(t *testing.T) {
 		{func(o *regress.Options) { o.Limits.OutputMax = -1 }, "--output-max -1"},
 		{func(o *regress.Options) { o.Judge.Repeat = 0 }, "--repeat 0"},
 		{func(o *regress.Options) { o.Judge.RepeatAfter = -time.Second }, "--repeat-after -1s"},
+		{func(o *regress.Options) { o.Report.Slow = -time.Second }, "--slow -1s"},
 		{func(o *regress.Options) { o.Judge.Retries = -1 }, "--retries -1"},
 		{func(o *regress.Options) { o.Select.FailFast = -1 }, "--fail-fast -1"},
 		{func(o *regress.Options) { o.Judge.Allow = []string{"new", "crashed"} }, `--allow "crashed"`},

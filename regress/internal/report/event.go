@@ -18,6 +18,7 @@ import (
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/jsonline"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -103,6 +104,15 @@ type Engine struct {
 type Note struct {
 	Text    string `line:"text"`
 	Warning bool   `line:"warning"` // shown with --quiet too
+	// Slow is the name of a case that has been running for Over and goes on; "" = the note is
+	// not about such a case.
+	Slow string        `line:"slow,name,omitempty"`
+	Over time.Duration `line:"over_ms,omitempty"`
+}
+
+// SlowNote returns the note that a case has been running for some time.
+func SlowNote(caseName string, over time.Duration) Note {
+	return Note{Text: name.Print(caseName) + " has been running for " + readable.Duration(over), Slow: caseName, Over: over}
 }
 
 // Case is the final result of a case. In a record the verdict is Identical if all runs agreed,

@@ -251,7 +251,9 @@ func drawRuns(t *rapid.T) *regress.EngineRuns {
 	return r
 }
 
-func drawNote(t *rapid.T) Event { return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning")} }
+func drawNote(t *rapid.T) Event {
+	return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning"), drawName(t, "slow"), drawDuration(t, "over")}
+}
 
 func drawEnding(t *rapid.T, label string) *regress.Ending {
 	if rapid.Bool().Draw(t, "no "+label) {

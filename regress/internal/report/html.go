@@ -99,6 +99,9 @@ func (p *page) Handle(ev Event) error {
 		}
 		p.load.add(ev)
 	case Note:
+		if ev.Slow != "" {
+			break // its duration is among the figures of the case
+		}
 		if len(p.notes) == pageNotesMax {
 			p.moreNote++
 			return nil

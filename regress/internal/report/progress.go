@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/internal/name"
 	"muster/regress/internal/palette"
 )
 
@@ -48,6 +49,9 @@ func writeNote(to Stream, n Note) error {
 }
 
 func noteText(n Note, p palette.Painter) string {
+	if n.Slow != "" {
+		return p.Paint(palette.Yellow, "SLOW") + " [> " + readable.Duration(n.Over) + "] " + name.Print(n.Slow) + "\n"
+	}
 	if n.Warning {
 		return p.Paint(palette.Yellow, "warning:") + " " + readable.Text(n.Text) + "\n"
 	}

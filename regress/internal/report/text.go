@@ -57,6 +57,7 @@ type results struct {
 	recording bool
 	resume    string // shell line that continues the run; "" = unknown
 	failing   []Case // cases of a record; with Verbose they come after the others
+	slow      slowCases
 }
 
 // A heldCase is the text of a case, and whether the machine failed it.
@@ -77,6 +78,8 @@ func (r *results) Handle(ev Event) error {
 		r.recording = ev.Command == regress.RecordCommand
 	case Case:
 		return r.show(ev)
+	case Note:
+		r.slow.add(ev)
 	case Group:
 		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {

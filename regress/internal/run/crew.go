@@ -91,7 +91,7 @@ func (r *Run) Setup() crew.Setup {
 	o := &r.Job.Options
 	return crew.Setup{
 		Corpus: r.Inputs.Corpus, Commands: r.Execution.Commands.All(), Env: job.Environment(&o.Command),
-		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
+		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace, Slow: o.Report.Slow,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: max(1, min(o.Limits.Jobs, len(r.Inputs.Cases))), Exclude: listOwnFiles(o), Cache: r.State.Cache(),
 	}
