@@ -122,6 +122,16 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 	register(c, "profile", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return from.profiles(), cobra.ShellCompDirectiveNoFileComp
 	})
+	register(c, "case", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if from.apply(c.Flags(), o) != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		list, err := past.HistoryCompletions(*o)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return completions(list), cobra.ShellCompDirectiveNoFileComp
+	})
 	register(c, "run", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if from.apply(c.Flags(), o) != nil {
 			return nil, cobra.ShellCompDirectiveError

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"muster/regress"
 	"muster/regress/check"
@@ -16,14 +17,24 @@ import (
 )
 
 func (p *program) runs() *cobra.Command {
+	var caseName string
 	return p.command(&cobra.Command{
 		Use:   "runs [flags]",
 		Short: "List the past runs of this folder",
 		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
-kept. Where a command takes a run's ID, the beginning of the ID will do.`,
-		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
+kept. Where a command takes a run's ID, the beginning of the ID will do.
+
+--case prints the history of one case instead: for each run that has the case, its verdict,
+how its first run ended, CPU time and peak memory. A record keeps these figures in its
+golden, until another record replaces it.`,
+		Example: "  muster runs\n  muster runs --case a/b.go\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
-	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, formatFlag, func(f *pflag.FlagSet, _ *regress.Options) {
+		f.StringVar(&caseName, "case", "", "print what each run found in the case `NAME`")
+	}}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		if c.Flags().Changed("case") {
+			return past.History(c.Context(), *o, newHost(p), caseName)
+		}
 		return past.Runs(c.Context(), *o, newHost(p))
 	})
 }
