@@ -36,7 +36,30 @@ give a selection, it narrows the recorded one; --all-cases lifts that. The exit 
   muster check --filter '^a/' --format json
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(checkFlags, runsFlag, recordedFlags), p.onJob(check.Run))
+	}, jobGroups(resumeFlag, checkFlags, runsFlag, recordedFlags), p.onJob(check.Run))
+}
+
+func watch(p *program) *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "watch [CORPUS] [flags] [-- COMMAND [ARG...]]",
+		Short: "Check again whenever a file of the tool changes",
+		Long: `Watch checks at once, and again whenever a file of the tool changes: its executable, its
+libraries, and other files that the tool used. A change ends a check under way. The next
+check begins when no file has changed for half a second. The cases that were not
+identical in the last check run first. Ctrl-C ends watch, with exit status 130.
+
+Watch takes the flags of check, except --resume. It never writes the golden. Each check
+is a run like any other: groups, show and accept take it from another terminal. A check
+that a change has ended leaves no run.`,
+		Example: `  muster watch
+  muster watch -q --fail-fast 20 -- ./build/gofmt-new {in}`,
+	}, jobGroups(checkFlags, runsFlag, recordedFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the output
+		return check.Watch(c.Context(), *o, newHost(p), func(err error) { exitStatus(err, p.stderr) })
+	})
 }
 
 // onJob reads [CORPUS] [-- COMMAND [ARG...]] and executes a run.
@@ -87,7 +110,7 @@ func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
 
 // jobGroups are the flags of the commands that run a corpus.
 func jobGroups(more ...flagGroup) []flagGroup {
-	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, comparisonFlags, reportFlags, slowFlag, remoteFlags}, more...)
+	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, comparisonFlags, reportFlags, slowFlag, remoteFlags}, more...)
 }
 
 // A runner is a command whose report ends with a summary.
@@ -119,7 +142,7 @@ without any of them, and without --stdin, gets {in} as its last argument.`,
 		Example: `  muster record sources.tar -- gofmt {in}
   muster record src --headers '*.h' -- cc -c {in} -o {out}
   tar c src | muster record - --stdin -- wc -l`,
-	}, jobGroups(recordFlags), p.onJob(record.Run))
+	}, jobGroups(resumeFlag, recordFlags), p.onJob(record.Run))
 }
 
 func (p *program) compare() *cobra.Command {
@@ -131,7 +154,7 @@ func (p *program) compare() *cobra.Command {
 compares their outcomes. It neither reads nor writes a golden: --golden only names a file
 that is not a case of the corpus.`,
 		Example: `  muster compare sources.tar --ref 'gofmt {in}' --new 'gofmt -s {in}'`,
-	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(resumeFlag, checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {
 			return usagef("compare takes its commands by --ref and --new, not after --")
 		}

@@ -24,9 +24,9 @@ func (p *program) runs() *cobra.Command {
 		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
 kept. Where a command takes a run's ID, the beginning of the ID will do.
 
---case prints the history of one case instead: for each run that has the case, its verdict,
-how its first run ended, CPU time and peak memory. A record keeps these figures in its
-golden, until another record replaces it.`,
+--case prints the history of one case instead. For each run that has the case, it prints
+the verdict, how the case ended first, CPU time and peak memory. A record keeps these
+figures in its golden, until another record replaces it.`,
 		Example: "  muster runs\n  muster runs --case a/b.go\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, formatFlag, func(f *pflag.FlagSet, _ *regress.Options) {

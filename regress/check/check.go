@@ -28,6 +28,11 @@ import (
 // Run runs a candidate over the corpus and compares it with the golden. The summary has the
 // differences. An error says why there is no result; regress.ClassOf returns its class.
 func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summary, err error) {
+	return runFor(ctx, o, h, nil)
+}
+
+// runFor is Run, for a watcher if w is not nil.
+func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (sum regress.Summary, err error) {
 	places := place.Options{State: state.Open(o.Store.State), Client: h.Files}
 	base, err := place.Open(ctx, o.Store.Golden, places)
 	if err != nil {
@@ -53,11 +58,13 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err := r.IdentifyTool(); err != nil {
 		return sum, err
 	}
+	defer func() { err = errors.Join(err, w.leave(r, err)) }()
 	reportChanges(r, base.Meta())
 	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
+	op.watcher = w
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
 	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
 	if op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair); err != nil {

@@ -36,6 +36,7 @@ type operation struct {
 	recorded  recordedGolden     // zero in a compare
 	costs     *turns.Measurement
 	journal   verdict.Journal
+	watcher   *watcher // nil outside of Watch
 
 	// The fields below are nil before start.
 	judge *verdict.Judge
@@ -61,7 +62,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		return r.Ledger.Summary, err
 	}
-	ctx, watched := r.Tool.Watch(ctx, r.Folder, r.Events.Warn)
+	ctx, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
 	err = op.loop.RunFirst(ctx, pending)
 	if err = cmp.Or(err, op.journal.CloseLines()); err == nil {
 		err = op.loop.RunFurther(ctx)
@@ -150,7 +151,10 @@ func (op *operation) start(ctx context.Context) error {
 	if op.reference != nil {
 		further = append(further, op.reference.Command)
 	}
-	if err := run.ObserveTool(ctx, r, further...); err != nil {
+	guarded, end := op.watcher.guard(ctx, r.Tool)
+	err := run.ObserveTool(guarded, r, further...)
+	end()
+	if err != nil {
 		return err
 	}
 	sum := &r.Ledger.Summary

@@ -54,7 +54,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err != nil {
 		return s.Ledger.Summary, err
 	}
-	watching, watched := s.Tool.Watch(ctx, s.Folder, s.Events.Warn)
+	watching, watched := s.Tool.Watch(ctx, run.WatchEvery, s.Folder, s.Events.Warn)
 	err = end(ctx, into, p, watched(p.runAll(watching)))
 	return s.Ledger.Summary, err
 }

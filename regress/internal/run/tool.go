@@ -20,8 +20,8 @@ import (
 // digestsFile remembers the digests of the tool's files, in the cache of the state folder.
 const digestsFile = "tool-digests.json"
 
-// watchEvery is the longest time between two looks at the tool's files.
-const watchEvery = 2 * time.Second
+// WatchEvery is the usual time between two looks at the tool's files.
+const WatchEvery = 2 * time.Second
 
 // Tool is the tool of a run: the closure of its commands. On an engine the tool is that of the
 // workers: here it has only the executables that muster sends. The zero Tool has no files.
@@ -66,7 +66,7 @@ func (t *Tool) add(c *closure.Closure) {
 		return
 	}
 	t.watch.Set(t.closure)
-	if time.Since(t.saved) > watchEvery {
+	if time.Since(t.saved) > WatchEvery {
 		identify(t.closure, t.folder.Identity)
 		_ = t.folder.Save() // the end of the run saves again, and fails loudly
 		t.saved = time.Now()
@@ -160,11 +160,11 @@ func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same in
 	return t.Closure().ChangedSince(earlier, t.options.Digests)
 }
 
-// Watch looks at the files while cases run. The first change ends the returned context. Call the
+// Watch looks at the files while cases run, once in a time. The first change ends the returned context. Call the
 // returned function with the run's error when no case runs any more. If a file changed, it returns
 // the change instead of that error. The folder of the run gets what later cases add to the tool.
-func (t *Tool) Watch(ctx context.Context, folder *state.Run, warn func(string)) (context.Context, func(error) error) {
-	ticker := time.NewTicker(watchEvery)
+func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) error) {
+	ticker := time.NewTicker(every)
 	t.folder = folder
 	watched, end := t.watchAt(ctx, ticker.C, warn)
 	return watched, func(err error) error {

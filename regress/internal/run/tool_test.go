@@ -67,7 +67,7 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 // Without a change the error of the run counts.
 func TestToolDoesNotChange(t *testing.T) {
 	s, _ := scriptTool(t)
-	_, end := s.Watch(t.Context(), &state.Run{Info: state.Info{Identity: map[string]string{}}}, ignoreWarning)
+	_, end := s.Watch(t.Context(), WatchEvery, &state.Run{Info: state.Info{Identity: map[string]string{}}}, ignoreWarning)
 	own := errors.New("own")
 	if err := end(own); !errors.Is(err, own) {
 		t.Errorf("the error is %v", err)
