@@ -11,13 +11,57 @@ import (
 
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"muster/regress"
+	"muster/regress/propose"
 )
 
 // configDefault is read if it exists. A file that --config names must exist.
 const configDefault = "muster.toml"
+
+// initialise writes the first configuration file of a folder.
+func initialise(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Write a commented muster.toml for this folder",
+		Long: `Init looks at the current folder and writes a muster.toml with the corpus that it finds.
+That is a tar archive, or else the folder with the most files of one extension. It sets
+headers such as *.h, and explains the most important settings in comments. It never
+overwrites a file.
+
+Then set the command in that file, and run muster record.`,
+		Example:               "  muster init\n  muster init && $EDITOR muster.toml && muster record",
+		Args:                  noneWanted,
+		DisableFlagsInUseLine: true,
+		RunE: func(*cobra.Command, []string) error {
+			found, err := propose.Look(".")
+			if err != nil {
+				return usagef("this folder cannot be read: %w", err)
+			}
+			f, err := os.OpenFile(configDefault, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+			if errors.Is(err, os.ErrExist) {
+				return usagef("%s exists already: edit it, or move it away and run muster init again", configDefault)
+			}
+			if err != nil {
+				return err
+			}
+			if _, err := f.WriteString(found.Text()); err != nil {
+				return errors.Join(err, f.Close(), os.Remove(configDefault)) // half a file would be in the way
+			}
+			if err := f.Close(); err != nil {
+				return err
+			}
+			corpus := "no corpus found: set it"
+			if len(found.Corpora) > 0 {
+				corpus = fmt.Sprintf("the corpus is %s, %s", found.Corpora[0].Path, found.Corpora[0])
+			}
+			_, err = fmt.Fprintf(p.stdout, "wrote %s: %s\nnext: set command in %s, then muster record\n", configDefault, corpus, configDefault)
+			return err
+		},
+	}
+}
 
 // configSource names the sources of settings beside flags.
 type configSource struct{ file, profile string }
