@@ -10,9 +10,11 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 
 	"muster/lab/internal/run"
+	"muster/lab/native"
 	"muster/lab/results"
 )
 
@@ -26,6 +28,10 @@ type (
 
 // Results are the results of a run.
 type Results = results.Results
+
+// Compilers looks for the compilers of contestants. It returns what is there, and what is missing with
+// the command that installs it.
+func Compilers(ctx context.Context) ([]native.Compiler, error) { return native.Compilers(ctx) }
 
 func inputf(format string, args ...any) error {
 	return &InputError{Err: fmt.Errorf(format, args...)}

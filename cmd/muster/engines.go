@@ -19,6 +19,7 @@ import (
 	"muster/fileio/pooled"
 	"muster/fileio/uring"
 	"muster/files/load"
+	"muster/regress/doctor"
 )
 
 // serveEngine selects the engine for jobs on files and its threads.
@@ -111,6 +112,24 @@ func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 		log.Info("a thread for file operations", "id", t.ID, "cpu", t.CPU, "prior", t.Light)
 	}
 	return engine, nil
+}
+
+// engineFindings reports which engines this machine and this build allow.
+func engineFindings() []doctor.Finding {
+	ring := doctor.Finding{Name: "io_uring", For: doctor.Service, Text: "--io uring is possible"}
+	if e, err := uring.New(uring.Options{Threads: 1}); err != nil {
+		ring.State, ring.Text = doctor.Limited, errorText(err)
+		ring.Mend = "use --io pool, the default; io_uring needs Linux 5.15, sysctl kernel.io_uring_disabled=0, and a container that allows it"
+	} else {
+		_ = e.Close() // it has done nothing
+	}
+	threads := doctor.Finding{Name: "C threads", For: doctor.Service, Text: "--io cthreads is possible"}
+	if e, err := cthreads.New(cthreads.Options{Threads: 1}); err != nil {
+		threads.State, threads.Text = doctor.Limited, errorText(err)
+	} else {
+		_ = e.Close() // likewise
+	}
+	return []doctor.Finding{ring, threads}
 }
 
 // engineFlags configure the servers of load engines.

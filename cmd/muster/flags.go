@@ -62,8 +62,12 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)")
 	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case must end")
-	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes together use more than `SIZE` of memory, such as 512M or 2G; 0 = no limit (default 0)")
+	memoryFlag(f, o)
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case whose streams and files exceed `SIZE` (default 64M)")
+}
+
+func memoryFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes together use more than `SIZE` of memory, such as 512M or 2G; 0 = no limit (default 0)")
 }
 
 // jobsFlag is the only limit that reduce and bisect have, because the others are those of the

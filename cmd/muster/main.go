@@ -22,6 +22,7 @@ import (
 	"muster/lab"
 	"muster/regress"
 	"muster/regress/check"
+	"muster/regress/doctor"
 )
 
 func main() {
@@ -95,6 +96,44 @@ func (u *usageError) Unwrap() error { return u.err }
 
 func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// examine is the command doctor.
+func examine(p *program) *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "doctor [flags]",
+		Short: "Examine what works on this machine, and say what helps",
+		Long: `Doctor starts lanes as a check would, with the same number of jobs, and runs one case. It
+prints what works, what works with a disadvantage, and what does not, with the mend.
+It also looks for io_uring and threads in C, which serve can use, and for the compilers
+of lab. The exit status is 0 if record and check work on this machine, and 3 if not.`,
+		Example: "  muster doctor\n  muster doctor --jobs 16 --memory 2G\n  muster doctor --format json",
+		Args:    noneWanted,
+	}, []flagGroup{stateFlag, jobsFlag, memoryFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		list, err := doctor.Examine(c.Context(), *o)
+		if err != nil {
+			return err
+		}
+		compilers, err := lab.Compilers(c.Context())
+		if err != nil {
+			return err
+		}
+		list = append(list, engineFindings()...)
+		for _, found := range compilers {
+			f := doctor.Finding{Name: found.Language, For: doctor.Lab, Text: found.Version}
+			if m := found.Missing; m != nil {
+				f.State, f.Text, f.Mend = doctor.Limited, "no contestants in "+found.Language+": "+m.Reason, m.Install
+			}
+			list = append(list, f)
+		}
+		if err := doctor.Write(p.stdout, o.Report.Format, list); err != nil {
+			return err
+		}
+		if !doctor.CanRunCases(list) {
+			return statusError(regress.StatusEnvironment)
+		}
+		return nil
+	})
 }
 
 func (p *program) version() *cobra.Command {

@@ -48,7 +48,7 @@ func newBase(o *Options) (*base, error) {
 	parent := memoryFolder
 	if why := whyUnfit(parent, o); why != "" {
 		parent = disk
-		o.Note(fmt.Sprintf("lanes work in %s: %s", parent, why))
+		o.Note(fmt.Sprintf(WorkElsewhere+" %s: %s", parent, why))
 		warnIfSmall(parent, o)
 	}
 	for range 3 { // another run's sweep may come between the folder and its lock

@@ -17,5 +17,8 @@ func Start(context.Context, Options) (*Crew, error) {
 	return nil, fault.Environmentf("running cases needs Linux: lanes are made of its namespaces and inotify")
 }
 
+// AvailableMemory returns 0: the memory is not known.
+func AvailableMemory() int64 { return 0 }
+
 // CheckLimits has nothing to check: there are no lanes.
 func CheckLimits(int) error { return nil }

@@ -211,7 +211,7 @@ func (c *Crew) startFirst(ctx context.Context) error {
 		if err == nil {
 			c.mode = &m
 			if !m.isolates() {
-				c.o.Warn(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
+				c.o.Warn(fmt.Sprintf(WithoutNamespaces+" (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
 			}
 			return nil
 		}

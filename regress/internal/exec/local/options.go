@@ -24,6 +24,12 @@ const FilesPerLane = 5
 // makeBase), for tools whose output depends on the length of a path.
 const Canonical = "/tmp/muster/canonical/lane"
 
+// These begin remarks to Options.Note and Options.Warn.
+const (
+	WithoutNamespaces = "lanes without namespaces"
+	WorkElsewhere     = "lanes work in" // and not in memory
+)
+
 // Options configure the lanes of a crew.
 type Options struct {
 	Lanes     int

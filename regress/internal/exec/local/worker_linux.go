@@ -311,7 +311,7 @@ func whyUnfit(dir string, o *Options) string {
 	if st.Flags&unix.ST_NOEXEC != 0 {
 		return dir + " does not let programs run, which cases may make"
 	}
-	return whyTooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), availableMemory()))
+	return whyTooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), AvailableMemory()))
 }
 
 // whyTooSmall reports that the lanes may need more than the free bytes, or returns "".
@@ -350,9 +350,9 @@ func laneBytes(o *Options) int64 {
 	return given + largest + min(o.OutputMax, 1<<60) // without overflow
 }
 
-// availableMemory returns how many bytes can be used without swapping, and within the limit of
+// AvailableMemory returns how many bytes can be used without swapping, and within the limit of
 // this program's control group, where files in memory count.
-func availableMemory() int64 {
+func AvailableMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0
