@@ -74,6 +74,7 @@ func memoryFlag(f *pflag.FlagSet, o *regress.Options) {
 // run that they examine. Run has one case, and rerun has the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool, to measure what the pool costs")
+	defaultByMachine(f, "jobs", "the processors that muster may use")
 }
 
 // remoteFlags select an engine that runs the cases, and configure it.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"muster/internal/manpage"
 )
 
 // usageTemplate is cobra's template without its unused parts, and with the topics.
@@ -101,10 +103,9 @@ func sections() []section {
 	}
 }
 
-// flagUsages returns the flags of a command for its help text.
-func flagUsages(all *pflag.FlagSet) string {
-	text := &strings.Builder{}
-	write := func(title string, has func(name string) bool) {
+// flagSections returns the flags of a command by subject.
+func flagSections(all *pflag.FlagSet) (list []manpage.Section) {
+	add := func(title string, has func(name string) bool) {
 		some := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.VisitAll(func(f *pflag.Flag) {
 			if has(f.Name) {
@@ -114,22 +115,51 @@ func flagUsages(all *pflag.FlagSet) string {
 			}
 		})
 		if some.HasAvailableFlags() {
-			text.WriteString(title + ":\n" + strings.TrimRight(some.FlagUsages(), " \n") + "\n\n")
+			list = append(list, manpage.Section{Title: title, Flags: some})
 		}
 	}
 	inSection := func(string) bool { return false }
 	if all.Lookup("headers") != nil { // the command runs cases
 		for _, s := range sections() {
-			write(s.title, func(name string) bool { return slices.Contains(s.flags, name) })
+			add(s.title, func(name string) bool { return slices.Contains(s.flags, name) })
 		}
 		inSection = func(name string) bool {
 			return slices.ContainsFunc(sections(), func(s section) bool { return slices.Contains(s.flags, name) })
 		}
 	}
 	title := "Flags"
-	if text.Len() > 0 {
+	if len(list) > 0 {
 		title = "Others"
 	}
-	write(title, func(name string) bool { return !inSection(name) })
-	return strings.TrimRight(text.String(), "\n")
+	add(title, func(name string) bool { return !inSection(name) })
+	return list
+}
+
+// flagUsages returns the flags of a command for its help text.
+func flagUsages(all *pflag.FlagSet) string {
+	var parts []string
+	for _, s := range flagSections(all) {
+		parts = append(parts, s.Title+":\n"+strings.TrimRight(s.Flags.FlagUsages(), " \n"))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// manPages makes the manual pages. It is hidden because packages bring the pages.
+func manPages() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIR",
+		Short:  "Write the manual pages to a folder",
+		Hidden: true,
+		Args:   oneArg("a folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			b := thisBuild()
+			return manpage.Manual{Version: b.version, Day: b.day, Sections: flagSections}.Write(args[0], c.Root())
+		},
+	}
+}
+
+// defaultByMachine sets the words for a default that depends on the machine, for the manual
+// pages.
+func defaultByMachine(f *pflag.FlagSet, name, words string) {
+	f.Lookup(name).Annotations = map[string][]string{manpage.DefaultMark: {words}}
 }

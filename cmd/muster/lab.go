@@ -69,7 +69,7 @@ func measure[O any](ctx context.Context, p *program, l *labFlags, common *lab.Op
 	if err != nil {
 		return err
 	}
-	common.Count, common.Version = l.count, versionText()
+	common.Count, common.Version = l.count, thisBuild().version
 	common.Probe = []string{self, "lab", probeWord}
 	if cache, err := os.UserCacheDir(); err == nil { // without a cache folder, some contestants are missing
 		common.Cache = filepath.Join(cache, "muster", "contestants")

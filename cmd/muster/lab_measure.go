@@ -51,6 +51,7 @@ reported. --full measures up to 100,000,000 tasks.`,
 	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
 	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "dispatch `NUMBERS` of tasks, such as 1e4,1e5,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`, for contestants in Go")
+	defaultByMachine(c.Flags(), "procs", "1 and the processors of this machine")
 	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as go,cpp,rust,java")
 	return c
 }
@@ -106,6 +107,7 @@ goroutines write rows to a private PostgreSQL server and to SQLite.
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
 	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
 	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = skip")
+	defaultByMachine(c.Flags(), "processes", "twice the processors of this machine")
 	c.Flags().Var((*numbers)(&o.Writers), "writers", "let `NUMBERS` of goroutines write to a database at the same time; 0 = skip")
 	c.Flags().IntVar(&o.Rows, "rows", 0, "write `N` rows in total (default 2000, with --full 20000)")
 	return c
@@ -142,6 +144,7 @@ processes. Measurements longer than 0.1 s need --full.`,
 	c.Flags().Var((*numbers)(&o.Work), "work", "compute `NUMBERS` of square roots per call")
 	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "make `NUMBERS` of calls with as many goroutines alive, such as 1e3,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
+	defaultByMachine(c.Flags(), "procs", "1 and the processors of this machine")
 	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as erlang,java,cpp,rust")
 	return c
 }

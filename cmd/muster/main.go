@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -150,20 +151,31 @@ func (p *program) version() *cobra.Command {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("muster %s %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	b := thisBuild()
+	commit := ""
+	if b.commit != "" {
+		commit = " (commit " + b.commit + ")"
+	}
+	return fmt.Sprintf("muster %s%s %s %s/%s", b.version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionText describes the build.
-func versionText() string {
+// build is what Go keeps in a program about its origin. Go takes all of it from git: the version
+// from the last tag, so that a release needs no flags.
+type build struct{ version, commit, day string }
+
+func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return build{version: "unknown"}
 	}
-	text := info.Main.Version
+	b := build{version: info.Main.Version}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && text == "(devel)" {
-			text = "devel-" + s.Value[:min(12, len(s.Value))]
+		switch s.Key {
+		case "vcs.revision":
+			b.commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time":
+			b.day, _, _ = strings.Cut(s.Value, "T")
 		}
 	}
-	return text
+	return b
 }

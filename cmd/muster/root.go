@@ -82,7 +82,7 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(), initialise(p), examine(p))
 	addGroup(root, "Service", p.serve(), p.load())
 	addGroup(root, "Measure", p.lab())
-	root.AddCommand(p.version(), exitCodes())
+	root.AddCommand(p.version(), exitCodes(), manPages())
 	root.SetHelpCommand(help())
 	tameCompletion(root)
 	root.Flags().Bool("version", false, "print the version") // else cobra uses -v for it
@@ -148,7 +148,7 @@ func (p *program) options() (*regress.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &regress.Options{Helper: []string{self}, Version: versionText()}
+	o := &regress.Options{Helper: []string{self}, Version: thisBuild().version}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
 	o.Report.Resume = resumeLine(p.args)
 	return o, nil
