@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side tools release check-release
 .PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-remote clean
 
 build:
@@ -38,17 +38,17 @@ vet:
 
 # Built from its own module, run in this one: "go tool" in tools/ would look
 # at the packages of tools/.
-staticcheck: side
+staticcheck: tools
 	bin/staticcheck ./...
 
 # Tested where C has a part: the C pool's stub, SQLite, names of hosts and users, and how
-# threads and processes begin.
+# threads and processes begin. A release is built so too, and with -trimpath: it compiles little again.
 NOCGO_SCRIPTS = environment|interrupt|kill|limits|load|lock|no_network|place|record|scarce|serve
 nocgo:
-	CGO_ENABLED=0 $(GO) build ./...
-	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/native ./lab/probe \
+	CGO_ENABLED=0 $(GO) build -trimpath ./...
+	CGO_ENABLED=0 $(GO) test -trimpath -short -timeout $(TEST_TIMEOUT) ./fileio ./fileio/cthreads ./lab/native ./lab/probe \
 		./regress/lane/... ./regress/internal/golden ./regress/internal/plainfiles
-	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) -run '^TestScripts$$/^($(NOCGO_SCRIPTS))$$' ./cmd/muster
+	CGO_ENABLED=0 $(GO) test -trimpath -short -timeout $(TEST_TIMEOUT) -run '^TestScripts$$/^($(NOCGO_SCRIPTS))$$' ./cmd/muster
 
 # What is Linux only has a stub for the others; this proves that they compile.
 darwin:
@@ -116,11 +116,25 @@ wire:
 
 # Modules of their own, which ./... does not enter; policy_text_test.go fails
 # when one is not built here by name.
-side:
-	$(GO) -C tools build -o ../bin/ tool
+side: tools
 	$(GO) -C bench build ./...
 	$(GO) -C bench vet ./...
 	$(GO) -C bench test ./...
+	$(GO) -C examples build -o ../bin/example .
+	bin/example | grep -x '100 cases recorded, 25 changed, by 1 cause'
+
+# The same bytes on every machine, because a list of modules names its tool by digest.
+tools:
+	CGO_ENABLED=0 $(GO) -C tools build -trimpath -buildvcs=false -o ../bin/ tool
+
+# Archives, packages and checksums of the last commit, in build/release. Twice from the same
+# commit and the same Go, they have the same bytes.
+release: tools
+	@GO="$(GO)" scripts/release
+
+# As root: builds twice, installs the .deb below an empty root, and runs cases there.
+check-release: tools
+	@GO="$(GO)" scripts/check-release
 
 # Beside other people's tools; what is not installed is named and left out.
 # TABLE=article is muster alone by number of jobs; MUSTER=old=../old/muster,new=../bin/muster
