@@ -34,4 +34,4 @@ type Thread struct {
 }
 
 // ErrNotBuiltIn is the error of New if the program was built without cgo or not for Linux.
-var ErrNotBuiltIn = errors.New("threads in C are not built in: build with CGO_ENABLED=1, on Linux, or choose another engine")
+var ErrNotBuiltIn = errors.New("threads in C are not part of this build: choose another engine, such as pool, or build muster from source on Linux, with CGO_ENABLED=1 and a C compiler")

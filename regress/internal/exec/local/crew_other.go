@@ -14,7 +14,7 @@ type Crew struct{ exec.Executor }
 
 // Start returns an error.
 func Start(context.Context, Options) (*Crew, error) {
-	return nil, fault.Environmentf("running cases needs Linux: lanes are made of its namespaces and inotify")
+	return nil, fault.Environmentf("this system cannot run cases, because it lacks the namespaces and inotify of Linux, which keep cases apart: give --remote, which runs them on an engine, or use muster on Linux")
 }
 
 // AvailableMemory returns 0: the memory is not known.
