@@ -25,10 +25,14 @@ func (p *program) load() *cobra.Command {
 REQUESTS requests in total. Request i concerns file i, which has SIZE bytes. Load generates
 and compares the contents in memory. The names of all its files begin with load/.
 
+With --duration TIME the connections make these requests again and again until TIME has
+passed. REQUESTS is then the number of different files.
+
 It exits with 0 if all requests succeeded, 1 if some failed, 3 if the server cannot be
 reached, and 130 after an interrupt.`,
 		Example: `  muster load upload 500 200000 50K          500 connections, 200,000 files of 50 KB
   muster load download 500 200000 50K        read and compare them
+  muster load download 50 1 50K --duration 30s    read one file again and again
   muster load clean                          delete all files of loads`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -85,10 +89,10 @@ func (p *program) loadOp(op operation) *cobra.Command {
 		Example: example + "\n" + example + " --addr 10.0.0.7:9999 --format json --html load.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := op.parse(args, &o); err != nil {
+			if _, err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
 				return err
 			}
-			if _, err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
+			if err := op.parse(args, &o); err != nil {
 				return err
 			}
 			o.URL = serverURL(l.addr)
@@ -104,11 +108,17 @@ func (p *program) loadOp(op operation) *cobra.Command {
 // connectionsOfClean is the default number of connections of clean.
 const connectionsOfClean = 16
 
+// filesOfDuration is the default number of files for a load with a duration.
+const filesOfDuration = 1000
+
 // parse parses CONCURRENCY, REQUESTS and SIZE.
 func (o operation) parse(args []string, to *load.Options) error {
 	least, most := 2, 3
-	if o.op == load.Clean {
+	switch {
+	case o.op == load.Clean:
 		least, to.Connections = 0, connectionsOfClean
+	case to.Duration > 0:
+		least, to.Requests = 1, filesOfDuration
 	}
 	if len(args) < least || len(args) > most {
 		return usagef("%s takes %s, not %q", o.op, o.args(), strings.Join(args, " "))
@@ -177,6 +187,7 @@ func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 // addServer adds the flags that select the server.
 func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.StringVar(&l.addr, "addr", addrDefault, "use the server at `HOST:PORT` or at a URL; MUSTER_TOKEN is its token")
+	f.DurationVar(&o.Duration, "duration", 0, fmt.Sprintf("repeat the requests for `TIME`; REQUESTS is then the number of files (default: %s)", readable.Number(filesOfDuration)))
 	f.StringVar(&l.config, "config", "", "read settings from `FILE`, as JSON; load and serve can share the file")
 	f.StringVar(&o.Threads.Admin, "admin", "", "count the server's OS threads through its operator's page at `URL`, which it prints after \"admin on\"")
 	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
@@ -247,26 +258,35 @@ func loadError(err error) error {
 }
 
 // loadQuiet is the time before a load shows its progress.
-const loadQuiet = 2 * time.Second
+const loadQuiet = time.Second
 
-// loadLine returns the progress of a load as text.
+// loadLine returns the progress of a load as text: how far it is, then what the last interval
+// measured.
 func loadLine(p load.Progress) string {
 	if p.Elapsed < loadQuiet {
 		return ""
 	}
-	var b strings.Builder
+	var parts []string
 	if p.What != "" {
-		b.WriteString(p.What + ", ")
+		parts = append(parts, p.What)
 	}
-	b.WriteString(readable.Number(p.Done))
-	if p.Total > 0 {
-		fmt.Fprintf(&b, " of %s (%d %%)", readable.Number(p.Total), 100*p.Done/p.Total)
-	}
-	if p.Failed > 0 {
-		b.WriteString(", " + readable.Number(p.Failed) + " failed")
+	switch {
+	case p.Duration > 0:
+		parts = append(parts, fmt.Sprintf("%s (%d %%)", readable.Number(p.Done), min(100*p.Elapsed/p.Duration, 100)))
+	case p.Total > 0:
+		parts = append(parts, fmt.Sprintf("%s of %s (%d %%)", readable.Number(p.Done), readable.Number(p.Total), 100*p.Done/p.Total))
+	default:
+		parts = append(parts, readable.Number(p.Done))
 	}
 	if p.Left >= 0 {
-		b.WriteString(", " + readable.Duration(p.Left) + " left")
+		parts = append(parts, readable.Duration(p.Left)+" left")
 	}
-	return b.String()
+	if p.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%s failed (+%s)", readable.Number(p.Failed), readable.Number(p.Last.Failed)))
+	}
+	parts = append(parts, readable.Rate(p.Last.PerSecond()))
+	if l := p.Last.Latency; l.Max > 0 {
+		parts = append(parts, "p50 "+load.Milliseconds(l.P50), "p99 "+load.Milliseconds(l.P99))
+	}
+	return strings.Join(parts, ", ")
 }

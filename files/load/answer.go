@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"strconv"
+	"syscall"
 )
 
 // answer is an HTTP/1 response whose head has been read. It has only what a load needs.
@@ -247,3 +249,8 @@ func (a *answer) discard() error {
 // complete reports whether the whole answer was read, so that another one can follow. It reads
 // no further, except for the piece that next returned last.
 func (a *answer) complete() bool { return a.advance() == nil && a.done }
+
+// isReset reports whether an error means that the other end closed the connection.
+func isReset(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+}

@@ -25,7 +25,7 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 		return nil, err
 	}
 	if o.PageSize > files.PageSizeMax {
-		return nil, inputf("pages of %s: %s is the maximum", readable.Count(o.PageSize, "byte"), readable.Number(files.PageSizeMax))
+		return nil, inputf("pages of %s: %s is the maximum", readable.BinarySize(o.PageSize), readable.BinarySize(files.PageSizeMax))
 	}
 	caller, err := files.NewCaller(files.CallerOptions{
 		URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize),
@@ -55,7 +55,7 @@ func (t *callerTarget) connect() link {
 
 // cleanJobs returns a single job: the server deletes all files in one request.
 func (t *callerTarget) cleanJobs() source {
-	one := numbered(Clean, 1)
+	one := numbered(Clean, 1, false)
 	return func(ctx context.Context, j *job) error {
 		err := one(ctx, j)
 		j.name = Prefix

@@ -264,7 +264,7 @@ func (c *Comparison) tables() (list []table) {
 		t := &list[len(list)-1]
 		t.Rows = append(t.Rows, []string{
 			row.Engine, readable.Number(row.Wall.Milliseconds()), readable.Number(int64(math.Round(row.PerSecond))),
-			number(ms(row.P50)), number(ms(row.P99)), number(ms(row.P999)), threads, readable.Number(row.Failed),
+			number(Milliseconds(row.P50)), number(Milliseconds(row.P99)), number(Milliseconds(row.P999)), threads, readable.Number(row.Failed),
 		})
 	}
 	return list

@@ -118,7 +118,7 @@ func checkReports(t *testing.T, c *load.Comparison) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"upload: 50 requests of 2,000 bytes, 3 connections, http; medians of 2 rounds\n", " mode ", " OS threads ", "none: exit status 3: engine none: not built in\n"} {
+	for _, want := range []string{"upload: 50 requests of 2 KiB, 3 connections, http; medians of 2 rounds\n", " mode ", " OS threads ", "none: exit status 3: engine none: not built in\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text has no %q:\n%s", want, &text)
 		}

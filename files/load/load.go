@@ -61,8 +61,14 @@ type Options struct {
 
 	Connections int // each makes one request after another
 	Requests    int // in total: request i concerns file i; Clean ignores it
-	Size        int64
-	PageSize    int64 // bytes of a file in one message, up to files.PageSizeMax; 0 = 64 KiB
+
+	// Duration repeats the Requests, in the same order, for that long. The requests that run
+	// then are completed. With a rate, all requests that are due within Duration are made. 0 =
+	// the Requests are made once. Not for Delete and Clean, which find no file a second time.
+	Duration time.Duration
+
+	Size     int64
+	PageSize int64 // bytes of a file in one message, up to files.PageSizeMax; 0 = 64 KiB
 
 	// Rate is how many requests are due each second in total; 0 = each follows an answer. With
 	// a rate, latencies count from the time when a request was due. So a stalled server also
@@ -84,7 +90,9 @@ type Progress struct {
 	Done, Failed int64
 	Total        int64         // 0 = not known
 	Elapsed      time.Duration // since the first request
+	Duration     time.Duration // of the load; 0 = not known
 	Left         time.Duration // < 0 = not known
+	Last         Interval      // the last interval
 }
 
 // InputError is an error in the options: no request was made.
@@ -128,6 +136,7 @@ func (o Options) complete() (Options, error) {
 	if o.Op == Clean {
 		o.Requests = requestsMax
 	}
+	repeats := o.Duration > 0
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil:
@@ -139,16 +148,22 @@ func (o Options) complete() (Options, error) {
 	case o.Requests < 1 || o.Requests > requestsMax:
 		return o, inputf("%s: from 1 to %s are possible", readable.Count(o.Requests, "request"), readable.Number(requestsMax))
 	case o.Size < 0 || o.Size > sizeMax:
-		return o, inputf("a size of %s: from 0 to %s are possible", readable.Count(o.Size, "byte"), readable.Number(int64(sizeMax)))
+		return o, inputf("a size of %s: from 0 to %s are possible", readable.BinarySize(o.Size), readable.BinarySize(sizeMax))
 	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > rateMax:
 		return o, inputf("a rate of %g requests a second: from 0 to %s are possible", o.Rate, readable.Number(int64(rateMax)))
+	case o.Duration < 0:
+		return o, inputf("a duration of %v: use a time above 0, such as 30s", o.Duration)
+	case repeats && (o.Op == Delete || o.Op == Clean):
+		return o, inputf("%s cannot go on for a duration, because each file can be deleted only once: leave the duration out", o.Op)
 	case o.Timeout < 0:
 		return o, inputf("a timeout of %v: use a time above 0, such as 30s", o.Timeout)
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return o, inputf("the token has a character that no header can have")
 	}
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	o.Connections = min(o.Connections, o.Requests)
+	if !repeats {
+		o.Connections = min(o.Connections, o.Requests)
+	}
 	return o, nil
 }
 
@@ -200,7 +215,7 @@ type run struct {
 }
 
 func newRun(o Options, t target, w *threadWatch) *run {
-	r := &run{o: o, target: t, watch: w, record: newRecorder(o.Connections), jobs: numbered(o.Op, o.Requests)}
+	r := &run{o: o, target: t, watch: w, record: newRecorder(o.Connections), jobs: numbered(o.Op, o.Requests, o.Duration > 0)}
 	if o.Op == Clean {
 		r.jobs = t.cleanJobs()
 	}
@@ -237,11 +252,11 @@ func (r *run) work(ctx context.Context, s *shard) {
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				s.failed(err)
+				fail(s, err)
 			}
 			return
 		}
-		due, ok := r.due(ctx, j.number)
+		due, ok := r.due(ctx, j.position)
 		if !ok {
 			return
 		}
@@ -250,18 +265,27 @@ func (r *run) work(ctx context.Context, s *shard) {
 		case err == nil:
 			s.succeeded(time.Since(due), j.files)
 		case ctx.Err() == nil: // an aborted request counts neither as success nor as failure
-			s.failed(err)
+			fail(s, err)
 		}
 	}
 }
 
+func fail(s *shard, err error) {
+	var none *connectionError
+	s.failed(err.Error(), !errors.As(err, &none))
+}
+
 // due waits until a request is due and returns that time: with a rate, the time of its
-// position, even if it has passed; otherwise now.
-func (r *run) due(ctx context.Context, number int) (at time.Time, ok bool) {
-	if r.o.Rate == 0 {
-		return time.Now(), true
+// position, even if it has passed; otherwise now. A request that would be due after the load's
+// duration is not made.
+func (r *run) due(ctx context.Context, position int) (at time.Time, ok bool) {
+	at = time.Now()
+	if r.o.Rate > 0 {
+		at = r.start.Add(time.Duration(float64(position) / r.o.Rate * float64(time.Second)))
 	}
-	at = r.start.Add(time.Duration(float64(number) / r.o.Rate * float64(time.Second)))
+	if r.o.Duration > 0 && at.Sub(r.start) >= r.o.Duration {
+		return at, false
+	}
 	wait := time.Until(at)
 	if wait <= 0 {
 		return at, true
@@ -307,8 +331,12 @@ func (r *run) observe(done <-chan struct{}) {
 }
 
 func (r *run) progress(elapsed time.Duration) Progress {
-	p := Progress{Done: r.record.succeeded + r.record.failed, Failed: r.record.failed, Elapsed: elapsed, Left: -1}
-	if r.o.Op == Clean {
+	p := Progress{Done: r.record.succeeded + r.record.failed, Failed: r.record.failed, Elapsed: elapsed, Duration: r.o.Duration, Left: -1, Last: r.record.last()}
+	switch {
+	case r.o.Op == Clean:
+		return p
+	case r.o.Duration > 0:
+		p.Left = max(r.o.Duration-elapsed, 0)
 		return p
 	}
 	p.Total = int64(r.o.Requests)
@@ -321,14 +349,21 @@ func (r *run) progress(elapsed time.Duration) Progress {
 func (r *run) result(ctx context.Context, wall time.Duration) *Result {
 	m := r.record
 	result := &Result{
-		Op: r.o.Op, Protocol: r.o.Protocol, URL: r.o.URL, Rate: r.o.Rate,
+		Op: r.o.Op, Protocol: r.o.Protocol, URL: r.o.URL, Rate: r.o.Rate, Duration: r.o.Duration,
 		Connections: r.o.Connections, Requests: int64(r.o.Requests), Size: r.o.Size,
 		Succeeded: m.succeeded, Failed: m.failed, Failures: m.failures(), unreached: m.unreached,
-		Wall: wall, Latency: latencyOf(m.total), ThreadsPeak: r.watch.peak(), Timeline: m.timeline,
+		Wall: wall, Latency: latencyOf(m.total), Histogram: bucketsOf(m.total, coarseLimits), fine: bucketsOf(m.total, fineLimits),
+		ThreadsPeak: r.watch.peak(), Timeline: m.timeline,
 	}
-	if r.o.Op == Clean {
-		result.Requests = m.succeeded + m.failed
+	made := m.succeeded + m.failed
+	switch {
+	case r.o.Op == Clean:
+		result.Requests, result.Interrupted = made, true
+	case r.o.Duration > 0:
+		result.Files, result.Requests, result.Interrupted = result.Requests, made, wall < r.o.Duration
+	default:
+		result.Interrupted = made < result.Requests
 	}
-	result.Interrupted = ctx.Err() != nil && (r.o.Op == Clean || m.succeeded+m.failed < result.Requests)
+	result.Interrupted = result.Interrupted && ctx.Err() != nil
 	return result
 }

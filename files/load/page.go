@@ -20,11 +20,12 @@ func (r *Result) HTML(w io.Writer) error {
 	facts := table{Op: r.Op, Head: []string{"", "result"}}
 	fact := func(name, value string) { facts.Rows = append(facts.Rows, []string{name, value}) }
 	if r.Interrupted {
-		fact("Interrupted", readable.Number(r.Succeeded+r.Failed)+" of "+readable.Count(r.Requests, "request")+" were made")
+		fact("Interrupted", r.interrupted())
 	}
 	fact("Successes", readable.Number(r.Succeeded))
 	fact("Failures", readable.Number(r.Failed))
 	fact("Cost", readable.Number(r.Wall.Milliseconds())+" ms")
+	fact("Elapsed", elapsed(r.Wall))
 	fact("Requests each second", readable.Number(int64(math.Round(r.PerSecond()))))
 	if r.MBPerSecond() > 0 {
 		fact("MB/s", fmt.Sprintf("%.1f", r.MBPerSecond()))
@@ -32,12 +33,12 @@ func (r *Result) HTML(w io.Writer) error {
 	fact("OS threads of the server", r.threads())
 	d.Sections = append(d.Sections, page.Section{Title: "Result", Tables: []page.Table{facts.onPage()}})
 	l := r.Latency
-	latency := table{Head: []string{"p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{{ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max)}}}
-	d.Sections = append(d.Sections, page.Section{Title: "Latency", Tables: []page.Table{latency.onPage()}, Charts: overTime("Latency", plot.Axis{Label: "ms", Log: true},
-		r.timeLine("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
-		r.timeLine("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
-		r.timeLine("max", func(i Interval) float64 { return millis(i.Latency.Max) }),
-	)})
+	latency := table{Head: []string{"p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{{Milliseconds(l.P50), Milliseconds(l.P90), Milliseconds(l.P99), Milliseconds(l.P999), Milliseconds(l.Max)}}}
+	d.Sections = append(d.Sections, page.Section{Title: "Latency", Tables: []page.Table{latency.onPage()}, Charts: append(histogramChart(r.fine),
+		overTime("Latency", plot.Axis{Label: "ms", Log: true},
+			r.timeLine("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
+			r.timeLine("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
+			r.timeLine("max", func(i Interval) float64 { return millis(i.Latency.Max) }))...)})
 	if len(r.Failures) > 0 {
 		t := table{Head: []string{"requests", "reason"}}
 		for _, f := range r.Failures {
@@ -46,7 +47,7 @@ func (r *Result) HTML(w io.Writer) error {
 		d.Sections = append(d.Sections, page.Section{Title: "Why requests failed", Tables: []page.Table{t.onPage()}})
 	}
 	d.Sections = append(d.Sections, page.Section{Title: "Course", Charts: append(
-		overTime("Requests each second", plot.Axis{Label: "requests/s"}, r.timeLine("successes", perSecondAt), r.timeLine("failures", func(i Interval) float64 {
+		overTime("Requests each second", plot.Axis{Label: "requests/s"}, r.timeLine("successes", Interval.PerSecond), r.timeLine("failures", func(i Interval) float64 {
 			return float64(i.Failed) / max(i.Length, time.Millisecond).Seconds()
 		})),
 		overTime("OS threads of the server", plot.Axis{Label: "threads"}, r.timeLine("threads", threadsAt))...)})
@@ -54,10 +55,6 @@ func (r *Result) HTML(w io.Writer) error {
 }
 
 func threadsAt(i Interval) float64 { return float64(i.Threads) }
-
-func perSecondAt(i Interval) float64 {
-	return float64(i.Succeeded) / max(i.Length, time.Millisecond).Seconds()
-}
 
 // timeLine returns a value at the middle of each interval. It omits a short rest at the end if
 // there are other intervals.

@@ -86,3 +86,20 @@ func TestTimeline(t *testing.T) {
 		}
 	})
 }
+
+// With a duration the requests are repeated, until its end or until all that were due are made.
+func TestDuration(t *testing.T) {
+	for rate, want := range map[float64]int64{0: 1000, 100: 100} {
+		synctest.Test(t, func(t *testing.T) {
+			o := Options{Op: Exist, Connections: 1, Requests: 3, Rate: rate, Duration: time.Second}
+			s := &staller{stallAt: -1}
+			if rate > 0 {
+				s = &staller{stallAt: 2, stall: 10 * time.Millisecond}
+			}
+			r := newRun(o, s, &threadWatch{cancel: func() {}}).do(context.Background())
+			if r.Succeeded != want || r.Requests != want || r.Files != 3 || r.Interrupted {
+				t.Errorf("at a rate of %g %d of %d requests for %d files succeeded, want %d for 3; interrupted: %v", rate, r.Succeeded, r.Requests, r.Files, want, r.Interrupted)
+			}
+		})
+	}
+}

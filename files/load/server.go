@@ -144,9 +144,10 @@ func (s *server) stop() error {
 
 // job is one request.
 type job struct {
-	op     Op
-	number int
-	name   string // of the file
+	op       Op
+	position int    // among all requests, from 0 on
+	number   int    // of the file, and so of its content
+	name     string // of the file
 
 	files int64 // how many files it concerned: 1 unless link.do changes it
 }
@@ -185,17 +186,17 @@ func newTarget(o Options) (target, error) {
 	}
 }
 
-// numbered returns requests 0 to n-1.
-func numbered(op Op, n int) source {
+// numbered returns requests for files 0 to n-1, once or again and again.
+func numbered(op Op, n int, again bool) source {
 	var taken atomic.Int64
 	return func(_ context.Context, j *job) error {
 		i := int(taken.Add(1)) - 1
-		if i >= n {
+		if i >= n && !again {
 			return io.EOF
 		}
-		*j = job{op: op, number: i, files: 1}
+		*j = job{op: op, position: i, number: i % n, files: 1}
 		if op != Bench {
-			j.name = fileName(i)
+			j.name = fileName(j.number)
 		}
 		return nil
 	}
@@ -312,7 +313,7 @@ func (t *httpTarget) cleanJobs() source {
 			stop()
 			return err
 		}
-		*j = job{op: Clean, number: taken, name: (&url.URL{Path: entry.Name}).EscapedPath(), files: 1}
+		*j = job{op: Clean, position: taken, number: taken, name: (&url.URL{Path: entry.Name}).EscapedPath(), files: 1}
 		taken++
 		return nil
 	}
