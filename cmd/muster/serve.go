@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -17,6 +22,7 @@ import (
 	"muster/files/service"
 	"muster/files/service/logfile"
 	"muster/internal/readable"
+	"muster/internal/terminal"
 )
 
 // serveFlags holds the flags of serve.
@@ -32,6 +38,7 @@ type serveFlags struct {
 	openMax      int
 	openKey      string // the config file's key for openMax; "" = not in the file
 	log          logfile.Options
+	logFormat    logFormat
 	verbose      bool
 }
 
@@ -48,8 +55,9 @@ long gets 503. An acknowledged file is on the disk, unless you change --sync.
 Flags override the settings in --config FILE. The file's keys are the flags' names, or
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
 DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.
-Serve prints all settings at the start, in the same format. After INT or TERM it completes
-running requests before it exits.
+Serve prints all settings on standard output at the start, in the same format, unless that is
+a terminal. A terminal gets curl commands for a first try, and log lines for people.
+After INT or TERM serve completes running requests before it exits.
 
 By default only this machine has access. MUSTER_TOKEN or --token-file gives access to other
 machines. Each request must then send "Authorization: Bearer TOKEN". Over TLS and from this
@@ -84,7 +92,7 @@ func newServeFlags() *serveFlags {
 func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "read settings from `FILE`, as JSON")
 	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
-	f.StringVar(&s.data, "data", "muster-data", "store the files in `DIR`, which must contain nothing else")
+	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
 	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
@@ -101,7 +109,8 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.service.Certificate, "tls-cert", "", "read the TLS certificate from `FILE`, in PEM")
 	f.StringVar(&s.service.Key, "tls-key", "", "read the certificate's key from `FILE`, in PEM")
 	f.StringVar(&s.service.Admin, "admin", "", "show /metrics, /healthz and /debug/pprof at `HOST:PORT` of this machine")
-	f.StringVar(&s.log.File, "log", "", "write the log to `FILE` (default: standard error)")
+	f.Var(newChoice(&s.logFormat, "FORMAT", "a format of the log: auto, text or json (--log-file names a file)", logAuto, logText, logJSON), "log", "write log lines as `FORMAT`: text, json, or auto, which is text on a terminal and otherwise JSON")
+	f.StringVar(&s.log.File, "log-file", "", "write the log to `FILE` (default: standard error)")
 	f.IntVar(&s.log.LinesMax, "log-lines", 0, fmt.Sprintf("rename the log after `N` lines, and keep %d old files (default: never)", logfile.Kept))
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log every request")
 }
@@ -119,8 +128,10 @@ func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSe
 	if err := s.limitOpenFiles(log.Logger); err != nil {
 		return err
 	}
-	if err := printSettings(p.stdout, f); err != nil {
-		return err
+	if !s.welcomes(p) || !isTerminal(p.stdout) {
+		if err := printSettings(p.stdout, f); err != nil {
+			return err
+		}
 	}
 	engine, err := s.engine.open(log.Logger, p.stderr)
 	if err != nil {
@@ -148,10 +159,10 @@ func (s *serveFlags) check() error {
 		return err
 	}
 	if s.store.MemoryMax < fileio.MemoryMin {
-		return usagef("--memory: use at least %s", readable.Count(fileio.MemoryMin, "byte"))
+		return usagef("--memory: use at least %s", readable.BinarySize(fileio.MemoryMin))
 	}
 	if s.page > files.PageSizeMax {
-		return usagef("--page-size: use at most %s", readable.Count(files.PageSizeMax, "byte"))
+		return usagef("--page-size: use at most %s", readable.BinarySize(files.PageSizeMax))
 	}
 	s.files.PageSize = int(s.page)
 	if (s.service.Certificate == "") != (s.service.Key == "") {
@@ -173,6 +184,9 @@ func (s *serveFlags) check() error {
 	}
 	if err != nil {
 		return usagef("%w", err)
+	}
+	if s.data == "" {
+		return usagef("the folder for the files is missing: give --data DIR, or DataDir in the file of --config")
 	}
 	return nil
 }
@@ -223,7 +237,7 @@ func (s *serveFlags) checkNumbers() error {
 	case s.service.Idle <= 0:
 		return usagef("--idle %v: use a time above 0, such as 30s", s.service.Idle)
 	case s.files.RateMin < 1 || s.files.RateMin > files.RateMax:
-		return usagef("--rate-min %s: from 1 to %s a second are possible", readable.Number(s.files.RateMin), readable.Count(files.RateMax, "byte"))
+		return usagef("--rate-min %s: from 1 byte to %s a second are possible", readable.BinarySize(s.files.RateMin), readable.BinarySize(files.RateMax))
 	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMax:
 		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMax)
 	case s.store.WaitMax <= 0:
@@ -234,12 +248,13 @@ func (s *serveFlags) checkNumbers() error {
 
 func (s *serveFlags) openLog(p *program) (*logfile.Log, error) {
 	s.log.Writer = p.stderr
+	s.log.Text = s.logFormat == logText || s.logFormat == logAuto && s.log.File == "" && isTerminal(p.stderr)
 	if s.verbose {
 		s.log.Level = slog.LevelDebug // requests are logged at this level
 	}
 	log, err := logfile.Open(s.log)
 	if err != nil {
-		return nil, usagef("--log: %w", err)
+		return nil, usagef("--log-file: %w", err)
 	}
 	return log, nil
 }
@@ -257,7 +272,25 @@ func (s *serveFlags) openStore(engine fileio.Engine) (*fileio.Store, error) {
 	return nil, usagef("--data: %w", err)
 }
 
-// ready prints the addresses of the service. Scripts wait for these lines.
+// logFormat is a value of --log.
+type logFormat string
+
+const (
+	logAuto logFormat = "auto"
+	logText logFormat = "text"
+	logJSON logFormat = "json"
+)
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && terminal.Is(f)
+}
+
+// welcomes reports whether standard error is read by a person.
+func (s *serveFlags) welcomes(p *program) bool { return s.logFormat != logJSON && isTerminal(p.stderr) }
+
+// ready prints the addresses of the service. Scripts wait for these lines. A person also gets
+// commands for a first try.
 func (p *program) ready(s *serveFlags, addr, admin net.Addr) {
 	scheme := "http"
 	if s.service.Certificate != "" {
@@ -267,6 +300,52 @@ func (p *program) ready(s *serveFlags, addr, admin net.Addr) {
 		fmt.Fprintf(p.stderr, "admin on http://%s\n", admin)
 	}
 	fmt.Fprintf(p.stderr, "listening on %s://%s\n", scheme, addr)
+	if s.welcomes(p) {
+		fmt.Fprint(p.stderr, s.welcome(scheme+"://"+reachable(addr)+"/files/", admin))
+	}
+}
+
+// reachable returns an address at which this machine reaches the service.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr.String()
+}
+
+// welcome returns the folder and commands for a first try. It never contains a token.
+func (s *serveFlags) welcome(url string, admin net.Addr) string {
+	var b strings.Builder
+	line := func(name, text string) { fmt.Fprintf(&b, "%-9s%s\n", name, text) }
+	folder := s.data
+	if whole, err := filepath.Abs(folder); err == nil {
+		folder = whole
+	}
+	line("folder", readable.Line(folder))
+	curl, access := "curl", "only this machine"
+	if s.service.Certificate != "" {
+		curl += " --cacert " + shellquote.Join(s.service.Certificate)
+	}
+	switch {
+	case s.tokenFile != "":
+		curl, access = curl+` -H "Authorization: Bearer TOKEN"`, "with a TOKEN of "+readable.Line(s.tokenFile)
+	case len(s.files.Tokens) > 0:
+		curl, access = curl+` -H "Authorization: Bearer $`+tokenVariable+`"`, "with the token of "+tokenVariable
+	case s.service.Anybody:
+		access = "everyone who reaches the address"
+	}
+	line("access", access)
+	line("put", "echo hello | "+curl+" -T - "+url+"hello")
+	line("get", curl+" "+url+"hello")
+	line("list", curl+" "+url)
+	if admin == nil {
+		line("metrics", "none: start serve with --admin 127.0.0.1:9998 to have them")
+	} else {
+		line("metrics", "curl http://"+admin.String()+"/metrics")
+	}
+	line("end", "Ctrl-C")
+	return b.String()
 }
 
 func storeGauges(m *service.Meter, store *fileio.Store) {

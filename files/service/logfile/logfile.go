@@ -5,7 +5,6 @@ package logfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Options configure a log.
@@ -26,6 +26,7 @@ type Options struct {
 	LinesMax int
 
 	Level slog.Level
+	Text  bool // lines for people instead of JSON
 }
 
 // Kept is how many old files are kept: FILE.1 is the newest.
@@ -34,7 +35,7 @@ const Kept = 9
 // waitingMax is how many lines may wait for the disk. Further lines are lost.
 const waitingMax = 4096
 
-// Log is a logger of JSON lines. Any number of goroutines may use it. Lines logged after Close
+// Log is a logger. Any number of goroutines may use it. Lines logged after Close
 // are lost, because a server's connections may still log then.
 type Log struct {
 	*slog.Logger
@@ -51,6 +52,7 @@ type Log struct {
 	plain bool     // a regular file; devices and pipes are not renamed
 	count int      // lines in the file
 	err   error    // the first error of writing
+	own   *slog.Logger
 }
 
 // Open opens a log.
@@ -61,9 +63,22 @@ func Open(o Options) (*Log, error) {
 			return nil, err
 		}
 	}
-	l.Logger = slog.New(slog.NewJSONHandler(lineQueue{l}, &slog.HandlerOptions{Level: o.Level}))
+	l.Logger, l.own = slog.New(o.handler(lineQueue{l})), slog.New(o.handler(lineWriter{l}))
 	l.ended.Go(l.run)
 	return l, nil
+}
+
+// handler returns a handler that writes each line in one call.
+func (o Options) handler(w io.Writer) slog.Handler {
+	if !o.Text {
+		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: o.Level})
+	}
+	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: o.Level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
+		}
+		return a
+	}})
 }
 
 // lineQueue queues the lines of a handler, one per call.
@@ -75,6 +90,14 @@ func (h lineQueue) Write(line []byte) (int, error) {
 	default:
 		h.log.lost.Add(1)
 	}
+	return len(line), nil
+}
+
+// lineWriter writes the lines of a handler at once. Only the writing goroutine may use it.
+type lineWriter struct{ log *Log }
+
+func (h lineWriter) Write(line []byte) (int, error) {
+	h.log.write(line)
 	return len(line), nil
 }
 
@@ -111,7 +134,7 @@ func (l *Log) run() {
 func (l *Log) writeCounted(line []byte) {
 	l.write(line)
 	if n := l.lost.Swap(0); n > 0 {
-		l.write(fmt.Appendf(nil, `{"level":"WARN","msg":"log lines were lost because the disk was too slow","lines":%d}`+"\n", n))
+		l.own.Warn("log lines were lost because the disk was too slow", "lines", n)
 	}
 }
 
