@@ -146,7 +146,10 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 
 // flagValues returns the possible values of the flags that have few of them.
 func flagValues() map[string][]string {
-	return map[string][]string{"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}, "github": {"auto", "on", "off"}}
+	return map[string][]string{
+		"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}, "github": {"auto", "on", "off"},
+		"log": {string(logAuto), string(logText), string(logJSON)},
+	}
 }
 
 // register lets a shell complete a flag, if the command has it.
