@@ -2,7 +2,6 @@ package lab
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -56,32 +55,150 @@ type finding struct {
 // A judge decides claims from results.
 type judge struct {
 	view
-	sizes ClaimSizes
-	cpus  int // processors that the program could use; 0 = nothing was measured
-	// obstacle is the first reason why the present claim cannot be decided; "" = none so far.
-	obstacle string
+	setting
 }
 
 func newJudge(r *Results, sizes ClaimSizes) *judge {
 	cpus, _ := strconv.Atoi(r.Condition(run.ProcsKey))
-	return &judge{view: view{r}, sizes: sizes, cpus: cpus}
+	number, _, _ := strings.Cut(r.Condition(run.MemoryKey), " ")
+	gigabytes, _ := strconv.ParseFloat(number, 64)
+	return &judge{view{r}, setting{sizes, cpus, gigabytes * 1e9}}
 }
 
-// judge decides a claim. The claim is undecided if it lacks something that it needs, whatever
-// its own finding is.
-func (j *judge) judge(c claim) finding {
-	j.obstacle = ""
-	f := c.decide(j)
-	if j.obstacle != "" {
-		return finding{why: j.obstacle}
+// A kind is how a figure follows from its benchmarks.
+type kind int
+
+const (
+	total      kind = iota // the median of a
+	quotient               // time of a ÷ time of b, round by round
+	difference             // time of a − time of b, round by round
+	busy                   // processor time of a ÷ elapsed time of a, round by round
+	perSecond              // operations of a per second; never judged
+)
+
+// A figure is derived from one benchmark or two.
+type figure struct {
+	kind    kind
+	a, b    string
+	unit    string  // of a total; "" = time
+	factor  float64 // scales a total or a difference; 0 = 1
+	counted bool    // does not vary, so one run decides
+}
+
+func (f figure) names() []string {
+	if f.b == "" {
+		return []string{f.a}
+	}
+	return []string{f.a, f.b}
+}
+
+// summary returns the figure, without a sample if the results do not give it.
+func (j *judge) summary(f figure) stat.Summary {
+	switch f.kind {
+	case quotient:
+		return j.Ratio(f.a, f.b, results.NsPerOp)
+	case busy:
+		s, err := stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
+		if err != nil {
+			return stat.Summary{}
+		}
+		return s
+	}
+	s := j.Summary(f.a, cmp.Or(f.unit, results.NsPerOp))
+	if f.kind == difference {
+		s = j.Difference(f.a, f.b, results.NsPerOp)
+	}
+	factor := cmp.Or(f.factor, 1)
+	s.Median, s.Low, s.High = s.Median*factor, s.Low*factor, s.High*factor
+	return s
+}
+
+// format returns the text of a figure. Only ratios show their interval.
+func (f figure) format(s stat.Summary) string {
+	switch f.kind {
+	case quotient:
+		return timesText(s)
+	case perSecond:
+		return readable.Number(int64(1e9 / s.Median))
+	}
+	return digits(s.Median)
+}
+
+// timesText formats a ratio with its interval.
+func timesText(s stat.Summary) string {
+	return digits(s.Median) + " ×" + spreadText(s)
+}
+
+const (
+	tooNoisy       = "the interval crosses the bound, or there is only one run: take more runs, or use an idle machine"
+	threadsUnknown = "the system does not report the threads of a process"
+)
+
+// judge decides a claim. It is undecided if it lacks something that it needs.
+func (j *judge) judge(c claim) (f finding) {
+	if why := j.obstacle(c); why != "" {
+		return finding{why: why}
+	}
+	var verdicts []verdict
+	for _, p := range c.parts {
+		s := j.summary(p.of)
+		if s.N == 0 {
+			continue // a figure that is only shown
+		}
+		f.here += strings.ReplaceAll(p.text, "%s", p.of.format(s))
+		if !p.judged() {
+			continue
+		}
+		v := p.judge(s)
+		verdicts = append(verdicts, v)
+		if v == noLongerHolds && s.Low > p.high {
+			c.gone = cmp.Or(p.above, c.gone)
+		}
+	}
+	f.verdict = c.combine(verdicts)
+	f.why = map[verdict]string{holds: c.held, noLongerHolds: c.gone, undecided: tooNoisy}[f.verdict]
+	if c.unproven != "" && f.verdict != holds {
+		f.verdict, f.why = undecided, c.unproven
+	}
+	if c.proviso != nil && !j.met(*c.proviso) {
+		f.verdict, f.why = undecided, strings.ReplaceAll(c.proviso.text, "%s", c.proviso.of.format(j.summary(c.proviso.of)))
+	}
+	if c.hint != nil && !j.met(*c.hint) {
+		f.why += c.hint.text
 	}
 	return f
 }
 
-// need records an obstacle if one of the figures is missing.
-func (j *judge) need(names ...string) { j.obstruct(j.findMissing(names...)) }
+// met reports whether the median of a proviso or a hint is within its bounds.
+func (j *judge) met(p part) bool {
+	s := j.summary(p.of)
+	return s.Median >= p.low && s.Median <= p.high
+}
 
-func (j *judge) obstruct(why string) { j.obstacle = cmp.Or(j.obstacle, why) }
+// obstacle returns the first requirement of a claim that is missing, "" if none is.
+func (j *judge) obstacle(c claim) string {
+	if c.parallel && j.cpus < 2 {
+		return "this process may use only one processor"
+	}
+	parts := slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return !p.judged() })
+	if c.hint != nil {
+		parts = append(parts, *c.hint)
+	}
+	for _, p := range parts {
+		if why := j.findMissing(p.of.names()...); why != "" {
+			return why
+		}
+	}
+	for _, p := range parts {
+		switch s := j.summary(p.of); {
+		case p.of.unit == threadsUnit && (s.N == 0 || s.Median == 0):
+			return threadsUnknown
+		case s.N == 0:
+			return p.of.a + ": its figures give no result: measure again"
+		}
+	}
+	return ""
+}
 
 // findMissing says which of the figures is missing first and why, "" if none is.
 func (j *judge) findMissing(names ...string) string {
@@ -99,12 +216,6 @@ func (j *judge) findMissing(names ...string) string {
 		return name + ": " + why
 	}
 	return ""
-}
-
-// ratio returns the ratio of two times that the claim needs.
-func (j *judge) ratio(a, b string) stat.Summary {
-	j.need(a, b)
-	return j.Ratio(a, b, results.NsPerOp)
 }
 
 // missingFor returns the requirement of a benchmark that this machine lacks, false if none is
@@ -130,210 +241,33 @@ func (j *judge) missingFor(name string) (results.Missing, bool) {
 	return j.Missing[i], true
 }
 
-// judgeTimes decides whether a timed figure lies from low to high. The claim holds if the
-// whole interval does, and no longer holds if the interval lies outside. One run has no
-// interval, so it decides nothing.
-func judgeTimes(s stat.Summary, low, high float64) verdict {
-	if s.N == 1 {
-		return undecided
-	}
-	return judgeCounts(s, low, high)
-}
+func (p part) judged() bool { return p.high > 0 }
 
-// judgeCounts is judgeTimes for counted figures, which do not vary, so that one run suffices.
-func judgeCounts(s stat.Summary, low, high float64) verdict {
+// judge decides whether the figure is within its bounds: it holds if the whole interval is,
+// and no longer holds if the interval lies outside. One run of a figure that varies has no
+// interval, so it decides nothing.
+func (p part) judge(s stat.Summary) verdict {
 	switch {
-	case s.N == 0 || math.IsNaN(s.Median):
+	case math.IsNaN(s.Median) || s.N == 1 && !p.of.counted:
 		return undecided
-	case s.Low >= low && s.High <= high:
+	case s.Low >= p.low && s.High <= p.high:
 		return holds
-	case s.High < low || s.Low > high:
+	case s.High < p.low || s.Low > p.high:
 		return noLongerHolds
 	}
 	return undecided
 }
 
-// combine returns the verdict on a claim with two parts. Both must hold.
-func combine(a, b verdict) verdict {
+// combine returns the verdict on a claim from those on its parts.
+func (c claim) combine(parts []verdict) verdict {
+	gone, unsure := slices.Contains(parts, noLongerHolds), slices.Contains(parts, undecided)
 	switch {
-	case a == noLongerHolds || b == noLongerHolds:
-		return noLongerHolds
-	case a == undecided || b == undecided:
+	case c.either && gone && slices.Contains(parts, holds):
+		return holds
+	case unsure && (c.either || !gone):
 		return undecided
+	case c.either || gone:
+		return noLongerHolds
 	}
 	return holds
-}
-
-const (
-	tooNoisy       = "the interval crosses the bound, or there is only one run: take more runs, or use an idle machine"
-	threadsUnknown = "the system does not report the threads of a process"
-)
-
-// newFinding returns a finding with the reason for the verdict.
-func newFinding(v verdict, here string, why reasons) finding {
-	switch v {
-	case holds:
-		return finding{v, here, why.held}
-	case noLongerHolds:
-		return finding{v, here, why.gone}
-	}
-	return finding{v, here, tooNoisy}
-}
-
-// reasons explain why a claim holds or no longer holds.
-type reasons struct {
-	held, gone string
-	above      string // replaces gone if the figure exceeds the upper bound; "" = gone
-}
-
-// forSide selects the reason for a figure above or below its bounds.
-func (w reasons) forSide(s stat.Summary, high float64) reasons {
-	if w.above != "" && s.Low > high {
-		w.gone = w.above
-	}
-	return w
-}
-
-// sameReason returns reasons that explain both verdicts.
-func sameReason(text string) reasons { return reasons{held: text, gone: text} }
-
-// timesText formats a ratio with its interval.
-func timesText(s stat.Summary) string {
-	return digits(s.Median) + " ×" + spreadText(s)
-}
-
-// compare decides a claim about the ratio of the times of two benchmarks.
-func (j *judge) compare(a, b string, low, high float64, why reasons) finding {
-	s := j.ratio(a, b)
-	return newFinding(judgeTimes(s, low, high), timesText(s), why.forSide(s, high))
-}
-
-func (j *judge) needTwoProcessors() {
-	if j.cpus < 2 {
-		j.obstruct("this process may use only one processor")
-	}
-}
-
-func channelAt(cycles, procs int) string { return ChannelName(0, cycles, procs, 0) }
-
-func (j *judge) channelFastest() finding {
-	j.needTwoProcessors()
-	worst, text := holds, ""
-	for _, procs := range claimProcs()[1:] {
-		s := j.ratio(channelAt(0, procs), channelAt(0, 1))
-		worst = combine(worst, judgeTimes(s, 1, math.Inf(1)))
-		text += fmt.Sprintf(", %d: %s", procs, timesText(s))
-	}
-	return newFinding(worst, "time relative to GOMAXPROCS 1, at "+text[2:], reasons{held: "both goroutines take turns on one processor at any GOMAXPROCS", gone: "further processors take over some of the work"})
-}
-
-func (j *judge) channelTwo() finding {
-	j.needTwoProcessors()
-	return j.compare(channelAt(0, 2), channelAt(0, 1), 1.5, 2.5, reasons{held: "a channel wakes its goroutines on other threads",
-		gone: "a goroutine that a channel wakes runs next on the same thread", above: "compared with an item, waking a thread takes longer than it did"})
-}
-
-func (j *judge) channelRegains() finding {
-	j.needTwoProcessors()
-	regained, lost := j.ratio(channelAt(0, 256), channelAt(0, 2)), j.ratio(channelAt(0, 256), channelAt(0, 1))
-	v := combine(judgeTimes(regained, 0, 0.99), judgeTimes(lost, 1.02, 1.25))
-	return newFinding(v, fmt.Sprintf("at 256: %s the time at 2, and %s the time at 1", timesText(regained), timesText(lost)), reasons{held: "more processors find runnable goroutines sooner", gone: "nothing was lost: a GOMAXPROCS above the number of runnable goroutines costs next to nothing"})
-}
-
-func (j *judge) channelThreads() finding {
-	names := []string{channelAt(0, 1), channelAt(0, 2), channelAt(0, 256)}
-	j.need(names...)
-	j.needThreads(names[0])
-	one, two, many := j.Summary(names[0], threadsUnit), j.Summary(names[1], threadsUnit), j.Summary(names[2], threadsUnit)
-	v := combine(judgeCounts(one, 3, 3), combine(judgeCounts(two, 4, 6), judgeCounts(many, 4, 6)))
-	return newFinding(v, fmt.Sprintf("%s at 1, %s at 2, %s at 256", digits(one.Median), digits(two.Median), digits(many.Median)),
-		reasons{held: "the runtime has threads of its own, and starts others only for runnable goroutines",
-			gone: "since Go 1.5 the garbage collector runs beside the program, on a quarter of GOMAXPROCS, and each of its workers needs a thread"})
-}
-
-func (j *judge) procsLimit() finding {
-	most, none := procsName(300), procsName(0)
-	j.need(most, none)
-	asked, given := j.Summary(most, procsUnit), j.Summary(none, procsUnit)
-	v := combine(judgeCounts(asked, 1, 256), judgeCounts(given, 1, 1))
-	return finding{v, fmt.Sprintf("a request for 300 gives %s; the default is %s", digits(asked.Median), digits(given.Median)),
-		"since Go 1.5 the default is the number of processors; since Go 1.10 the limit is beyond practical values"}
-}
-
-func (j *judge) ballastWins() finding {
-	j.needTwoProcessors()
-	return j.compare(channelAt(1_000_000, 2), channelAt(1_000_000, 1), 0, 0.8, reasons{held: "both goroutines work at the same time when the work dominates",
-		gone: "a goroutine that a channel wakes runs next on the same thread, so both take turns even then"})
-}
-
-func (j *judge) dependsOnTask() finding {
-	j.needTwoProcessors()
-	gains, loses, unsure, text := false, false, false, ""
-	for _, cycles := range claimCycles() {
-		s := j.ratio(channelAt(cycles, 2), channelAt(cycles, 1))
-		switch judgeTimes(s, 0, 1) {
-		case holds:
-			gains = true
-		case noLongerHolds:
-			loses = true
-		default:
-			unsure = true
-		}
-		text += fmt.Sprintf(", %d cycles: %s", cycles, timesText(s))
-	}
-	v := noLongerHolds
-	if gains && loses {
-		v = holds
-	} else if unsure {
-		v = undecided
-	}
-	return newFinding(v, "time at 2 ÷ time at 1, "+text[2:], reasons{held: "parallel work gains time, and the exchange of items costs time", gone: "every tried number of cycles has the same result"})
-}
-
-func (j *judge) manyWriters() finding {
-	few, many := insertName(postgresImpl, claimWriters(j.sizes)[0]), insertName(postgresImpl, claimWriters(j.sizes)[1])
-	s := j.ratio(few, many)
-	memory := j.Summary(many, clientRSS)
-	return newFinding(judgeTimes(s, 5, math.Inf(1)), fmt.Sprintf("%s as many rows a second, with %s MB", timesText(s), digits(memory.Median/1e6)),
-		reasons{held: "writers share flushes of the server's log", gone: "the server's processors and log are the limit; goroutines without a connection only wait"})
-}
-
-func (j *judge) manyProcesses() finding {
-	j.needTwoProcessors()
-	n := min(j.cpus, run.ProcessesMax)
-	all := ChannelName(0, 0, 1, n)
-	one := ChannelName(0, 0, 1, 1)
-	j.need(all)
-	s := j.ratio(one, all)
-	return newFinding(judgeTimes(s, 0.9*float64(n), math.Inf(1)), fmt.Sprintf("%s with %d processes", timesText(s), n), reasons{held: "the processes share only the machine's caches, memory and clock rate", gone: "processors that share a core or a host deliver less than a whole processor each"})
-}
-
-func (j *judge) threadLimit() finding {
-	name := exhaustName(j.sizes.ThreadsLimit)
-	j.need(name)
-	n, status := j.Summary(name, threadsUnit), j.Summary(name, exitStatusUnit)
-	v := noLongerHolds
-	if status.Median == 2 && n.N > 0 {
-		v = holds
-	}
-	return finding{v, "at " + readable.Number(int64(n.Median)) + " threads the program ended with exit status " + strconv.Itoa(int(status.Median)),
-		"a blocking pipe stands for reads that the poller cannot handle"}
-}
-
-func (j *judge) protobufMessages() finding {
-	protobuf, json := echoName("protobuf"), echoName("json")
-	f := j.compare(json, protobuf, 1.2, 1.6, sameReason("the socket dominates the cost of both"))
-	f.here += fmt.Sprintf(" as many: %s and %s a second", readable.Number(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), readable.Number(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
-	return f
-}
-
-func (j *judge) renamesIntoTen() finding {
-	flat, ten := renameName(1), renameName(10)
-	s := j.ratio(flat, ten)
-	here := fmt.Sprintf("%s with %s files", timesText(s), readable.Number(int64(j.sizes.Renames)))
-	v := judgeTimes(s, 2, math.Inf(1))
-	if v != holds && j.sizes.Renames < claimRenames {
-		return finding{undecided, here, "so few files do not show the effect of two million: measure the article's size with --full"}
-	}
-	return newFinding(v, here, reasons{held: "the names of a folder are one long list to search or split", gone: "the file system stores folders as trees, or its disk is in memory"})
 }

@@ -1,14 +1,11 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
 	"muster/internal/page"
-	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -150,104 +147,4 @@ func (r view) exhaustSection(o IOOptions) page.Section {
 		s.Text = append(s.Text, fmt.Sprintf("In a process of its own it happened here at %s threads, with exit status %.0f.", readable.Number(int64(n.Median)), status.Median))
 	}
 	return s
-}
-
-// ClaimsReport reports the verdict on each claim, from the results of [Claims].
-func ClaimsReport(r *Results, o ClaimsOptions) Report {
-	j := newJudge(r, o.Sizes)
-	counts := map[verdict]int{}
-	var (
-		sections []page.Section
-		lines    []any
-	)
-	for _, a := range articles() {
-		s := page.Section{
-			Title: a.title, Text: []string{a.address + ". Measured then on: " + a.machine + "."},
-			Tables: []page.Table{{Caption: "the claims, and the figures of this machine", Columns: []page.Column{
-				{Title: "", Right: true}, {Title: "claim"}, {Title: "verdict"}, {Title: "here"}, {Title: "holds if"}, {Title: "why"},
-			}}},
-		}
-		for _, c := range claims() {
-			if c.article != a.key {
-				continue
-			}
-			f := j.judge(c)
-			counts[f.verdict]++
-			lines = append(lines, map[string]any{
-				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict.String(),
-				"here": f.here, "holds_if": c.condition, "why": f.why,
-			})
-			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
-				{Text: fmt.Sprint(c.number)}, {Text: c.statement}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.condition}, {Text: f.why},
-			})
-		}
-		s.Charts = charts(j, a.key)
-		sections = append(sections, s)
-	}
-	d := newDocument(r, "Claims of well-known articles on concurrency, measured here",
-		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d are undecided.", len(claims()), counts[holds], counts[noLongerHolds], counts[undecided]),
-		howMeasured(o.Count)+" A ratio is the median of the ratios of the rounds. "+
-			"A claim holds if the whole interval is within its bound, and no longer holds if the interval is outside. It is undecided if the interval crosses the bound, or after a single run. "+
-			"The claims are paraphrased, with the articles' figures.")
-	d.Sections = append(sections, page.Section{
-		Title: "All figures",
-		Text:  []string{"The verdicts rest on these figures."},
-		Tables: []page.Table{
-			j.figuresTable(),
-		},
-		Warnings: j.warnings(r.Names()),
-	})
-	return Report{d, lines}
-}
-
-// charts returns the charts of an article, or charts that suit its claims.
-func charts(j *judge, article string) []plot.Chart {
-	switch article {
-	case "A1":
-		return corpusChart(j)
-	case "A2":
-		return procsChart(j)
-	case "A3":
-		return rootsChart(j)
-	}
-	return nil
-}
-
-func corpusChart(j *judge) []plot.Chart {
-	c := plot.Chart{Title: "The corpus by workers", X: plot.Axis{Label: "workers; 0 = sequential, without a pool"}, Y: plot.Axis{Label: "ms per source"}}
-	runner := plot.Line{Name: "muster record"}
-	for _, jobs := range corpusJobs() {
-		runner.Points = append(runner.Points, j.scaledPoint(float64(jobs), corpusName(run.Muster, jobs), results.NsPerOp, 1e-6)...)
-	}
-	with := plot.Line{Name: "make -j", Points: j.scaledPoint(float64(j.cpus), corpusName(makeImpl, j.cpus), results.NsPerOp, 1e-6)}
-	c.Lines = []plot.Line{runner, with}
-	return c.Drawable()
-}
-
-func procsChart(j *judge) []plot.Chart {
-	c := plot.Chart{
-		Title: "A channel against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true},
-		Y: plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
-	}
-	for _, procs := range claimProcs() {
-		c.Lines[0].Points = append(c.Lines[0].Points, j.scaledPoint(float64(procs), channelAt(0, procs), results.NsPerOp, channelPortion*1e-9)...)
-	}
-	return c.Drawable()
-}
-
-func rootsChart(j *judge) []plot.Chart {
-	c := plot.Chart{
-		Title: "Goroutine ÷ loop against work", X: plot.Axis{Label: "square roots per call", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop", Log: true},
-	}
-	for _, procs := range []int{1, 2} {
-		l := plot.Line{Name: fmt.Sprintf("GOMAXPROCS %d", procs)}
-		for _, work := range claimWork() {
-			each, direct := j.callNames(work, claimGoroutines(j.sizes, work), procs)
-			if s := j.Ratio(each, direct, results.NsPerOp); s.N > 0 {
-				l.Points = append(l.Points, plot.Point{X: float64(work), Y: s.Median, Low: s.Low, High: s.High})
-			}
-		}
-		c.Lines = append(c.Lines, l)
-	}
-	return c.Drawable()
 }
