@@ -100,18 +100,36 @@ type advice struct {
 // An adviser derives settings from results.
 type adviser struct {
 	*judge
-	o AdviseOptions
+	o     AdviseOptions
+	quota float64 // processors whose time a container's quota allows; infinite without one
+}
+
+func newAdviser(r *Results, o AdviseOptions) *adviser {
+	quota, err := strconv.ParseFloat(r.Condition(run.QuotaKey), 64)
+	if err != nil {
+		quota = math.Inf(1)
+	}
+	return &adviser{newJudge(r, ClaimSizes{}), o, quota}
 }
 
 // AdviseReport reports settings for this machine, from the results of [Advise].
 func AdviseReport(r *Results, o AdviseOptions) Report {
-	a := &adviser{newJudge(r, ClaimSizes{}), o}
-	d := newDocument(r, "Settings for this machine",
-		"The values apply to this machine in its current state.", howMeasured(o.Count))
+	a := newAdviser(r, o)
+	lead := []string{"The values apply to this machine in its current state.", howMeasured(o.Count)}
+	disturbed := a.disturbance()
+	if disturbed != "" {
+		lead = append([]string{"These settings are unreliable: " + disturbed + ". Measure again while the machine is idle."}, lead...)
+	}
+	d := newDocument(r, "Settings for this machine", lead...)
 	t := page.Table{Columns: []page.Column{{Title: "setting"}, {Title: "value"}, {Title: "reason"}}}
 	report := Report{document: d}
 	for _, advice := range a.allAdvice() {
-		t.Rows = append(t.Rows, page.Row(advice.setting, advice.value, advice.reason))
+		row := page.Row(advice.setting, advice.value, advice.reason)
+		reliable := disturbed == "" || len(advice.figures) == 0
+		if !reliable {
+			row[1].Class = page.Unreliable
+		}
+		t.Rows = append(t.Rows, row)
 		figures := map[string]float64{}
 		for _, name := range advice.figures {
 			for _, unit := range r.Units(name) {
@@ -119,7 +137,7 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 			}
 		}
 		report.lines = append(report.lines, map[string]any{
-			"type": "advice", "setting": advice.setting, "value": advice.value, "because": advice.reason, "figures": figures,
+			"type": "advice", "setting": advice.setting, "value": advice.value, "because": advice.reason, "figures": figures, "reliable": reliable,
 		})
 	}
 	report.document.Sections = []page.Section{
@@ -135,20 +153,45 @@ func (a *adviser) allAdvice() (list []advice) {
 	return append(list, a.goroutine(), a.threads())
 }
 
+// shareMin is the least share of the processors' time that tasks get on an idle machine if they
+// only compute. The last tasks of a run do not keep all workers busy.
+const shareMin = 0.8
+
+// disturbance returns why the measurements do not show this machine alone, "" if they do.
+func (a *adviser) disturbance() string {
+	load, _ := strconv.ParseFloat(a.Condition(run.LoadKey), 64)
+	machine, _ := strconv.ParseFloat(a.Condition(run.CPUsKey), 64)
+	if machine > 0 && load > machine {
+		return fmt.Sprintf("the load average before the run was %s, on a machine with %s processors, so other programs compete for them", digits(load), digits(machine))
+	}
+	for _, workers := range adviseWorkers() {
+		s := a.summary(figure{kind: busy, a: workersName(workers, a.cpus, 0)})
+		wanted := min(float64(a.cpus), a.quota)
+		if s.N > 0 && s.Median > 0 && s.Median < shareMin*wanted {
+			return fmt.Sprintf("tasks that only compute got the time of %s processors instead of %s, so other programs or a limit took the rest", digits(s.Median), digits(wanted))
+		}
+	}
+	return ""
+}
+
 // unknownSetting reports a setting for which figures are missing.
 func unknownSetting(setting, why string) advice { return advice{setting, "unknown", why, nil} }
 
 func (a *adviser) procs() advice {
 	const setting = "GOMAXPROCS"
+	byDefault := strconv.Itoa(a.cpus) + ", Go's default"
+	if allowed := max(1, int(math.Ceil(min(a.quota, float64(a.cpus))))); allowed < a.cpus {
+		return advice{setting, strconv.Itoa(allowed), fmt.Sprintf("the container's quota allows the time of %s processors; more threads use it up sooner, and then all of them stand still. Go's default here is %d", digits(a.quota), a.cpus), nil}
+	}
 	if a.cpus == 1 {
-		return advice{setting, "1, Go's default", "this process may use one processor", nil}
+		return advice{setting, byDefault, "this process may use one processor", nil}
 	}
 	names := []string{workersName(a.cpus, a.cpus, 0), workersName(a.cpus, 1, 0), channelAt(0, a.cpus), channelAt(0, 1)}
 	if why := a.findMissing(names...); why != "" {
 		return unknownSetting(setting, why)
 	}
 	work, idle := a.Ratio(names[0], names[1], results.NsPerOp), a.Ratio(names[2], names[3], results.NsPerOp)
-	value := strconv.Itoa(a.cpus) + ", Go's default"
+	value := byDefault
 	if work.Median > 0.9 {
 		value = "1: this process gets only one processor"
 	}

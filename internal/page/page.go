@@ -71,6 +71,7 @@ const (
 	Holds               // a confirmed claim
 	NoLongerHolds       // a refuted claim
 	Undecided           // an undecided claim
+	Unreliable          // a figure from a disturbed measurement
 )
 
 // String returns the words of the class, "" for Plain.
@@ -92,6 +93,8 @@ func (c Class) appearance() appearance {
 		return appearance{words: "no longer holds", style: "refuted"}
 	case Undecided:
 		return appearance{words: "undecided", style: "undecided"}
+	case Unreliable:
+		return appearance{words: "unreliable", style: "undecided"}
 	}
 	return appearance{}
 }

@@ -269,6 +269,19 @@ func TestVerdictWithAWordOfItsOwn(t *testing.T) {
 	}
 }
 
+// Each table that shows a spread explains it, once.
+func TestSpreadIsExplained(t *testing.T) {
+	table := func(texts ...string) page.Table {
+		return page.Table{Columns: []page.Column{{}, {}}, Rows: [][]page.Cell{page.Row(texts...)}}
+	}
+	d := page.Document{Sections: []page.Section{{Tables: []page.Table{table("412 ±3%", "2 × ±1%"), table("412", "2 ×"), table("", "1 ±9%")}}}}
+	for _, got := range []string{render(t, page.Text, d), render(t, page.HTML, d)} {
+		if n := strings.Count(got, "± the distance from the value to the farther end of its interval"); n != 2 {
+			t.Errorf("%d explanations for 2 tables with spreads:\n%s", n, got)
+		}
+	}
+}
+
 // An empty document is valid.
 func TestEmpty(t *testing.T) {
 	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{}}}}}
@@ -279,7 +292,7 @@ func TestEmpty(t *testing.T) {
 func TestClasses(t *testing.T) {
 	for class, want := range map[page.Class]string{
 		page.Plain: "", page.Best: "best",
-		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.Undecided: "undecided",
+		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.Undecided: "undecided", page.Unreliable: "unreliable",
 	} {
 		if got := class.String(); got != want {
 			t.Errorf("class %d is %q, want %q", int(class), got, want)

@@ -73,15 +73,15 @@ func newView(d Document) (view, error) {
 			if err != nil {
 				return view{}, err
 			}
-			if slices.ContainsFunc(c.Lines, func(l plot.Line) bool { return slices.ContainsFunc(l.Points, plot.Point.HasInterval) }) {
-				data.Key = append(data.Key, "± the distance from the value to the farther end of its interval")
-			}
 			to.Charts = append(to.Charts, chart{c, printable(c.Title), data})
 		}
 		v.Sections = append(v.Sections, to)
 	}
 	return v, nil
 }
+
+// spreadKey explains a spread beside a figure.
+const spreadKey = "± the distance from the value to the farther end of its interval"
 
 func newTable(t Table) (table, error) {
 	to := table{Caption: printable(t.Caption)}
@@ -101,6 +101,9 @@ func newTable(t Table) (table, error) {
 			to.Columns[k].Marked = to.Columns[k].Marked || cells[k].Mark != ""
 			if key := cells[k].Mark + " " + cells[k].Words; cells[k].Mark != "" && !slices.Contains(to.Key, key) {
 				to.Key = append(to.Key, key)
+			}
+			if strings.Contains(cells[k].Text, "±") && !slices.Contains(to.Key, spreadKey) {
+				to.Key = append(to.Key, spreadKey)
 			}
 		}
 		to.Rows = append(to.Rows, cells)

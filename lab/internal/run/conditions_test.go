@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"runtime"
 	"testing"
 )
@@ -25,6 +26,14 @@ func TestMemoryText(t *testing.T) {
 	for bytes, want := range map[uint64]string{0: "", 25_270_000_000: "25.3 GB"} {
 		if got := memoryText(bytes); got != want {
 			t.Errorf("%d bytes: %q, want %q", bytes, got, want)
+		}
+	}
+}
+
+func TestQuotaText(t *testing.T) {
+	for quota, want := range map[float64]string{math.Inf(1): NoQuota, 1.5: "1.5", 2: "2", 1.0 / 3: "0.3333"} {
+		if got := quotaText(quota); got != want {
+			t.Errorf("%v processors: %q, want %q", quota, got, want)
 		}
 	}
 }

@@ -1,0 +1,93 @@
+package lab_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"muster/lab"
+	"muster/lab/results"
+)
+
+// setCondition returns the results with another value of a condition.
+func setCondition(r *lab.Results, key, value string) *lab.Results {
+	changed := *r
+	changed.Conditions = nil
+	for _, c := range r.Conditions {
+		if c.Key == key {
+			c.Value = value
+		}
+		changed.Conditions = append(changed.Conditions, c)
+	}
+	return &changed
+}
+
+// scaleCPU returns the results with processor time = share × processors × elapsed time for
+// tasks that only compute.
+func scaleCPU(r *lab.Results, share float64) *lab.Results {
+	changed := *r
+	changed.Samples = nil
+	for _, s := range r.Samples {
+		if strings.HasPrefix(s.Name, "Workers/") && s.Key("wait") == "0s" && s.Key("procs") != "1" {
+			s.Values = []results.Value{{Unit: "ns/op", Figure: 80}, {Unit: "cpu-ns/op", Figure: 80 * share * float64(runtime.GOMAXPROCS(0))}}
+		}
+		changed.Samples = append(changed.Samples, s)
+	}
+	return &changed
+}
+
+// Advice from a disturbed measurement is marked in the text, on the page and in JSON. Advice
+// that rests on no measurement is not.
+func TestAdviceOfABusyMachine(t *testing.T) {
+	o := lab.AdviseOptions{Options: fakeOptions(t, "whole", 1), Dir: t.TempDir()}
+	whole, err := lab.Advise(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := scaleCPU(setCondition(setCondition(whole, "load", "0.10"), "quota", "none"), 1)
+	several := runtime.GOMAXPROCS(0) > 1
+	for what, c := range map[string]struct {
+		r        *lab.Results
+		reliable bool
+		lead     string
+		procs    string // of the advice on GOMAXPROCS
+	}{
+		"an idle machine":                 {idle, true, "in its current state", ", Go's default"},
+		"a load above the processors":     {setCondition(idle, "load", "99999.5"), false, "the load average before the run was 100,000", ""},
+		"others that took the processors": {scaleCPU(idle, 0.5), !several, "", ""},
+		"nearly all of the time":          {scaleCPU(idle, 0.9), true, "", ""},
+		"a quota":                         {setCondition(idle, "quota", "0.5"), true, "", "1"},
+		"a load, and a quota":             {setCondition(setCondition(idle, "load", "99999"), "quota", "0.5"), false, "These settings are unreliable", "1"},
+	} {
+		report := lab.AdviseReport(c.r, o)
+		text, page, _ := render(t, c.r, report)
+		if marked := strings.Contains(text, " unreliable: ") && strings.Contains(page, ">unreliable: "); marked == c.reliable {
+			t.Errorf("%s: marked %t, want %t:\n%s", what, marked, !c.reliable, text)
+		}
+		if words := strings.Join(strings.Fields(text), " "); !strings.Contains(words, c.lead) {
+			t.Errorf("%s: the text lacks %q:\n%s", what, c.lead, text)
+		}
+		var b bytes.Buffer
+		if err := report.JSON(&b, c.r); err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(b.Bytes()) {
+			var one struct {
+				Type, Setting, Value string
+				Reliable             bool
+				Figures              map[string]float64
+			}
+			if err := json.Unmarshal(line, &one); err != nil || one.Type != "advice" {
+				continue
+			}
+			if want := c.reliable || len(one.Figures) == 0; one.Reliable != want {
+				t.Errorf("%s: reliable %t, want %t: %s", what, one.Reliable, want, line)
+			}
+			if one.Setting == "GOMAXPROCS" && several && !strings.HasSuffix(one.Value, c.procs) {
+				t.Errorf("%s: %s, want %s", what, line, c.procs)
+			}
+		}
+	}
+}
