@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/results"
@@ -142,7 +143,7 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 	}
 	report.document.Sections = []page.Section{
 		{Title: "Settings", Tables: []page.Table{t}},
-		{Title: "All figures", Tables: []page.Table{a.figuresTable()}, Warnings: a.warnings(r.Names())},
+		{Title: "All figures", Tables: []page.Table{a.figuresTable()}, Pictures: a.charts(), Warnings: a.warnings(r.Names())},
 	}
 	return report
 }
@@ -230,6 +231,26 @@ func (a *adviser) workers(setting string, wait time.Duration) advice {
 		return unknownSetting(setting, "it was not measured")
 	}
 	return advice{setting, fmt.Sprintf("%d (%d × processors)", least, least/a.cpus), "µs per task, by number of workers: " + text, names}
+}
+
+// charts returns the times from which the numbers of workers follow.
+func (a *adviser) charts() []plot.Chart {
+	line := func(title string, numbers []int, unit string, name func(int) string) plot.Line {
+		l := plot.Line{Name: title}
+		for _, n := range numbers {
+			l.Points = append(l.Points, a.scaledPoint(float64(n), name(n), unit, 1e-3)...)
+		}
+		return l
+	}
+	tasks := plot.Chart{Title: "Tasks by workers", X: plot.Axis{Label: "workers", Log: true}, Y: plot.Axis{Label: "µs per task"}, Lines: []plot.Line{
+		line("tasks that compute", adviseWorkers(), results.NsPerOp, func(n int) string { return workersName(n, a.cpus, 0) }),
+		line("tasks that wait as long as they compute", adviseWorkers(), results.NsPerOp, func(n int) string { return workersName(n, a.cpus, adviseWait) }),
+	}}
+	file := func(n int) string { return filesName(adviseSize, n) }
+	files := plot.Chart{Title: "Files by workers", X: plot.Axis{Label: "workers", Log: true},
+		Y:     plot.Axis{Label: fmt.Sprintf("µs per file of %s bytes", readable.Number(adviseSize)), Log: true},
+		Lines: []plot.Line{line("written", adviseThreads(), createUnit, file), line("read", adviseThreads(), readUnit, file)}}
+	return append(tasks.Drawable(), files.Drawable()...)
 }
 
 func (a *adviser) computing() advice { return a.workers("workers for tasks that compute", 0) }

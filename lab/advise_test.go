@@ -83,10 +83,10 @@ func TestAdviceOfABusyMachine(t *testing.T) {
 				continue
 			}
 			if want := c.reliable || len(one.Figures) == 0; one.Reliable != want {
-				t.Errorf("%s: reliable %t, want %t: %s", what, one.Reliable, want, line)
+				t.Errorf("%s: reliable %t, want %t: %s", what, one.Reliable, want, one.Setting)
 			}
 			if one.Setting == "GOMAXPROCS" && several && !strings.HasSuffix(one.Value, c.procs) {
-				t.Errorf("%s: %s, want %s", what, line, c.procs)
+				t.Errorf("%s: GOMAXPROCS %s, want %s", what, one.Value, c.procs)
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"cmp"
+	"slices"
+
 	"muster/internal/plot"
 	"muster/lab/stat"
 )
@@ -38,4 +41,27 @@ func (r view) scaledPoint(x float64, name, unit string, factor float64) []plot.P
 		p.Y, p.Low, p.High = p.Y*factor, p.Low*factor, p.High*factor
 	}
 	return points
+}
+
+// bars returns a chart with a bar for each thing with a figure, the least one first: its median
+// divided by divisor.
+func (r view) bars(title, label string, things []string, unit string, divisor float64, nameOf func(thing string) string) []plot.Chart {
+	type bar struct {
+		thing string
+		point plot.Point
+	}
+	var all []bar
+	for _, thing := range things {
+		for _, p := range r.scaledPoint(0, nameOf(thing), unit, 1/divisor) {
+			all = append(all, bar{thing, p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b bar) int { return cmp.Compare(a.point.Y, b.point.Y) })
+	c := plot.Chart{Title: title, X: plot.Axis{Names: []string{}}, Y: plot.Axis{Label: label}, Lines: []plot.Line{{Name: label, Form: plot.Bars}}}
+	for i, b := range all {
+		b.point.X = float64(i)
+		c.X.Names = append(c.X.Names, b.thing)
+		c.Lines[0].Points = append(c.Lines[0].Points, b.point)
+	}
+	return c.Drawable()
 }

@@ -260,12 +260,12 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	s.Tables = []page.Table{t}
-	s.Charts = chart.Drawable()
+	s.Pictures = chart.Drawable()
 	if len(chart.Lines) > 1 {
 		without := chart
 		without.Title += ", without the smallest"
 		without.Lines = chart.Lines[1:]
-		s.Charts = append(s.Charts, without.Drawable()...)
+		s.Pictures = append(s.Pictures, without.Drawable()...)
 	}
 	s.Warnings = r.warnings(all)
 	return s
@@ -328,7 +328,7 @@ func (r view) memorySection(o SpawnOptions) page.Section {
 		all = append(all, name)
 	}
 	return page.Section{
-		Title: "Memory of a goroutine", Tables: []page.Table{t}, Charts: c.Drawable(), Warnings: r.warnings(all),
+		Title: "Memory of a goroutine", Tables: []page.Table{t}, Pictures: c.Drawable(), Warnings: r.warnings(all),
 	}
 }
 

@@ -54,7 +54,7 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		r.markBest(t.Rows, i+1, portionUnit, names)
 	}
 	s.Tables = []page.Table{t}
-	s.Charts = r.channelCharts(o, buffer)
+	s.Pictures = r.channelCharts(o, buffer)
 	s.Warnings = r.warnings(all)
 	return s
 }
@@ -128,6 +128,6 @@ func (r view) processesSection(o ChannelOptions) page.Section {
 	return page.Section{
 		Title:  "Several processes",
 		Text:   []string{"A reader of the article stated that N processes on N processors do N times as much. Each process has GOMAXPROCS 1 and the same work. All start at the same time."},
-		Tables: []page.Table{t}, Charts: c.Drawable(), Warnings: r.warnings(all),
+		Tables: []page.Table{t}, Pictures: c.Drawable(), Warnings: r.warnings(all),
 	}
 }

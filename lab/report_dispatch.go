@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/probe"
@@ -116,9 +117,31 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	}
 	r.markBest(t.Rows, len(o.Tasks), results.NsPerOp, names)
 	return page.Section{
-		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Tables: []page.Table{t},
+		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Tables: []page.Table{t}, Pictures: r.dispatchCharts(o, procs),
 		Warnings: r.warnings(all),
 	}
+}
+
+// dispatchCharts returns the time against the number of tasks, with a line per contestant, and
+// bars of the time per task.
+func (r view) dispatchCharts(o DispatchOptions, procs int) []plot.Chart {
+	against := plot.Chart{
+		Title: fmt.Sprintf("Time against tasks, GOMAXPROCS %d", procs),
+		X:     plot.Axis{Label: "tasks", Log: true}, Y: plot.Axis{Label: "seconds", Log: true},
+	}
+	for _, impl := range r.impls() {
+		l := plot.Line{Name: impl}
+		for _, tasks := range o.Tasks {
+			name := r.dispatchName(impl, "single", o.Jobs, tasks, procs)
+			l.Points = append(l.Points, r.scaledPoint(float64(tasks), name, results.NsPerOp, float64(tasks)/1e9)...)
+		}
+		against.Lines = append(against.Lines, l)
+	}
+	most := o.Tasks[len(o.Tasks)-1]
+	title := fmt.Sprintf("Time per task, %s tasks, GOMAXPROCS %d", readable.Number(most), procs)
+	return append(against.Drawable(), r.bars(title, "ns per task", r.impls(), results.NsPerOp, 1, func(impl string) string {
+		return r.dispatchName(impl, "single", o.Jobs, most, procs)
+	})...)
 }
 
 func (r view) modesSection(o DispatchOptions) page.Section {

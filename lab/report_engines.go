@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/probe"
 )
@@ -18,6 +19,7 @@ func (r view) enginesSection(o IOOptions) page.Section {
 	for _, name := range probe.Engines() {
 		t.Rows = append(t.Rows, page.Row(name))
 	}
+	var pictures []plot.Chart
 	for _, size := range fileSizes() {
 		names := texts(probe.Engines(), func(name string) string { return engineName(name, size) })
 		for i, unit := range []string{putUnit, getUnit, threadsUnit} {
@@ -32,6 +34,10 @@ func (r view) enginesSection(o IOOptions) page.Section {
 				r.markBest(t.Rows, len(t.Columns)+i, unit, names)
 			}
 		}
+		for _, job := range []struct{ verb, unit string }{{"put", putUnit}, {"get", getUnit}} {
+			pictures = append(pictures, r.bars(fmt.Sprintf("Time to %s a file of %s bytes", job.verb, readable.Number(int64(size))), "µs per file",
+				probe.Engines(), job.unit, 1000, func(engine string) string { return engineName(engine, size) })...)
+		}
 		t.Columns = append(t.Columns, newColumns("", fmt.Sprintf("%s bytes: put", readable.Number(int64(size))), "get", "threads")[1:]...)
 	}
 	return page.Section{
@@ -40,6 +46,6 @@ func (r view) enginesSection(o IOOptions) page.Section {
 			fmt.Sprintf("These are the engines of package fileio. With direct each goroutine executes its own operations, and keeps a thread while it waits for the disk. The others have %d threads: pool in Go, cthreads in C, uring in the kernel.", engineThreads),
 			"Each operation is a job of the engine, and nothing is flushed. On a disk that takes writes into memory at once, the figures are the cost of the handover. On a disk that blocks, they show the benefit of a bound: name a folder there with --dir.",
 		},
-		Tables: []page.Table{t},
+		Tables: []page.Table{t}, Pictures: pictures,
 	}
 }

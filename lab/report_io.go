@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -68,6 +69,14 @@ func (r view) logSection() page.Section {
 		Columns: newColumns("", "1 goroutine", "8 goroutines", "1, buffered", "8, buffered"),
 	}
 	var names []string
+	var pictures []plot.Chart
+	for _, buffered := range []bool{false, true} {
+		title := "A log line of one goroutine"
+		if buffered {
+			title += ", buffered"
+		}
+		pictures = append(pictures, r.bars(title, "ns per line", probe.LogFormats(), results.NsPerOp, 1, func(logger string) string { return logName(logger, buffered, 1) })...)
+	}
 	for _, logger := range probe.LogFormats() {
 		row := page.Row(logger)
 		for _, buffered := range []bool{false, true} {
@@ -79,7 +88,7 @@ func (r view) logSection() page.Section {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return page.Section{Title: "Log lines", Tables: []page.Table{t}, Warnings: r.warnings(names)}
+	return page.Section{Title: "Log lines", Tables: []page.Table{t}, Pictures: pictures, Warnings: r.warnings(names)}
 }
 
 func (r view) messagesSection() page.Section {
@@ -113,9 +122,11 @@ func (r view) messagesSection() page.Section {
 
 func (r view) waitsSection() page.Section {
 	t := page.Table{Caption: "ns per operation", Columns: newColumns("", "elapsed", "processor time")}
-	var names []string
+	var titles, names []string
+	nameOf := map[string]string{}
 	add := func(title, name string) {
-		names = append(names, name)
+		titles, names = append(titles, title), append(names, name)
+		nameOf[title] = name
 		t.Rows = append(t.Rows, append(page.Row(title), r.medianCell(name, results.NsPerOp, 1), r.medianCell(name, results.CPUPerOp, 1)))
 	}
 	add("a call in Go", callName("go", 1))
@@ -127,7 +138,8 @@ func (r view) waitsSection() page.Section {
 		add("waking a goroutine, GOMAXPROCS "+strconv.Itoa(procs), wakeUpName(false, procs))
 	}
 	add("waking a thread", wakeUpName(true, 2))
-	return page.Section{Title: "Calls, locks and wake-ups", Tables: []page.Table{t}, Warnings: r.warnings(names)}
+	pictures := r.bars("Calls, locks and wake-ups", "elapsed ns per operation", titles, results.NsPerOp, 1, func(title string) string { return nameOf[title] })
+	return page.Section{Title: "Calls, locks and wake-ups", Tables: []page.Table{t}, Pictures: pictures, Warnings: r.warnings(names)}
 }
 
 func (r view) exhaustSection(o IOOptions) page.Section {

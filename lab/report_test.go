@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -79,6 +80,27 @@ func TestReportsOfAnything(t *testing.T) {
 				expectRoundTrip(t, r)
 			})
 		})
+	}
+}
+
+// Pages draw the figures of the tables, and texts do not repeat them.
+func TestPagesHaveCharts(t *testing.T) {
+	all := reports(t)
+	for question, titles := range map[string][]string{
+		"dispatch": {"Time against tasks, GOMAXPROCS 1", "Time per task, 100 tasks, GOMAXPROCS 2"},
+		"io":       {"Time to put a file of 50,000 bytes", "Time to get a file of 50,000 bytes", "A log line of one goroutine, buffered"},
+		"advise":   {"Tasks by workers", "Files by workers"},
+	} {
+		whole := all[question]
+		text, page, _ := render(t, whole.results, whole.report(whole.results))
+		for _, title := range titles {
+			if !strings.Contains(page, `<svg class="chart" role="img" aria-label="`+title+`"`) {
+				t.Errorf("%s: the page has no chart %q", question, title)
+			}
+			if strings.Contains(text, title) {
+				t.Errorf("%s: the text repeats the figures of %q", question, title)
+			}
+		}
 	}
 }
 

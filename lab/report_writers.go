@@ -40,7 +40,7 @@ func (r view) writersSection(o ChannelOptions) page.Section {
 		}
 	}
 	s.Tables = []page.Table{r.writersTable(o, written)}
-	s.Charts = r.writersChart(o, written).Drawable()
+	s.Pictures = r.writersChart(o, written).Drawable()
 	s.Warnings = r.warnings(all)
 	return s
 }

@@ -30,7 +30,6 @@ var crowded = map[string]figures{
 	"muster/files":                                 {cycle: 6},
 	"muster/files/load":                            {cycle: 6},
 	"muster/internal/fair":                         {methods: 17},
-	"muster/internal/plot":                         {cycle: 2},
 	"muster/lab":                                   {files: 19, methods: 36, cycle: 4},
 	"muster/lab/postgres":                          {cycle: 2},
 	"muster/lab/results":                           {methods: 16},

@@ -123,7 +123,9 @@ func (t terminal) section(s section) {
 	t.heading(s.Title, "-")
 	t.paragraphs("", s.Text)
 	for _, c := range s.Charts {
-		t.table(c.Data)
+		if !c.drawn {
+			t.table(c.Data)
+		}
 	}
 	for _, tab := range s.Tables {
 		t.table(tab)

@@ -1,6 +1,6 @@
 // Package page turns a report, given as a [Document], into plain text for a terminal or one
 // self-contained HTML page. Both have the same content. The page draws the charts; the text
-// has their data as tables.
+// has their data as tables, unless other tables have the same figures.
 //
 // The page needs no script and no other file, and suits phones, dark screens, paper and screen
 // readers. The package must not measure or judge: its caller decides which cell is the best
@@ -28,7 +28,8 @@ type Section struct {
 	Text     []string // paragraphs
 	Tables   []Table
 	Charts   []plot.Chart
-	Warnings []string // why a figure may be misleading
+	Pictures []plot.Chart // charts of figures in Tables; only the page shows them, before Charts
+	Warnings []string     // why a figure may be misleading
 	Notes    []string
 }
 

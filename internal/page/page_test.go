@@ -282,6 +282,27 @@ func TestSpreadIsExplained(t *testing.T) {
 	}
 }
 
+// The page draws a picture of figures that a table has, and the text does not repeat them. Bars
+// have their names in the data, too.
+func TestPictures(t *testing.T) {
+	c := plot.Chart{Title: "Bars of ns per task", X: plot.Axis{Label: "pool", Names: []string{"ants", "channel"}}, Y: plot.Axis{Label: "ns"},
+		Lines: []plot.Line{{Name: "ns per task", Form: plot.Bars, Points: []plot.Point{{X: 0, Y: 38.5}, {X: 1, Y: 95.25}}}}}
+	d := page.Document{Sections: []page.Section{{Title: "here", Pictures: []plot.Chart{c}}}}
+	if text := render(t, page.Text, d); strings.Contains(text, c.Title) || strings.Contains(text, "95.25") {
+		t.Errorf("the text repeats a picture:\n%s", text)
+	}
+	html := render(t, page.HTML, d)
+	for _, want := range []string{`<svg class="chart" role="img" aria-label="Bars of ns per task"`, ">ants</th>", ">95.25</td>"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	d.Sections[0].Charts, d.Sections[0].Pictures = d.Sections[0].Pictures, nil
+	if text := render(t, page.Text, d); !strings.Contains(text, "  ants            38.5") {
+		t.Errorf("the text lacks the data of a chart:\n%s", text)
+	}
+}
+
 // An empty document is valid.
 func TestEmpty(t *testing.T) {
 	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{}}}}}

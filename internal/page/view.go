@@ -33,6 +33,7 @@ type (
 		source plot.Chart
 		Title  string
 		Data   table
+		drawn  bool // only drawn: the text leaves it out
 	}
 	table struct {
 		Caption string
@@ -68,12 +69,12 @@ func newView(d Document) (view, error) {
 			}
 			to.Tables = append(to.Tables, shown)
 		}
-		for _, c := range s.Charts {
+		for i, c := range slices.Concat(s.Pictures, s.Charts) {
 			data, err := newTable(chartData(c))
 			if err != nil {
 				return view{}, err
 			}
-			to.Charts = append(to.Charts, chart{c, printable(c.Title), data})
+			to.Charts = append(to.Charts, chart{c, printable(c.Title), data, i < len(s.Pictures)})
 		}
 		v.Sections = append(v.Sections, to)
 	}
@@ -84,7 +85,7 @@ func newView(d Document) (view, error) {
 const spreadKey = "± the distance from the value to the farther end of its interval"
 
 func newTable(t Table) (table, error) {
-	to := table{Caption: printable(t.Caption)}
+	to, spread := table{Caption: printable(t.Caption)}, false
 	for _, c := range t.Columns {
 		to.Columns = append(to.Columns, column{Title: printable(c.Title), Right: c.Right})
 	}
@@ -102,11 +103,12 @@ func newTable(t Table) (table, error) {
 			if key := cells[k].Mark + " " + cells[k].Words; cells[k].Mark != "" && !slices.Contains(to.Key, key) {
 				to.Key = append(to.Key, key)
 			}
-			if strings.Contains(cells[k].Text, "±") && !slices.Contains(to.Key, spreadKey) {
-				to.Key = append(to.Key, spreadKey)
-			}
+			spread = spread || strings.Contains(cells[k].Text, "±")
 		}
 		to.Rows = append(to.Rows, cells)
+	}
+	if spread {
+		to.Key = append(to.Key, spreadKey)
 	}
 	return to, nil
 }
@@ -139,7 +141,7 @@ func newID(taken map[string]int, title string) string {
 
 // chartData makes a table with a row for each x of the chart and a column for each line.
 func chartData(c plot.Chart) Table {
-	t := Table{Caption: c.Title + " (" + c.Y.Label + ")", Columns: []Column{{c.X.Label, true}}}
+	t := Table{Caption: c.Title + " (" + c.Y.Label + ")", Columns: []Column{{c.X.Label, c.X.Names == nil}}}
 	var xs []float64
 	for _, l := range c.Lines {
 		t.Columns = append(t.Columns, Column{l.Name, true})
@@ -150,6 +152,9 @@ func chartData(c plot.Chart) Table {
 	slices.Sort(xs)
 	for _, x := range slices.Compact(xs) {
 		row := Row(plot.Number(x, xDigits))
+		if i := int(x); i >= 0 && i < len(c.X.Names) {
+			row = Row(c.X.Names[i])
+		}
 		for _, l := range c.Lines {
 			var values []string
 			for _, p := range l.Points {

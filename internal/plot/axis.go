@@ -217,8 +217,9 @@ func formatScientific(v float64, digits int) string {
 	return mantissa + "·" + powerOfTen(n)
 }
 
-// markers are seven shapes. With six colours they distinguish 42 lines. gonum's own open
-// markers are too thin to recognise where lines cross them.
+// markers are seven shapes. Further lines repeat them on dashed lines, so that 21 lines differ
+// without their colours. gonum's own open markers are too thin to recognise where lines cross
+// them.
 var markers = []draw.GlyphDrawer{
 	draw.CircleGlyph{},
 	filledShape{{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}},
@@ -227,6 +228,11 @@ var markers = []draw.GlyphDrawer{
 	filledShape{{-1.1, 0.8}, {1.1, 0.8}, {0, -1.2}},
 	strokeShape{{{-1, -1}, {1, 1}}, {{-1, 1}, {1, -1}}},
 	strokeShape{{{0, -1.3}, {0, 1.3}}, {{-1.3, 0}, {1.3, 0}}},
+}
+
+// dashes returns the dashes of a line: none for the first use of each marker.
+func dashes(i int) []vg.Length {
+	return [][]vg.Length{nil, {7, 3}, {2, 2}}[i/len(markers)%3]
 }
 
 func glyph(i int) draw.GlyphStyle {
@@ -273,7 +279,7 @@ type series struct {
 }
 
 func newSeries(i int, l Line) *series {
-	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75}
+	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75, Dashes: dashes(i)}
 	s := &series{form: l.Form, points: l.Points, line: line, glyph: glyph(i)}
 	switch l.Form {
 	case Cloud:
@@ -320,7 +326,7 @@ func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
 // range.
 func (s *series) interval(c draw.Canvas, x, low, high vg.Length) {
 	thin := s.line
-	thin.Width = 0.8
+	thin.Width, thin.Dashes = 0.8, nil
 	c.StrokeLine2(thin, x, low, x, high)
 	c.StrokeLine2(thin, x-3, low, x+3, low)
 	c.StrokeLine2(thin, x-3, high, x+3, high)
@@ -352,16 +358,19 @@ func (s *series) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return boxes
 }
 
+// sampleWidth is the width of the piece of a line in front of its name in the legend.
+const sampleWidth = 26 * vg.Length(1)
+
 // sample draws the line's piece in the legend.
 func (s *series) sample(c draw.Canvas, x, y vg.Length) {
 	switch s.form {
 	case Bars:
-		fillBox(c, s.line.Color, x+4, y-5, x+sample-10, y+5)
+		fillBox(c, s.line.Color, x+4, y-5, x+sampleWidth-10, y+5)
 		return
 	case Joined, Rule:
-		c.StrokeLine2(s.line, x, y, x+sample-6, y)
+		c.StrokeLine2(s.line, x, y, x+sampleWidth-6, y)
 	}
 	if s.form != Rule {
-		c.DrawGlyphNoClip(s.glyph, vg.Point{X: x + (sample-6)/2, Y: y})
+		c.DrawGlyphNoClip(s.glyph, vg.Point{X: x + (sampleWidth-6)/2, Y: y})
 	}
 }

@@ -1,5 +1,6 @@
 // Package plot draws measurements as SVG, over linear or logarithmic axes: as lines with an
-// interval for each point, as clouds of points, or as bars. Equal charts give equal bytes.
+// interval for each point, as clouds of points, or as bars. Bars may stand for things with names
+// instead of numbers. Equal charts give equal bytes.
 //
 // The pictures need no external fonts or scripts. Readers can distinguish the lines without
 // colours, and dark pages get dark pictures. The package must not measure or judge, and does
@@ -12,60 +13,16 @@ import (
 	"html"
 	"image/color"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
-
-// A Chart is one picture.
-type Chart struct {
-	Title string
-	X, Y  Axis
-	Lines []Line // in the order of the legend; the position determines colour and marker
-}
-
-// An Axis describes what is drawn along it. A linear Y axis always includes 0, so that heights
-// are proportional to the values.
-type Axis struct {
-	Label string // quantity and unit
-	Log   bool   // logarithmic: all values must be above 0
-}
-
-// A Line is a series of points, drawn in the order of their X.
-type Line struct {
-	Name   string // in the legend
-	Form   Form
-	Points []Point
-}
-
-// A Form is how the points of a line are drawn.
-type Form int
-
-// The forms.
-const (
-	Joined Form = iota // a line through the points, each with a marker
-	Cloud              // a dot for each point, and no line
-	Rule               // a thin line without markers, as a reference for the others
-	Bars               // a bar from 0 to each point, as wide as the distance between points
-)
-
-// A Point is a measured value and its interval. Low and High are both 0 if the point has no
-// interval.
-type Point struct {
-	X, Y, Low, High float64
-}
-
-// HasInterval reports whether the point has an interval.
-func (p Point) HasInterval() bool { return p.Low != 0 || p.High != 0 }
 
 // SVG writes the chart as one svg element, which is also a complete file. It fails if the
 // chart has a line without points, values that are not finite, or values not above 0 on a
@@ -91,6 +48,9 @@ func (c Chart) picture() (picture, error) {
 		return picture{}, fmt.Errorf("chart %q has no lines: leave it out where nothing was measured", c.Title)
 	}
 	lines := make([]Line, len(c.Lines))
+	if c.X.Names != nil && (len(c.Lines) > 1 || c.Lines[0].Form != Bars) {
+		return picture{}, fmt.Errorf("chart %q has names and is not one row of bars: draw its lines in charts of their own", c.Title)
+	}
 	for i, l := range c.Lines {
 		if len(l.Points) == 0 {
 			return picture{}, fmt.Errorf("line %q of chart %q has no points: leave it out where nothing was measured", l.Name, c.Title)
@@ -104,55 +64,11 @@ func (c Chart) picture() (picture, error) {
 		lines[i] = Line{Name: cleanLabel(l.Name), Form: l.Form, Points: points}
 	}
 	c.Title, c.X.Label, c.Y.Label, c.Lines = cleanLabel(c.Title), cleanLabel(c.X.Label), cleanLabel(c.Y.Label), lines
+	c.X.Names = slices.Clone(c.X.Names)
+	for i, name := range c.X.Names {
+		c.X.Names[i] = cleanLabel(name)
+	}
 	return newPicture(c), nil
-}
-
-// Beyond these, scales and their ticks would overflow.
-const (
-	magnitudeMax = 1e290
-	magnitudeMin = 1e-290
-)
-
-// Drawable returns the chart without the points that its axes cannot show, and without empty lines. It
-// returns no chart if no line is left.
-func (c Chart) Drawable() []Chart {
-	var lines []Line
-	for _, l := range c.Lines {
-		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p Point) bool { return !c.Draws(p) })
-		if len(l.Points) > 0 {
-			lines = append(lines, l)
-		}
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	c.Lines = lines
-	return []Chart{c}
-}
-
-// Draws reports whether the axes can show a point and its interval.
-func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
-
-func (c Chart) check(p Point) error {
-	for _, v := range []struct {
-		name  string
-		value float64
-		log   bool
-	}{{"x", p.X, c.X.Log}, {"y", p.Y, c.Y.Log}, {"low", p.Low, false}, {"high", p.High, false}} {
-		size := math.Abs(v.value)
-		switch {
-		case math.IsNaN(size) || math.IsInf(size, 0):
-			return fmt.Errorf("%s = %v at x = %v is not a finite number: leave out points that have no value", v.name, v.value, p.X)
-		case v.log && v.value <= 0:
-			return fmt.Errorf("%s = %v at x = %v cannot be on a logarithmic axis: leave out the point or make the axis linear", v.name, v.value, p.X)
-		case size > magnitudeMax || size > 0 && size < magnitudeMin:
-			return fmt.Errorf("%s = %v at x = %v cannot be drawn: values range from %v to %v: use another unit", v.name, v.value, p.X, magnitudeMin, magnitudeMax)
-		}
-	}
-	if p.HasInterval() && (p.Low > p.Y || p.High < p.Y) {
-		return fmt.Errorf("y = %v at x = %v is not in its interval from %v to %v", p.Y, p.X, p.Low, p.High)
-	}
-	return nil
 }
 
 const labelMax = 80
@@ -180,19 +96,8 @@ const (
 	plotHeight = 360 * vg.Length(1)
 )
 
-var (
-	ink  = color.RGBA{0x33, 0x33, 0x33, 0xFF}
-	grid = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
-)
-
-// colours are those of Okabe and Ito, which colour-blind readers can distinguish. Their yellow
-// is left out because it is too light for a line, and black because it vanishes on dark pages.
-var colours = []color.RGBA{
-	{0x00, 0x72, 0xB2, 0xFF}, {0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x9E, 0x73, 0xFF},
-	{0xCC, 0x79, 0xA7, 0xFF}, {0xE6, 0x9F, 0x00, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF},
-}
-
-// A picture is a checked chart with its layout.
+// A picture is a checked chart with its layout. x and y are the axes of the picture: if the
+// chart has names, its X axis is the picture's y.
 type picture struct {
 	chart Chart
 	x, y  scale
@@ -202,13 +107,15 @@ type picture struct {
 const (
 	margin    = 10 * vg.Length(1)
 	rowHeight = 18 * vg.Length(1)
-	sample    = 26 * vg.Length(1) // the piece of line in front of a name
-	gap       = 14 * vg.Length(1) // the space after a name
+
+	nameHeight   = 22 * vg.Length(1) // of a bar with a name, and its distance to the next
+	valuesHeight = 44 * vg.Length(1) // of the axis below such bars
+	gap          = 14 * vg.Length(1) // the space after a name
 )
 
 // entryWidth returns the width of a legend entry. It leaves room for fonts that are wider than
 // ours.
-func entryWidth(name string) vg.Length { return sample + gap + 1.15*style(11).Width(name) }
+func entryWidth(name string) vg.Length { return sampleWidth + gap + 1.15*style(11).Width(name) }
 
 func newPicture(c Chart) picture {
 	var xs, ys []float64
@@ -223,6 +130,9 @@ func newPicture(c Chart) picture {
 				ys = append(ys, p.Low)
 			}
 		}
+	}
+	if c.X.Names != nil {
+		return picture{c, newScale(c.Y, ys, true), namesScale(c.X.Names), nil}
 	}
 	return picture{c, newScale(c.X, xs, false), newScale(c.Y, ys, true), legendRows(c.Lines)}
 }
@@ -250,6 +160,9 @@ func (p picture) height() vg.Length {
 	if p.chart.Title != "" {
 		top += 2 * margin
 	}
+	if names := len(p.chart.X.Names); names > 0 {
+		return vg.Length(names)*nameHeight + valuesHeight + top + 2*margin
+	}
 	return plotHeight + top + 2*margin
 }
 
@@ -274,7 +187,7 @@ func (p picture) drawLegend(c draw.Canvas, row []int) {
 	for _, i := range row {
 		newSeries(i, p.chart.Lines[i]).sample(c, x, y)
 		name := p.chart.Lines[i].Name
-		c.FillText(style(11), vg.Point{X: x + sample, Y: y - 4}, name)
+		c.FillText(style(11), vg.Point{X: x + sampleWidth, Y: y - 4}, name)
 		x += entryWidth(name)
 	}
 }
@@ -286,6 +199,15 @@ func (p picture) plot() *plot.Plot {
 	lines.Horizontal.Color, lines.Vertical.Color = grid, grid
 	lines.Horizontal.Width, lines.Vertical.Width = 0.5, 0.5
 	pl.Add(lines)
+	if p.chart.X.Names != nil {
+		lines.Horizontal.Color = nil
+		pl.Add(&namedBars{p.chart.Lines[0].Points})
+		styleAxis(&pl.X, p.chart.Y, p.x)
+		styleAxis(&pl.Y, Axis{}, p.y)
+		pl.Y.Width, pl.Y.Tick.Width = 0, 0 // the line at 0 is part of the grid
+		pl.Y.Padding = nameRoom(p.chart.X.Names)
+		return pl
+	}
 	for i, l := range p.chart.Lines {
 		pl.Add(newSeries(i, l))
 	}
@@ -308,14 +230,6 @@ func styleAxis(to *plot.Axis, a Axis, s scale) {
 	to.Tick.Label.Font, to.Label.TextStyle.Font = face(11), face(12)
 	to.Label.Text = a.Label
 	to.Label.Padding = 4
-}
-
-func face(size vg.Length) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-}
-
-func style(size vg.Length) text.Style {
-	return text.Style{Color: ink, Font: face(size), Handler: plot.DefaultTextHandler}
 }
 
 // darkStyle adapts a chart to dark pages. Pages that contain a chart may set

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,6 +117,10 @@ func TestRefusals(t *testing.T) {
 		"below 0 on a log axis":   {plot.Chart{X: plot.Axis{Log: true}, Lines: line(plot.Point{X: -2, Y: 1})}, "x = -2 at x = -2"},
 		"too large":               {plot.Chart{Lines: line(plot.Point{X: 2, Y: 1e300})}, "another unit"},
 		"too small":               {plot.Chart{Lines: line(plot.Point{X: 2, Y: 5e-324})}, "another unit"},
+		"two lines over names":    {plot.Chart{X: plot.Axis{Names: []string{"a", "b"}}, Lines: slices.Concat(bars(0, 1), bars(1, 2))}, "not one row of bars"},
+		"a curve over names":      {plot.Chart{X: plot.Axis{Names: []string{"a", "b"}}, Lines: points(0, 1, 1, 2)}, "not one row of bars"},
+		"a bar without a name":    {plot.Chart{X: plot.Axis{Names: []string{"a", "b"}}, Lines: bars(0, 1, 2, 2)}, "x = 2 has no name"},
+		"a bar between two names": {plot.Chart{X: plot.Axis{Names: []string{"a", "b"}}, Lines: bars(0.5, 1)}, "x = 0.5 has no name"},
 		"outside its interval":    {plot.Chart{Lines: line(plot.Point{X: 2, Y: 1, Low: 2, High: 3})}, "not in its interval"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,6 +221,56 @@ func TestAnyChart(t *testing.T) {
 			drawnTexts(t, c)
 		}
 	})
+}
+
+// bars is like points, as bars.
+func bars(xy ...float64) []plot.Line {
+	lines := points(xy...)
+	lines[0].Form = plot.Bars
+	return lines
+}
+
+// Bars over names show each name with its value, from the top down, and need no legend.
+func TestNames(t *testing.T) {
+	c := plot.Chart{Title: "Time per task", X: plot.Axis{Names: []string{"first", "se<cond", "third"}}, Y: plot.Axis{Label: "ns per task"}, Lines: bars(0, 38.27, 1, 411.9, 2, 2500)}
+	c.Lines[0].Points[1].Low, c.Lines[0].Points[1].High = 400, 2900
+	got := drawnTexts(t, c)
+	checkContains(t, got, "Time per task", "ns per task", "first", "se<cond", "third", "38.3", "412", "2,500", "3,000")
+	if slices.Contains(got, "a") {
+		t.Errorf("the picture has a legend: %q", got)
+	}
+	heights := map[string]float64{}
+	var b bytes.Buffer
+	if err := c.SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`<text [^>]*y="(-?[0-9.]+)"[^>]*\n?[^>]*>(first|third)<`).FindAllStringSubmatch(b.String(), -1) {
+		heights[m[2]], _ = strconv.ParseFloat(m[1], 64)
+	}
+	if len(heights) != 2 || heights["first"] >= heights["third"] {
+		t.Errorf("the first name is not above the third: %v\n%s", heights, b.String())
+	}
+}
+
+// Lines that share a marker differ in their dashes, for readers who see no colours.
+func TestManyLinesHaveDashes(t *testing.T) {
+	for lines, want := range map[int]int{7: 0, 8: 1, 14: 1, 15: 2} {
+		c := plot.Chart{}
+		for range lines {
+			c.Lines = append(c.Lines, points(1, 2, 10, 20)...)
+		}
+		var b bytes.Buffer
+		if err := c.SVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]bool{}
+		for _, found := range regexp.MustCompile(`stroke-dasharray:[0-9,. ]+`).FindAllString(b.String(), -1) {
+			kinds[found] = true
+		}
+		if len(kinds) != want {
+			t.Errorf("%d lines have the dashes %v, want %d kinds", lines, kinds, want)
+		}
+	}
 }
 
 // Each form is drawn, over linear and logarithmic axes, and named in the legend.
