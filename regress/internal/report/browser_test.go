@@ -119,6 +119,18 @@ func TestHTMLInABrowser(t *testing.T) {
 	b := browse(t, path)
 	const shown = "[...document.querySelectorAll('.cases > li')].filter((li) => li.checkVisibility()).length"
 
+	// On a telephone the page fits the screen, and the table of causes has its three main columns.
+	for _, screen := range []struct{ width, height, columns int64 }{{390, 844, 3}, {768, 1024, 3}, {1200, 900, 7}} {
+		b.do(chromedp.EmulateViewport(screen.width, screen.height))
+		b.until(fmt.Sprintf("innerWidth === %d", screen.width))
+		if n := b.number("document.documentElement.scrollWidth"); int64(n) > screen.width {
+			t.Errorf("the page is %v wide on a screen of %d", n, screen.width)
+		}
+		if n := b.number("[...document.querySelectorAll('.all th[scope=col]')].filter((e) => e.checkVisibility()).length"); int64(n) != screen.columns {
+			t.Errorf("the table of causes shows %v columns on a screen of %d", n, screen.width)
+		}
+	}
+
 	// So many cases stay folded until somebody wants to see them.
 	b.until("document.querySelectorAll('.cases > li').length === 300")
 	b.until("!document.querySelector('details.verdict').open")

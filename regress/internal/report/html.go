@@ -298,7 +298,7 @@ func (d *durationCounts) picture() (string, error) {
 			first, last = min(first, i), i
 		}
 	}
-	bars := plot.Line{Name: "cases", Form: plot.Bars}
+	bars := plot.Line{Name: "cases that took so long", Form: plot.Bars}
 	for i := first - 1; i <= last+1; i++ {
 		middle := math.Sqrt(durationStep(i).Seconds() * durationStep(i-1).Seconds())
 		n := 0
@@ -308,6 +308,6 @@ func (d *durationCounts) picture() (string, error) {
 		bars.Points = append(bars.Points, plot.Point{X: middle, Y: float64(n)})
 	}
 	var b strings.Builder
-	err := plot.Chart{Title: "How many cases took how long", X: plot.Axis{Label: "seconds", Log: true}, Y: plot.Axis{Label: "cases"}, Lines: []plot.Line{bars}}.SVG(&b)
+	err := plot.Chart{Title: "How many cases took how long", X: plot.Axis{Label: "wall time, s", Log: true}, Y: plot.Axis{Label: "cases"}, Lines: []plot.Line{bars}}.SVG(&b)
 	return b.String(), err
 }

@@ -36,7 +36,7 @@ func costPlots(c Cost) ([]string, error) {
 func timesChart(cases []cost.Case) plot.Chart {
 	chart := plot.Chart{
 		Title: "CPU time of each case",
-		X:     plot.Axis{Label: "old, ms", Log: true}, Y: plot.Axis{Label: "new, ms", Log: true},
+		X:     plot.Axis{Label: "old CPU time, ms", Log: true}, Y: plot.Axis{Label: "new CPU time, ms", Log: true},
 	}
 	low, high := math.Inf(1), 0.0
 	var dots []plot.Point
@@ -52,7 +52,7 @@ func timesChart(cases []cost.Case) plot.Chart {
 	}
 	low, high = low/1.1, high*1.1
 	chart.Lines = []plot.Line{
-		{Name: "a case", Form: plot.Cloud, Points: dots},
+		{Name: "one case, CPU time in ms", Form: plot.Cloud, Points: dots},
 		{Name: "old = new", Form: plot.Rule, Points: []plot.Point{{X: low, Y: low}, {X: high, Y: high}}},
 	}
 	return chart
@@ -71,9 +71,9 @@ func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 	}
 	chart := plot.Chart{
 		Title: "How the ratios of CPU time are distributed",
-		X:     plot.Axis{Label: "new ÷ old", Log: true}, Y: plot.Axis{Label: "cases"},
+		X:     plot.Axis{Label: "CPU time, new ÷ old", Log: true}, Y: plot.Axis{Label: "cases"},
 	}
-	bars := plot.Line{Name: "cases", Form: plot.Bars}
+	bars := plot.Line{Name: "cases with this ratio", Form: plot.Bars}
 	highest := 0.0
 	for i, n := range counts {
 		bars.Points = append(bars.Points, plot.Point{X: math.Exp(from + (to-from)*(float64(i)+0.5)/ratioBins), Y: n})
@@ -83,7 +83,7 @@ func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 		return plot.Line{Name: name, Form: plot.Rule, Points: []plot.Point{{X: x, Y: 0}, {X: x, Y: highest}}}
 	}
 	chart.Lines = []plot.Line{bars}
-	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); all.IsKnown() && chart.Draws(together.Points[0]) {
+	if together := rule("all together: "+ratioDigits(all.Value)+" × the old CPU time", all.Value); all.IsKnown() && chart.Draws(together.Points[0]) {
 		chart.Lines = append(chart.Lines, together)
 	}
 	return chart
@@ -189,8 +189,8 @@ func (l *load) picture() (string, error) {
 		return plot.Line{Name: name, Points: points}
 	}
 	chart := plot.Chart{
-		Title: "Runs on the engine at once", X: plot.Axis{Label: "seconds since muster began"}, Y: plot.Axis{Label: "runs"},
-		Lines: []plot.Line{line("asked for", &l.asked), line("their command running", &l.running)},
+		Title: "Runs on the engine at once", X: plot.Axis{Label: "time since muster began, s"}, Y: plot.Axis{Label: "runs"},
+		Lines: []plot.Line{line("runs asked for", &l.asked), line("runs with their command running", &l.running)},
 	}
 	var b strings.Builder
 	err := chart.SVG(&b)

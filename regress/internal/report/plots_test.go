@@ -33,7 +33,7 @@ func TestCostPlots(t *testing.T) {
 	if err != nil || len(pictures) != 2 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
-	for i, want := range [][]string{{"old, ms", "new, ms", "old = new"}, {"new ÷ old", "all together: 1.10 ×"}} {
+	for i, want := range [][]string{{"old CPU time, ms", "new CPU time, ms", "old = new"}, {"CPU time, new ÷ old", "all together: 1.10 × the old CPU time"}} {
 		for _, text := range want {
 			if !strings.Contains(pictures[i], ">"+text+"<") {
 				t.Errorf("picture %d does not say %q", i, text)

@@ -9,7 +9,7 @@ export function ask({ title, content, yes, other, no = "Go back" }) {
   find("#ask-title").textContent = title;
   find("#ask-text").replaceChildren(...content);
   for (const [id, words] of [["#ask-yes", yes], ["#ask-other", other]]) {
-    find(id).textContent = words ?? "";
+    if (words) find(id).textContent = words; // a hidden button keeps its name
     find(id).hidden = !words;
   }
   refuse.textContent = no;

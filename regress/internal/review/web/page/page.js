@@ -111,7 +111,7 @@ function about() {
     find("#cause").replaceChildren(`No ${page.review.noun}`);
     find("#facts").replaceChildren();
     find("#case").replaceChildren();
-    find("#all").textContent = "";
+    find("#all").textContent = "Cases";
     return;
   }
   const it = item(), state = standing(page.at);
