@@ -12,13 +12,13 @@ import (
 // all, both sides get a share, because one side alone says little.
 func (s *sheet) unified(b block) {
 	old, now := s.shares(b)
-	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), old)
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.part.OldTokens, old)
 	for i, spans := range was {
 		s.put(Line{Kind: Gone, Old: s.oldNumber + 1 + i, Left: spans})
 	}
 	s.cut(len(was), plaintext.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
-	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), now)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.part.NowTokens, now)
 	for i, spans := range is {
 		s.put(Line{Kind: Come, Now: s.nowNumber + 1 + i, Left: spans})
 	}
@@ -49,8 +49,8 @@ func (s *sheet) noNewline(text, other []byte, b cause.Span) {
 
 // sides shows the old lines of a block beside the new ones.
 func (s *sheet) sides(b block) {
-	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.room)
-	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.room)
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.part.OldTokens, s.room)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.part.NowTokens, s.room)
 	for i := range max(len(was), len(is)) {
 		line := Line{Kind: Changed}
 		if i < len(was) {
@@ -72,13 +72,13 @@ func (s *sheet) sides(b block) {
 }
 
 // sideLines returns the lines of a range, at most count of them.
-func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
+func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, tokens []Token, count int) (lines [][]Span) {
 	for at := r.From; at < r.To && len(lines) < count; {
 		end := min(r.To, plaintext.LineEnd(text, at))
 		for len(marked) > 0 && marked[0].To <= at {
 			marked = marked[1:]
 		}
-		lines = append(lines, s.spans(text[at:end], at, marked))
+		lines = append(lines, s.spans(text[at:end], at, marked, tokens))
 		at = end
 	}
 	return lines
@@ -89,16 +89,16 @@ func (s *sheet) words(b block) {
 	w := wordLines{sheet: s, old: s.oldNumber, now: s.nowNumber}
 	at := b.old.From
 	for _, e := range b.edits {
-		w.add(s.part.Old[at:e.Old.From], Plain)
+		w.add(s.part.Old[at:e.Old.From], Plain, at)
 		gone, come := GoneMark, ComeMark
 		if s.Focus != All && e.Cause != s.Focus {
 			gone, come = GoneOther, ComeOther
 		}
-		w.add(s.part.Old[e.Old.From:e.Old.To], gone)
-		w.add(s.part.Now[e.Now.From:e.Now.To], come)
+		w.add(s.part.Old[e.Old.From:e.Old.To], gone, e.Old.From)
+		w.add(s.part.Now[e.Now.From:e.Now.To], come, e.Now.From)
 		at = e.Old.To
 	}
-	w.add(s.part.Old[at:b.old.To], Plain)
+	w.add(s.part.Old[at:b.old.To], Plain, at)
 	w.flush()
 	s.noNewline(s.part.Old, s.part.Now, b.old)
 	s.noNewline(s.part.Now, s.part.Old, b.now)
@@ -110,16 +110,22 @@ type wordLines struct {
 	old, now int // finished lines
 	text     []byte
 	marked   []stretch
+	tokens   []Token // of the plain text
 	cut      bool
 }
 
-func (w *wordLines) add(text []byte, m Mark) {
+// add appends a stretch of a text, which begins at an offset of it.
+func (w *wordLines) add(text []byte, m Mark, offset int) {
 	for len(text) > 0 && w.room > 0 {
 		end := plaintext.LineEnd(text, 0)
 		from := len(w.text)
 		w.text = append(w.text, text[:end]...)
 		if m != Plain {
 			w.marked = append(w.marked, stretch{cause.Span{From: from, To: len(w.text)}, m})
+		} else {
+			for t := range tokensWithin(w.part.OldTokens, offset, offset+end) {
+				w.tokens = append(w.tokens, Token{t.From - offset + from, t.To - offset + from, t.Kind})
+			}
 		}
 		if text[end-1] == '\n' {
 			w.flush()
@@ -131,6 +137,7 @@ func (w *wordLines) add(text []byte, m Mark) {
 			}
 		}
 		text = text[end:]
+		offset += end
 	}
 	if w.room <= 0 && len(text) > 0 && !w.cut {
 		w.cut = true
@@ -140,7 +147,7 @@ func (w *wordLines) add(text []byte, m Mark) {
 
 func (w *wordLines) flush() {
 	if len(w.text) > 0 {
-		w.put(Line{Kind: Changed, Old: w.old + 1, Now: w.now + 1, Left: w.spans(w.text, 0, w.marked)})
+		w.put(Line{Kind: Changed, Old: w.old + 1, Now: w.now + 1, Left: w.spans(w.text, 0, w.marked, w.tokens)})
 	}
-	w.text, w.marked = nil, nil
+	w.text, w.marked, w.tokens = nil, nil, nil
 }

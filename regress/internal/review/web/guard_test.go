@@ -318,3 +318,38 @@ func TestHangingClients(t *testing.T) {
 		t.Errorf("%v", v.err)
 	}
 }
+
+// A text in a known language has tokens. A text that is too large has none, and is shown all the same; so is
+// one that a lexer would need very long for.
+func TestColoursAreBounded(t *testing.T) {
+	s := few()
+	v := serve(t, s)
+	c, token := v.call()
+	c.enter(token)
+	first := &s.parts[s.cases[0].Name][0]
+	small := *first
+	for _, one := range []struct {
+		title, name, text string
+		coloured          bool
+	}{
+		{"C", "stdout", "", true},
+		{"no language", "out.unknown", "", false},
+		{"large", "stdout", strings.Repeat("int a;\n", 50_000), false},
+		{"a long line", "stdout", strings.Repeat("int a; ", 5_000), false},
+		{"not UTF-8", "stdout", "int \xff;\n", false},
+		{"hostile", "x.md", strings.Repeat("[[[[((((**__", 300) + "\n", false},
+	} {
+		*first = small
+		first.Name = one.name
+		if one.text != "" {
+			first.Old, first.Now, first.Edits = []byte(one.text), []byte("12LL\n"+one.text), nil
+		}
+		status, body, _ := c.ask(http.MethodGet, "/difference?item=G1&place=0", "")
+		if status != http.StatusOK || !strings.Contains(body, "12LL") {
+			t.Errorf("%s: %d %s", one.title, status, body)
+		}
+		if got := strings.Contains(body, `"kind":"keyword"`); got != one.coloured {
+			t.Errorf("%s: coloured %v, not %v", one.title, got, one.coloured)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
+	"muster/regress/internal/review/syntax"
 )
 
 // A house holds the reviewers. Each has a seat, and a link gives a seat to one browser.
@@ -20,6 +21,7 @@ type house struct {
 	reach   reach
 	origin  string
 	end     context.CancelCauseFunc
+	syntax  *syntax.Finder
 
 	opening sync.Mutex // only one goroutine may call Open
 

@@ -165,7 +165,9 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
 	shown.Ending, shown.Where, shown.Why = diff.Ending, diff.Where, diff.Why
 	layout := layoutFor(r, item)
-	for _, p := range diff.Parts {
+	parts := slices.Clone(diff.Parts)
+	h.syntax.AddTokens(r.Context(), one.Printed, parts)
+	for _, p := range parts {
 		part := shownPart{p.Name, p.Words, review.Render(p, layout), false}
 		part.More = len(part.Lines) >= layout.Lines && layout.Lines < linesMost
 		shown.Parts = append(shown.Parts, part)

@@ -106,6 +106,7 @@ func looks(t *testing.T, browser context.Context) {
 		p.size(1400, 900, scheme)
 		for _, form := range []string{"Unified", "Side by side", "Words"} {
 			p.until("document.querySelector('#parts').ariaBusy !== 'true'")
+			p.until("['comment', 'keyword', 'number'].every((kind) => document.querySelector(`#parts .token-${kind}`))")
 			if faint := value[[]string](p, contrast); len(faint) > 0 {
 				t.Errorf("%s, %s: too faint: %q", scheme, form, faint)
 			}
