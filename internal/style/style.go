@@ -9,6 +9,12 @@ import _ "embed"
 //go:embed page.css
 var page string
 
+//go:embed pictures.css
+var pictures string
+
 // CSS returns the style sheet that the pages share, for their style elements. It fetches nothing
 // from elsewhere.
 func CSS() string { return page }
+
+// Pictures returns the styles of two pictures that a reader compares, for a page that shows some. They need no script.
+func Pictures() string { return pictures }

@@ -16,7 +16,7 @@ var pages = []string{"../page/page.css", "../../regress/internal/report/html_pag
 
 func sheets(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{"page.css": style.CSS()}
+	all := map[string]string{"page.css": style.CSS(), "pictures.css": style.Pictures()}
 	for _, path := range pages {
 		text, err := os.ReadFile(path)
 		if err != nil {

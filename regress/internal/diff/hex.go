@@ -15,29 +15,47 @@ import (
 
 const rowBytes = 16
 
+// Rows of context around a range that differs.
+const (
+	hexContext    = 1
+	hexContextMax = 8 // in an excerpt
+)
+
 // alignedBytesMax is the size up to which contents of different lengths are aligned byte by byte.
 // So an insertion does not look like a change of everything after it.
 const alignedBytesMax = 4 << 20
 
-// writeBytes writes the ranges in which two contents differ, in hex, each with a row of context before
+// writeBytes writes the ranges in which two contents differ, in hex, each with rows of context before
 // and after it.
-func (s *sheet) writeBytes(old, now []byte) {
+func (s *sheet) writeBytes(old, now []byte, context int) {
 	changes := byteChanges(old, now)
 	if len(changes) == 0 {
 		return
 	}
 	s.writeText(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
-	for _, c := range changes {
+	shown := 0
+	for i, c := range changes {
+		next := len(old)
+		if i+1 < len(changes) {
+			next = floor(changes[i+1].OldFrom)
+		}
 		s.writeText(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.OldFrom, c.OldTo), byteRange(c.NowFrom, c.NowTo)))
 		before, after := floor(c.OldFrom), ceil(c.OldTo)
-		s.writeHexRow(' ', old, before-rowBytes)
+		writeHexContext(s, old, max(shown, before-context*rowBytes), before)
 		if len(old) == len(now) {
 			s.writeHexPairs(old, now, before, after)
 		} else {
 			s.writeHexRows('-', old, c.OldFrom, c.OldTo)
 			s.writeHexRows('+', now, c.NowFrom, c.NowTo)
 		}
-		s.writeHexRow(' ', old, after)
+		shown = min(next, after+context*rowBytes)
+		writeHexContext(s, old, after, shown)
+	}
+}
+
+func writeHexContext(s *sheet, content []byte, from, to int) {
+	for at := from; at < to; at += rowBytes {
+		s.writeHexRow(' ', content, at)
 	}
 }
 

@@ -195,11 +195,13 @@ func (r *row) isMarked(i int) bool {
 	return len(r.marked) > 0 && r.marked[0].from <= i
 }
 
-// Hex returns the differences of two contents as rows of hex within the limits.
+// Hex returns the differences of two contents as rows of hex within the limits. The first difference is
+// in the middle of the rows, if there are so many before it.
 func Hex(old, now []byte, l Limits) string {
 	var b strings.Builder
-	s := newSheet(&b, l.withDefaults().Lines, 0, false)
-	s.writeBytes(old, now)
+	l = l.withDefaults()
+	s := newSheet(&b, l.Lines, 0, false)
+	s.writeBytes(old, now, min(l.Lines/3, hexContextMax))
 	s.w.Flush() // a strings.Builder takes everything
 	return b.String()
 }

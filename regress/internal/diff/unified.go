@@ -55,7 +55,7 @@ func FullMarked(w io.Writer, old, now []byte, edits []Change) error {
 func full(w io.Writer, old, now []byte, edits []Change, colour bool) error {
 	s := newSheet(w, math.MaxInt, math.MaxInt, colour)
 	if !plaintext.Is(old) || !plaintext.Is(now) {
-		s.writeBytes(old, now)
+		s.writeBytes(old, now, hexContext)
 	} else {
 		s.edits = edits
 		s.writeTexts(old, now, Limits{}.withDefaults().Context)

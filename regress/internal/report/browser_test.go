@@ -1,21 +1,30 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"muster/regress"
 )
 
 // A tab is a page in a browser without a window, and what the browser said of it.
@@ -60,7 +69,7 @@ func (b *tab) heard(event any) {
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "file://") {
+		if !strings.HasPrefix(e.Request.URL, "file://") && !strings.HasPrefix(e.Request.URL, "data:image/png;base64,") {
 			b.trouble = append(b.trouble, "it asks for "+e.Request.URL)
 		}
 	case *runtime.EventExceptionThrown:
@@ -112,10 +121,32 @@ func (b *tab) number(expression string) float64 {
 	return n
 }
 
+// reduceMotion makes the system one that asks for less motion.
+func (b *tab) reduceMotion() {
+	b.Helper()
+	b.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}})
+		return none, err
+	})
+}
+
+// pictureWith is a PNG of one colour.
+func pictureWith(c color.Color) []byte {
+	img := image.NewPaletted(image.Rect(0, 0, 64, 32), color.Palette{c})
+	var b bytes.Buffer
+	_ = png.Encode(&b, img)
+	return b.Bytes()
+}
+
 // The page as people use it, of a run in which hundreds of cases differ.
 func TestHTMLInABrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
-	writeReport(t, NewHTML, path, withCauses(longRun("check", 600, 2), 12))
+	run := withCauses(longRun("check", 600, 2), 12)
+	at := slices.IndexFunc(run, func(ev Event) bool { c, is := ev.(Case); return is && c.Verdict == regress.Changed })
+	changed := run[at].(Case)
+	changed.Differences = append(changed.Differences, Difference{Part: "a.png", Binary: true, OldContent: pictureWith(color.White), NowContent: pictureWith(color.Black)})
+	run[at] = changed
+	writeReport(t, NewHTML, path, run)
 	b := browse(t, path)
 	const shown = "[...document.querySelectorAll('.cases > li')].filter((li) => li.checkVisibility()).length"
 
@@ -135,6 +166,19 @@ func TestHTMLInABrowser(t *testing.T) {
 	b.until("document.querySelectorAll('.cases > li').length === 300")
 	b.until("!document.querySelector('details.verdict').open")
 	b.until("document.querySelectorAll('.cases span.put-in').length === 0")
+
+	// Two pictures are side by side, one over the other, or take turns. No script is needed for that.
+	const now = "document.querySelector('.pictures figure + figure')"
+	b.act("document.querySelector('details.verdict').open = true; document.querySelector('.pictures').closest('details').open = true")
+	b.until("[...document.querySelectorAll('.pictures img')].length === 2 && [...document.querySelectorAll('.pictures img')].every((i) => i.complete && i.naturalWidth === 64)")
+	b.until("getComputedStyle(" + now + ").mixBlendMode === 'normal'")
+	b.act("document.querySelector('.pictures [value=blend]').click()")
+	b.until("getComputedStyle(" + now + ").mixBlendMode === 'difference'")
+	b.act("document.querySelector('.pictures [value=flicker]').click()")
+	b.until("getComputedStyle(" + now + ").animationName === 'flicker'")
+	b.reduceMotion()
+	b.until("getComputedStyle(" + now + ").animationName === 'none'")
+	b.act("document.querySelector('details.verdict').open = false")
 
 	// A cause shows its cases, and the filter takes names, too.
 	b.act("document.querySelector('button[data-cause=G3]').click()")

@@ -1,13 +1,17 @@
 package report
 
 import (
+	"encoding/base64"
 	"fmt"
+	"html/template"
 
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/diff"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/palette"
+	"muster/regress/internal/preview"
 )
 
 // A Side is one of the two outcomes of a comparison.
@@ -60,6 +64,9 @@ func describe(p outcome.Difference, old, now Side, l diff.Limits) (Difference, e
 		return d, err
 	}
 	d.Diff, d.Hidden, d.Binary = diff.Unified(oldContent, nowContent, l)
+	if d.Binary && len(oldContent) <= preview.BytesMax && len(nowContent) <= preview.BytesMax {
+		d.OldContent, d.NowContent = oldContent, nowContent
+	}
 	return d, nil
 }
 
@@ -105,4 +112,89 @@ func colourOf(v regress.Verdict) palette.Style {
 		return palette.Cyan
 	}
 	return palette.Red
+}
+
+// pagePictures are both sides of a part whose contents are pictures.
+type pagePictures struct {
+	Group    string // name of the choice between the forms, unique on the page
+	Old, Now pagePicture
+}
+
+type pagePicture struct {
+	Source        template.URL // a PNG that package preview encoded
+	Words         string
+	Width, Height int
+}
+
+// A previewRoom bounds the work and the bytes of a page for contents that are not text.
+type previewRoom struct {
+	contents int // bytes to decode
+	pictures int // bytes of PNGs
+	groups   int // pictures so far
+}
+
+// Bounds of the previews of a page, and of one part.
+const (
+	previewContentBytesMax = 256 << 20
+	previewPictureBytesMax = 6 << 20
+	partPictureBytesMax    = 48 << 10 // on each side
+	partPictureSideMax     = 640      // pixels
+	partEntriesMax         = 20
+	hexLinesMax            = 28
+)
+
+// parts returns a difference as the page shows it. An archive has a part for each entry that differs.
+func (r *previewRoom) parts(d Difference) []pagePart {
+	part := pagePart{Name: name.Print(d.Part), Words: oldToNow(d) + remarkOn(d), Diff: readable.Text(d.Diff)}
+	size := len(d.OldContent) + len(d.NowContent)
+	if size == 0 || size > r.contents {
+		return []pagePart{part}
+	}
+	r.contents -= size
+	entries, isArchive := preview.EntriesOf(d.OldContent, d.NowContent)
+	if !isArchive {
+		r.addContent(&part, d.OldContent, d.NowContent)
+		return []pagePart{part}
+	}
+	if len(entries) == 0 {
+		part.Words += ". All entries are the same: their order, times or compression differ."
+		r.addContent(&part, d.OldContent, d.NowContent)
+	}
+	list := []pagePart{part}
+	for i, e := range entries {
+		if i == partEntriesMax && len(entries) > i+1 {
+			return append(list, pagePart{Words: readable.Number(len(entries)-i) + " more entries differ"})
+		}
+		one := pagePart{Name: part.Name + " › " + name.Print(e.Name), Words: e.Words()}
+		r.addContent(&one, e.Old, e.Now)
+		list = append(list, one)
+	}
+	return list
+}
+
+// addContent adds a diff of texts, pictures or hex.
+func (r *previewRoom) addContent(part *pagePart, old, now []byte) {
+	text, _, isBinary := diff.Unified(old, now, diff.Limits{})
+	if !isBinary {
+		part.Diff = readable.Text(text)
+		return
+	}
+	if r.pictures > 0 {
+		if p := preview.PicturesOf(old, now, partPictureSideMax, partPictureBytesMax); p != nil && p.Old != nil && p.Now != nil {
+			r.pictures -= len(p.Old.PNG) + len(p.Now.PNG)
+			r.groups++
+			part.Words += ". " + p.Words()
+			part.Pictures = &pagePictures{fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}
+			return
+		}
+	}
+	part.Diff = diff.Hex(old, now, diff.Limits{Lines: hexLinesMax})
+	if diff.Rows(part.Diff) == hexLinesMax {
+		part.Diff += "… the rest is left out\n"
+	}
+}
+
+func pictureOf(side string, p *preview.Picture) pagePicture {
+	source := "data:image/png;base64," + base64.StdEncoding.EncodeToString(p.PNG)
+	return pagePicture{template.URL(source), side + ", " + p.Words(), p.Width, p.Height}
 }

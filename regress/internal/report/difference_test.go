@@ -64,7 +64,7 @@ func TestDifferences(t *testing.T) {
 		{Part: "ending", Old: "exit 0", Now: signal(11).String()},
 		{Part: "stdout", Old: "8 bytes", Now: "6 bytes", Diff: "@@ -1,2 +1,2 @@\n one\n-two\n+2\n"},
 		{Part: "stderr", Old: "empty", Now: "3 bytes", Diff: "@@ -0,0 +1 @@\n+oh\n"},
-		{Part: "bin", Old: "file of 2 bytes", Now: "file of 2 bytes", Binary: true},
+		{Part: "bin", Old: "file of 2 bytes", Now: "file of 2 bytes", Binary: true, OldContent: []byte("\x00\x01"), NowContent: []byte("\x00\x02")},
 		{Part: "gone", Old: "file of 1 byte", Now: "absent"},
 		{Part: "link", Old: "link to a", Now: "link to b‹ESC›"},
 		{Part: "mode", Old: "file of 4 bytes", Now: "executable file of 4 bytes"},

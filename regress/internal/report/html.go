@@ -59,7 +59,7 @@ func NewHTML(path string) (Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{to: to}, nil
+	return &page{to: to, previews: previewRoom{contents: previewContentBytesMax, pictures: previewPictureBytesMax}}, nil
 }
 
 // page collects the content of the page.
@@ -68,6 +68,7 @@ type page struct {
 	started  Started
 	notes    []Note
 	moreNote int
+	previews previewRoom
 	rows     []pageRow
 	causes   memberships
 	excerpts []string // the causes that there is room for
@@ -134,7 +135,7 @@ func (p *page) addCase(c Case) (err error) {
 	if row.gist, err = p.to.Keep(beside(gist(c), "; ", EngineWords(c.Engine))); err != nil {
 		return err
 	}
-	if parts := pageParts(c); parts != nil {
+	if parts := p.previews.differences(c); parts != nil {
 		var b strings.Builder
 		if err := pageLayout.ExecuteTemplate(&b, "differences", parts); err != nil {
 			return err
@@ -163,10 +164,10 @@ func (p *page) group(g Group) {
 	p.members = append(p.members, g.Members[:min(len(g.Members), pageMembersMax)])
 }
 
-// pagePolicy allows the page its own style and its own script, by digest, and nothing else.
+// pagePolicy allows the page its own style, its own script, by digest, and pictures within it, and nothing else.
 func pagePolicy() string {
 	sum := sha256.Sum256([]byte(pageScript))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
 // pageLook is the part of the template's input that does not come from a run.

@@ -300,17 +300,20 @@ type pageDifferences struct {
 	Why    string
 }
 
-type pagePart struct{ Name, Words, Diff string }
+type pagePart struct {
+	Name, Words, Diff string
+	Pictures          *pagePictures // nil for other contents
+}
 
-// pageParts returns what unfolds below a case, or nil if its line says all.
-func pageParts(c Case) *pageDifferences {
+// differences returns what unfolds below a case, or nil if its line says all.
+func (r *previewRoom) differences(c Case) *pageDifferences {
 	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
 	hidden := 0
 	for _, one := range c.Differences {
 		if one.Part == outcome.EndingPart {
 			continue
 		}
-		d.Parts = append(d.Parts, pagePart{name.Print(one.Part), oldToNow(one) + remarkOn(one), readable.Text(one.Diff)})
+		d.Parts = append(d.Parts, r.parts(one)...)
 		hidden += max(one.Hidden, 0)
 	}
 	if len(c.Flaky) > 0 {

@@ -61,7 +61,7 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 		return err
 	}
 	v := pageView{
-		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + pageStyle), template.JS(pageScript)},
+		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + style.Pictures() + pageStyle), template.JS(pageScript)},
 		Title:    clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
 		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
 		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: times,

@@ -24,7 +24,7 @@ import (
 const (
 	bytesMax = 256 << 10
 	lineMax  = 4 << 10 // bytes of one line
-	timeMax  = time.Second
+	timeMax  = 3 * time.Second
 	casesMax = 2 // cases at once
 )
 

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strconv"
 
+	"muster/internal/readable"
+	"muster/regress/internal/name"
+	"muster/regress/internal/plaintext"
+	"muster/regress/internal/preview"
 	"muster/regress/internal/review"
 )
 
@@ -110,6 +114,16 @@ type shownPart struct {
 	Words string        `json:"words"`
 	Lines []review.Line `json:"lines"`
 	More  bool          `json:"more"` // there may be further lines
+	// Both sides, if they are pictures; then there are no lines.
+	Old *shownPicture `json:"old,omitempty"`
+	Now *shownPicture `json:"now,omitempty"`
+}
+
+type shownPicture struct {
+	Words  string `json:"words"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	PNG    []byte `json:"png"`
 }
 
 type shownCase struct {
@@ -165,14 +179,94 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
 	shown.Ending, shown.Where, shown.Why = diff.Ending, diff.Where, diff.Why
 	layout := layoutFor(r, item)
-	parts := slices.Clone(diff.Parts)
+	room := previewRoom{contentBytesMost, pictureBytesMost}
+	parts := room.unpack(diff.Parts)
 	h.syntax.AddTokens(r.Context(), one.Printed, parts)
 	for _, p := range parts {
-		part := shownPart{p.Name, p.Words, review.Render(p, layout), false}
-		part.More = len(part.Lines) >= layout.Lines && layout.Lines < linesMost
-		shown.Parts = append(shown.Parts, part)
+		shown.Parts = append(shown.Parts, room.show(p, layout))
 	}
 	answer(w, shown)
+}
+
+// A previewRoom bounds the work and the bytes of an answer for contents that are not text.
+type previewRoom struct {
+	contents int // bytes to decode
+	pictures int // bytes of PNGs
+}
+
+// Bounds of the previews of a case, and of a picture.
+const (
+	contentBytesMost     = 64 << 20
+	pictureBytesMost     = 16 << 20
+	onePictureBytesMost  = 2 << 20
+	pictureSideMost      = 1600 // pixels
+	archiveEntriesMost   = 100
+	separatorOfAnArchive = " › "
+)
+
+// isPreviewed reports whether a part is not text and within the bounds.
+func (r *previewRoom) isPreviewed(p review.Part) bool {
+	size := len(p.Old) + len(p.Now)
+	if plaintext.Is(p.Old) && plaintext.Is(p.Now) || size > r.contents {
+		return false
+	}
+	r.contents -= size
+	return true
+}
+
+// unpack adds to each archive its entries that differ, as parts of their own.
+func (r *previewRoom) unpack(parts []review.Part) (all []review.Part) {
+	for _, p := range parts {
+		if p.Old == nil || p.Now == nil || !r.isPreviewed(p) {
+			all = append(all, p)
+			continue
+		}
+		entries, isArchive := preview.EntriesOf(p.Old, p.Now)
+		switch {
+		case !isArchive:
+			all = append(all, p)
+			continue
+		case len(entries) == 0:
+			p.Words += ": all entries are the same, and their order, times or compression differ"
+			all = append(all, p)
+			continue
+		case len(entries) > archiveEntriesMost:
+			p.Words += ": " + readable.Number(len(entries)-archiveEntriesMost) + " more entries differ than are shown"
+			entries = entries[:archiveEntriesMost]
+		}
+		all = append(all, review.Part{Name: p.Name, Words: p.Words})
+		for _, e := range entries {
+			all = append(all, review.Part{Name: p.Name + separatorOfAnArchive + name.Print(e.Name), Words: e.Words(), Old: e.Old, Now: e.Now})
+		}
+	}
+	return all
+}
+
+// show lays a part out: two pictures, or lines.
+func (r *previewRoom) show(p review.Part, l review.Layout) shownPart {
+	part := shownPart{Name: p.Name, Words: p.Words}
+	if r.pictures > 0 && r.isPreviewed(p) {
+		if both := preview.PicturesOf(p.Old, p.Now, pictureSideMost, onePictureBytesMost); both != nil {
+			part.Words += ". " + both.Words()
+			part.Old, part.Now = shownPictureOf(both.Old), shownPictureOf(both.Now)
+			for _, one := range []*shownPicture{part.Old, part.Now} {
+				if one != nil {
+					r.pictures -= len(one.PNG)
+				}
+			}
+			return part
+		}
+	}
+	part.Lines = review.Render(p, l)
+	part.More = len(part.Lines) >= l.Lines && l.Lines < linesMost
+	return part
+}
+
+func shownPictureOf(p *preview.Picture) *shownPicture {
+	if p == nil {
+		return nil
+	}
+	return &shownPicture{p.Words(), p.Width, p.Height, p.PNG}
 }
 
 // layoutFor returns the layout of a request, within bounds.

@@ -275,5 +275,5 @@ func file(name, kind string) http.HandlerFunc {
 // styleSheet serves the shared style, followed by the page's own.
 func styleSheet(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = io.WriteString(w, style.CSS()+pageStyle)
+	_, _ = io.WriteString(w, style.CSS()+style.Pictures()+pageStyle)
 }

@@ -1,8 +1,15 @@
 package web_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
 	"strings"
 	"testing"
 
@@ -10,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"muster/regress/internal/review"
 )
 
 // What a screen reader finds: each control by a name of its own, the list with its places.
@@ -141,6 +150,63 @@ func telephone(t *testing.T, browser context.Context) {
 	})
 	p.until("[...document.querySelectorAll('kbd, #keys')].every((e) => !e.checkVisibility())")
 	p.until("document.documentElement.scrollWidth === 390 && document.querySelector('#parts tr.come').getBoundingClientRect().bottom < innerHeight")
+	p.clean(v.link)
+}
+
+// Pictures are drawn in three forms, an archive has a part for each entry, and other contents are in hex. The
+// page's policy stays as strict as it was.
+func previews(t *testing.T, browser context.Context) {
+	s := few()
+	parts := s.parts[s.cases[0].Name]
+	var sides [2][]byte
+	for i, c := range []color.Color{color.White, color.Black} {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, 2000, 100), color.Palette{c})); err != nil {
+			t.Fatal(err)
+		}
+		sides[i] = b.Bytes()
+	}
+	archive := func(content string) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		w, err := z.Create("src/a<b>.go")
+		if err == nil {
+			_, err = io.WriteString(w, content)
+		}
+		if err = errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	s.parts[s.cases[0].Name] = append(parts,
+		review.Part{Name: "a.png", Words: "larger", Old: sides[0], Now: sides[1]},
+		review.Part{Name: "new.png", Words: "absent → file", Now: sides[1]},
+		review.Part{Name: "a.zip", Words: "larger", Old: archive("package a\n"), Now: archive("package b\n")},
+		review.Part{Name: "a.o", Words: "equally large", Old: []byte("\x00old"), Now: []byte("\x00new")})
+	v, p := opened(t, browser, s)
+	p.sees("#parts", "200,000 of 200,000 pixels differ.")
+	p.sees("#parts", "new, PNG, 2,000 × 100 pixels")
+	p.until("document.querySelectorAll('#parts canvas[data-drawn]').length === 3")
+	p.until("document.querySelector('#parts canvas').width === 1600")
+	now := "getComputedStyle(document.querySelector('.pictures figure + figure'))"
+	p.until(now + ".mixBlendMode === 'normal'")
+	p.click("#parts [value=blend]")
+	p.until(now + ".mixBlendMode === 'difference'")
+	p.click("#parts [value=flicker]")
+	p.until(now + ".animationName === 'flicker'")
+	p.sees("#parts", "a.zip › src/a<b>.go changed: 10 bytes → 10 bytes")
+	p.until("[...document.querySelectorAll('.token-keyword')].some((e) => e.textContent === 'package')")
+	for _, form := range []string{"unified", "sides", "words"} { // hex is alike in all
+		p.click("[data-mode=" + form + "]")
+		p.rests()
+		p.until("[...document.querySelectorAll('table[aria-label=\"a.o\"] tr.come')].some((tr) => tr.innerText.includes('00 6e 65 77') && getComputedStyle(tr).backgroundColor !== getComputedStyle(document.body).backgroundColor)")
+	}
+	p.size(390, 844, "dark")
+	p.until("document.documentElement.scrollWidth === 390")
+	if faint := value[[]string](p, contrast); len(faint) > 0 {
+		t.Errorf("too faint: %q", faint)
+	}
+	p.read() // each control has a name
 	p.clean(v.link)
 }
 

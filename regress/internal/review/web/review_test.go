@@ -20,7 +20,7 @@ func TestBrowser(t *testing.T) {
 	browser := chromium(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"keys": byKeys, "mouse": byMouse, "filter": filtering, "folding": folding, "joining": joining, "regrouped": regrouped, "forms": forms, "two reviewers": twoReviewers,
-		"two tabs": twoTabs, "grown old": grownOld, "shut": shut, "cut": cutOff, "back": backAndReload, "other items": otherItems, "end": ending, "spent link": spentLink, "3000": threeThousand, "names": names, "telephone": telephone, "announced": announced, "looks": looks,
+		"two tabs": twoTabs, "grown old": grownOld, "shut": shut, "cut": cutOff, "back": backAndReload, "other items": otherItems, "end": ending, "spent link": spentLink, "3000": threeThousand, "names": names, "telephone": telephone, "previews": previews, "announced": announced, "looks": looks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser) })
 	}

@@ -40,6 +40,42 @@ function columns(mode) {
   return element("colgroup", {}, ...of.map((kind) => element("col", { class: `of-${kind}` })));
 }
 
+// picture draws one side on a canvas: the page's policy allows no picture from data.
+function picture(side, { words, width, height, png }) {
+  const canvas = element("canvas", { role: "img", "aria-label": `${side}, ${words}` });
+  const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
+  createImageBitmap(new Blob([bytes], { type: "image/png" })).then((bitmap) => {
+    canvas.width = bitmap.width;
+    canvas.height = bitmap.height;
+    canvas.getContext("bitmaprenderer").transferFromImageBitmap(bitmap);
+    canvas.dataset.drawn = "";
+  });
+  canvas.width = width;
+  canvas.height = height;
+  return element("figure", {}, canvas, element("figcaption", {}, `${side}, ${words}`));
+}
+
+let groups = 0;
+
+// pictures shows both sides in the form that the reviewer chooses; the style sheet does the rest.
+function pictures({ name, old, now }) {
+  const sides = [old && picture("old", old), now && picture("new", now)].filter(Boolean);
+  const box = element("div", { class: "pictures", role: "group", "aria-label": `Pictures of ${name}` });
+  if (sides.length === 2) {
+    const group = `form-${++groups}`, choice = element("p", { class: "choice" });
+    for (const [value, words] of [["sides", "Side by side"], ["blend", "Blended"], ["flicker", "Flicker"]]) {
+      const input = element("input", { type: "radio", name: group, value });
+      input.checked = value === "sides";
+      choice.append(element("label", {}, input, ` ${words}`), " ");
+    }
+    box.append(choice);
+  }
+  box.append(element("div", { class: "both", tabindex: "0", role: "group", "aria-label": "Old and new" }, ...sides),
+    element("p", { class: "soft for-blend" }, "Black is equal on both sides."),
+    element("p", { class: "soft for-flicker" }, "Old and new take turns. If your system asks for less motion, point at the picture to see the new one."));
+  return box;
+}
+
 export class Difference {
   constructor(box, more) { this.box = box; this.more = more; this.turn = 0; }
 
@@ -58,9 +94,11 @@ export class Difference {
     for (const part of shown.parts) {
       const body = element("tbody");
       content.push(element("h3", {}, element("span", { class: "name" }, part.name), " ", element("span", { class: "soft" }, part.words)));
+      if (part.old || part.now) content.push(pictures(part));
       if (part.lines?.length) {
-        content.push(element("table", { class: `lines ${mode}`, "aria-label": part.name }, columns(mode), heads(mode), body));
-        bodies.push([body, part.lines]);
+        const isNumbered = part.lines.some((line) => line.old || line.now), form = isNumbered ? mode : "unified"; // hex has one form
+        content.push(element("table", { class: `lines ${form}${isNumbered ? "" : " unnumbered"}`, "aria-label": part.name }, columns(form), heads(form), body));
+        bodies.push([body, part.lines, form]);
       }
       if (part.more) {
         const button = element("button", { type: "button", class: "more" }, `Show more of ${part.name}`);
@@ -72,13 +110,13 @@ export class Difference {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     let made = 0;
     const fill = async () => {
-      for (const [body, lines] of bodies) {
+      for (const [body, lines, form] of bodies) {
         for (let from = 0; from < lines.length; from += atOnce) {
           if (made >= atOnce) { made = 0; await frame(); }
           if (turn !== this.turn) return;
           const some = lines.slice(from, from + atOnce);
           made += some.length;
-          body.append(...some.map((line) => row(line, mode)));
+          body.append(...some.map((line) => row(line, form)));
         }
       }
     };
