@@ -101,7 +101,7 @@ func TestExecutableBitHidesNoContents(t *testing.T) {
 		{"x\n", "x\n", []string{"no longer executable *.sh"}},
 		{"x ll\n", "x LL\n", []string{"no longer executable *.sh", `"ll" → "LL"`}},
 		{"\x00a", "\x00a", []string{"no longer executable *.sh"}},
-		{"\x00a", "\x00ab", []string{"no longer executable *.sh", "binary binary, larger, in the header *.sh"}},
+		{"\x00a", "\x00ab", []string{"no longer executable *.sh", "binary, larger, in the header *.sh"}},
 	} {
 		one := file(c.old, c.now)
 		f := analyseCases(one)

@@ -45,6 +45,9 @@ func Describe(p *Pattern) string {
 	case Space, File, Ends:
 		return Printable(p.Rest) // these keys are readable
 	case Binary:
+		if strings.HasPrefix(p.Rest, "binary") { // of no known format
+			return Printable(p.Rest)
+		}
 		return "binary " + Printable(p.Rest)
 	}
 	if p.Sort == Edit {
