@@ -67,6 +67,21 @@ func TestGitHubBounds(t *testing.T) {
 	}
 }
 
+// Without causes, more verdicts than GitHub has annotations may fail a check.
+func TestGitHubVerdictsWithoutCauses(t *testing.T) {
+	s := regress.Summary{Command: "check", ExitStatus: 1}
+	list := []report.Event{report.Started{Command: "check"}}
+	for v := range regress.Identical {
+		s.Verdicts[v] = 1
+		list = append(list, report.Case{Name: v.String(), Index: int(v), Verdict: v})
+	}
+	var b bytes.Buffer
+	play(t, NewGitHub(report.Tee{}, &b, ""), append(list, report.Finished{Summary: s}))
+	if n := strings.Count(b.String(), "\n::error "); n != annotationsMax {
+		t.Errorf("%d errors, not %d\n%s", n, annotationsMax, b.String())
+	}
+}
+
 // A run that fails for another reason than its cases has one annotation, and a run that is clean none.
 func TestGitHubOfTheRun(t *testing.T) {
 	for status, want := range map[int]string{regress.StatusDiffers: "::error title=muster check::all 3 cases identical, but the change costs more: cpu>5%25\n", regress.StatusClean: ""} {

@@ -137,6 +137,7 @@ func (g *gitHub) title(rest string) string { return "muster " + rest }
 
 // causes returns at most room annotations. The last one counts the causes that have none.
 func (g *gitHub) causes(s regress.Summary, room int) (list []annotation) {
+	room = max(room, 0) // without causes, verdicts may take more than all annotations
 	shown := g.groups[:min(len(g.groups), room)]
 	if g.all > room {
 		shown = shown[:room-1]
