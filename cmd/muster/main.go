@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"muster/internal/workflow"
 	"muster/lab"
@@ -105,12 +106,12 @@ func examine(p *program) *cobra.Command {
 		Use:   "doctor [flags]",
 		Short: "Examine what works on this machine, and say what helps",
 		Long: `Doctor starts lanes as a check would, with the same number of jobs, and runs one case. It
-prints what works, what works with a disadvantage, and what does not, with the mend.
+prints what works, what is limited, and what fails, and how to fix it.
 It also looks for io_uring and threads in C, which serve can use, and for the compilers
 of lab. The exit status is 0 if record and check work on this machine, and 3 if not.`,
 		Example: "  muster doctor\n  muster doctor --jobs 16 --memory 2G\n  muster doctor --format json",
 		Args:    noneWanted,
-	}, []flagGroup{stateFlag, jobsFlag, memoryFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, examinedFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		list, err := doctor.Examine(c.Context(), *o)
 		if err != nil {
 			return err
@@ -135,6 +136,14 @@ of lab. The exit status is 0 if record and check work on this machine, and 3 if 
 		}
 		return nil
 	})
+}
+
+// examinedFlags are limits of a run, which doctor only examines.
+func examinedFlags(f *pflag.FlagSet, o *regress.Options) {
+	jobsFlag(f, o)
+	memoryFlag(f, o)
+	f.Lookup("jobs").Usage = "examine the machine for `N` cases at once"
+	f.Lookup("memory").Usage = "examine the machine for cases that may use `SIZE` of memory each; 0 = no limit (default 0)"
 }
 
 func (p *program) version() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 // A Compiler builds the contestants of one language.
 type Compiler struct {
-	Language string   // with the least version of a JDK
+	Language string   // with the oldest JDK that suffices, such as Java 17+
 	Version  string   // as the compiler reports it
 	Missing  *Missing // nil = the compiler is there
 }
@@ -29,7 +29,7 @@ func Compilers(ctx context.Context) (list []Compiler, err error) {
 		seen[n] = true
 		c := Compiler{Language: p.Language}
 		if p.jdk > 0 {
-			c.Language += " " + strconv.Itoa(p.jdk)
+			c.Language += " " + strconv.Itoa(p.jdk) + "+"
 		}
 		if c.Version, err = p.compilerVersion(ctx); err != nil && !errors.As(err, &c.Missing) {
 			return nil, err

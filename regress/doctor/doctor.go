@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -64,7 +65,8 @@ func examineSystem() Finding {
 // examineLimits compares the limits on open files, processes and address space with the needs of a run.
 func examineLimits(jobs int) Finding {
 	if err := crew.CheckLimits(jobs); err != nil {
-		return Finding{Name: "limits", State: Failed, Text: wording.Of(err)}
+		text, mend, _ := strings.Cut(wording.Of(err), ": ")
+		return Finding{Name: "limits", State: Failed, Text: text, Mend: mend}
 	}
 	return Finding{Name: "limits", Text: "open files, processes and address space suffice for " + readable.Cases(jobs) + " at once"}
 }
@@ -172,13 +174,13 @@ func examineState(dir string) Finding {
 	}
 	var st unix.Statfs_t
 	if err == nil {
-		err = unix.Access(at, unix.W_OK|unix.X_OK)
+		err = makeFolder(at)
 	}
 	if err == nil {
 		err = unix.Statfs(at, &st)
 	}
 	if err != nil {
-		f.State, f.Text, f.Mend = Failed, fmt.Sprintf("%s cannot be written: %s", readable.Line(at), wording.Of(err)), "name another folder by --state"
+		f.State, f.Text, f.Mend = Failed, fmt.Sprintf("no folder can be made in %s: %s", readable.Line(at), wording.Of(err)), "name another folder by --state"
 		return f
 	}
 	free := int64(st.Bavail) * int64(st.Bsize)
@@ -187,4 +189,20 @@ func examineState(dir string) Finding {
 		f.State, f.Mend = Limited, "free space there, or name another folder by --state"
 	}
 	return f
+}
+
+// makeFolder makes a folder and removes it. Permissions alone do not show that: root may write
+// everywhere, and /proc takes no folders.
+func makeFolder(at string) error {
+	dir, err := os.MkdirTemp(at, ".muster-doctor-")
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("its file system takes none")
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok { // its path is that of the new folder
+		return path.Err
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(dir)
 }

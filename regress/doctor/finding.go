@@ -45,7 +45,7 @@ type Finding struct {
 	For   Purpose `json:"for"`
 	State State   `json:"state"`
 	Text  string  `json:"text"`
-	Mend  string  `json:"mend"` // what helps, unless the text says it; "" = nothing to do
+	Mend  string  `json:"remedy"` // "" = nothing to do, or nothing is known to help
 }
 
 // CanRunCases reports whether record and check work.
@@ -87,7 +87,7 @@ func Write(w io.Writer, format regress.Format, list []Finding) error {
 	}
 	verdict := "record and check work on this machine"
 	if !works {
-		verdict = "record and check do not work on this machine: mend what failed"
+		verdict = "record and check do not work on this machine: fix the lines marked failed"
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s\n", text, verdict)
 	return err
