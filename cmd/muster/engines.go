@@ -152,8 +152,8 @@ func (p *program) loadEngines() *cobra.Command {
 		Short: "Compare the engines of serve under the same load",
 		Long: `Engines starts muster serve with one engine after another, each time as a new process with
 a new folder. Each server gets the same load. By default 500 connections write 20,000 files
-of 50 KB and read them. The table shows medians of several rounds, and the largest number
-of OS threads of the server. Unavailable engines are listed with the reason.`,
+of 50 KiB and read them. The table shows medians of several rounds, and the most OS threads
+that a server had. Unavailable engines are listed with the reason.`,
 		Example: `  muster load engines
   muster load engines 500 200000 50K --data /mnt/slow --html engines.html
   muster load engines --engines direct,pool --op upload,delete --rounds 5`,

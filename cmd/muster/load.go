@@ -22,18 +22,19 @@ func (p *program) load() *cobra.Command {
 		Use:   "load",
 		Short: "Put a file service under load and measure it",
 		Long: `Load sends a file service many requests at the same time. CONCURRENCY connections make
-REQUESTS requests in total. Request i concerns file i, which has SIZE bytes. Load generates
-and compares the contents in memory. The names of all its files begin with load/.
+REQUESTS requests in total. Request i concerns file i, which has SIZE bytes, 50K by default.
+Load generates and compares the contents in memory. The names of all its files begin with
+load/. Operations that write and read no files ignore SIZE.
 
 With --duration TIME the connections make these requests again and again until TIME has
 passed. REQUESTS is then the number of different files.
 
 It exits with 0 if all requests succeeded, 1 if some failed, 3 if the server cannot be
 reached, and 130 after an interrupt.`,
-		Example: `  muster load upload 500 200000 50K          500 connections, 200,000 files of 50 KB
-  muster load download 500 200000 50K        read and compare them
+		Example: `  muster load upload 500 200000 50K               500 connections, 200,000 files of 50 KiB
+  muster load download 500 200000 50K             read and compare them
   muster load download 50 1 50K --duration 30s    read one file again and again
-  muster load clean                          delete all files of loads`,
+  muster load clean                               delete all files of loads`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -187,7 +188,9 @@ func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 // addServer adds the flags that select the server.
 func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.StringVar(&l.addr, "addr", addrDefault, "use the server at `HOST:PORT` or at a URL; MUSTER_TOKEN is its token")
-	f.DurationVar(&o.Duration, "duration", 0, fmt.Sprintf("repeat the requests for `TIME`; REQUESTS is then the number of files (default: %s)", readable.Number(filesOfDuration)))
+	if o.Op != load.Delete && o.Op != load.Clean { // each file can be deleted only once
+		f.DurationVar(&o.Duration, "duration", 0, fmt.Sprintf("repeat the requests for `TIME`; REQUESTS is then the number of files, and may be left out (%s)", readable.Number(filesOfDuration)))
+	}
 	f.StringVar(&l.config, "config", "", "read settings from `FILE`, as JSON; load and serve can share the file")
 	f.StringVar(&o.Threads.Admin, "admin", "", "count the server's OS threads through its operator's page at `URL`, which it prints after \"admin on\"")
 	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
