@@ -27,9 +27,9 @@ type BranchResult struct{ Cases, FromTheirs, Dropped int }
 // that changes outcomes, which the branches changed in different ways. The error is of class Input and
 // names the conflicts.
 //
-// The tool, the sources and the files that all cases share may differ in both branches, because their
-// merge is made elsewhere. Of these the golden has those of our branch. The next check reports what
-// changed since.
+// The tool, the sources and the shared files may differ in both branches, because git merges them. For
+// each, the golden takes the side that changed it, or ours if both did. The next check reports what
+// differs from the files.
 func MergeBranches(ctx context.Context, path string, b Branches) (done BranchResult, err error) {
 	meta, err := b.meta()
 	if err != nil {
@@ -132,7 +132,7 @@ func refuseBranches(conflicts []string, noun string) error {
 	if more := len(conflicts) - len(named); more > 0 {
 		named = append(slices.Clip(named), fmt.Sprintf("and %s more", readable.Number(more)))
 	}
-	return fault.Inputf("both branches changed %s of the golden, in different ways: %s: keep one golden with git checkout --ours or --theirs, check, and accept what the other branch accepted",
+	return fault.Inputf("both branches changed %s in different ways: %s. Keep one golden (git checkout --ours FILE, or --theirs), run muster check, and accept what the other branch had accepted",
 		readable.Count(len(conflicts), noun), strings.Join(named, ", "))
 }
 
