@@ -12,8 +12,8 @@ import (
 // setting that can be used by removing these two characters.
 func (p Proposal) Text() string {
 	var b strings.Builder
-	b.WriteString(`# Settings of muster for this folder. A flag overrides its setting here; muster check --help
-# describes them all. Remove "# " before a setting to use it.
+	b.WriteString(`# Settings of muster for this folder. A flag overrides its setting here. muster check --help and
+# docs/regress.md describe them. Remove "# " before a setting to use it.
 
 `)
 	p.writeCorpus(&b)
@@ -52,7 +52,8 @@ func (p Proposal) Text() string {
 
 func (p Proposal) writeCorpus(b *strings.Builder) {
 	if len(p.Corpora) == 0 {
-		b.WriteString(`# The corpus: an archive (.tar, .tar.gz, .tar.zst, .tar.xz), or a folder. Each file is a case.
+		b.WriteString(`# The corpus: an archive (.tar, .tar.gz, .tar.zst, .tar.xz), or a folder. Each file is a case,
+# except headers.
 # corpus = "sources"
 # cases = ["*.c"]
 # headers = ["*.h"]
@@ -60,12 +61,12 @@ func (p Proposal) writeCorpus(b *strings.Builder) {
 		return
 	}
 	first := p.Corpora[0]
-	fmt.Fprintf(b, "# The corpus: %s. Each file in it is a case.\n", first)
+	fmt.Fprintf(b, "# The corpus: %s. Each file in it is a case, except headers.\n", first)
 	for _, other := range p.Corpora[1:min(len(p.Corpora), 1+othersMax)] {
 		fmt.Fprintf(b, "# It could also be %s: %s.\n", strconv.Quote(other.Path), other)
 	}
 	fmt.Fprintf(b, "corpus = %s\n", strconv.Quote(first.Path))
-	b.WriteString("\n# Only files that match are cases.\n")
+	b.WriteString("\n# To limit the cases, name globs.\n")
 	if first.Mixed {
 		fmt.Fprintf(b, "cases = [%s]\n", strconv.Quote("*"+first.Extension))
 	} else {
@@ -88,5 +89,5 @@ func (c Corpus) String() string {
 	if c.Extension == "" {
 		return "an archive"
 	}
-	return "a folder with " + readable.Count(c.Cases, "file") + " *" + c.Extension
+	return "a folder with " + readable.Count(c.Cases, "*"+c.Extension+" file")
 }
