@@ -150,7 +150,7 @@ func checkAllUsed(t *testing.T, folder string, used []string) {
 // The template of GitLab runs scripts of its folder, or muster alone.
 func TestGitLabTemplate(t *testing.T) {
 	const folder = "contrib/gitlab"
-	var jobs map[string]struct {
+	type job struct {
 		Stage     string
 		Rules     []struct{ If string }
 		Script    []string
@@ -162,9 +162,13 @@ func TestGitLabTemplate(t *testing.T) {
 			Reports  map[string]string
 		}
 	}
-	readYAML(t, folder+"/muster.yml", &jobs)
+	var template struct {
+		Variables map[string]string
+		Jobs      map[string]job `yaml:",inline"`
+	}
+	readYAML(t, folder+"/muster.yml", &template)
 	used := []string{"muster.yml"}
-	for name, job := range jobs {
+	for name, job := range template.Jobs {
 		if !strings.HasPrefix(name, ".") || len(job.Script) == 0 {
 			t.Errorf("%s is no template of a job", name)
 		}
@@ -176,6 +180,12 @@ func TestGitLabTemplate(t *testing.T) {
 			if isOwn {
 				checkScript(t, name, filepath.Join(folder, script))
 				used = append(used, script)
+			}
+		}
+		for _, path := range job.Artifacts.Paths {
+			// the golden may have another name
+			if variable, isVariable := strings.CutPrefix(path, "$"); isVariable && template.Variables[variable] == "" || path == "muster.golden" {
+				t.Errorf("%s keeps %s: name a variable that the template sets", name, path)
 			}
 		}
 		for kind, path := range job.Artifacts.Reports {
