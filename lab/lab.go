@@ -4,7 +4,7 @@
 // times. A result is a median with its interval, and warnings about figures that may mislead.
 //
 // [Dispatch], [Channel], [Spawn], [IO], [Claims] and [Advise] measure and return [Results].
-// [Results.Write] writes them in Go's benchmark format, and a [Report] as tables and plots.
+// [Results.Write] writes them in Go's benchmark format, and a [Report] as tables and charts.
 //
 // The package must not parse flags or draw on a terminal.
 package lab

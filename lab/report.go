@@ -25,7 +25,7 @@ type Report struct {
 // Text writes the report for a terminal.
 func (r Report) Text(w io.Writer) error { return page.Text(w, r.document) }
 
-// HTML writes the report as one self-contained page with plots.
+// HTML writes the report as one self-contained page with charts.
 func (r Report) HTML(w io.Writer) error { return page.HTML(w, r.document) }
 
 // JSON writes the report's own lines, and then the results.

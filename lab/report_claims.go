@@ -22,7 +22,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 	charts := []plot.Chart{corpusChart(j), procsChart(j), rootsChart(j), {}}
 	for i, a := range j.articles() {
 		s := page.Section{
-			Title: a.title, Text: []string{a.address + ". Measured then on: " + a.machine + "."},
+			Title: a.title, Text: []string{a.address + ". Measured on " + a.machine + "."},
 			Tables: []page.Table{{Caption: "the claims, and the figures of this machine", Columns: []page.Column{
 				{Title: "", Right: true}, {Title: "claim"}, {Title: "verdict"}, {Title: "here"}, {Title: "holds if"}, {Title: "why"},
 			}}},

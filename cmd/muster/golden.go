@@ -98,9 +98,9 @@ Merge refuses goldens of different commands, tools, corpora or flags. It also re
 case with different outcomes in two goldens, and an incomplete set of partitions. The
 error names each conflict.
 
-With --base, merge joins the changes that two branches made to one golden. It refuses a
-case or a setting that both changed in different ways. The last example makes it the merge
-driver of git.`,
+With --base, merge joins the changes that two branches made to one golden. A is the golden
+of your branch and B that of the other one. It refuses if both changed a case or a setting
+in different ways. The last example sets up muster as a merge driver of git.`,
 		Example: `  muster record src --partition hash:1/2 --golden 1.golden -- cc -S {in}
   muster record src --partition hash:2/2 --golden 2.golden -- cc -S {in}
   muster golden merge 1.golden 2.golden --into muster.golden
@@ -119,7 +119,7 @@ driver of git.`,
 			return goldens.Merge(c.Context(), *o, newHost(p), into, args)
 		}
 		if len(args) != 2 {
-			return usagef("golden merge --base wants the goldens of two branches, and not %d", len(args))
+			return usagef("golden merge --base needs exactly two goldens, not %d", len(args))
 		}
 		return goldens.MergeBranches(c.Context(), *o, newHost(p), into, base, args)
 	})

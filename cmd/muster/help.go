@@ -74,7 +74,9 @@ func exitCodes() *cobra.Command {
 130  interrupted; finished work is kept, and --resume continues
 
 record exits with 0 even if some sources fail: a failure is an outcome too.
-load exits with 1 if requests failed, and with 3 if there is no server.`,
+load exits with 1 if requests failed, and with 3 if there is no server.
+doctor exits with 3 if record and check do not work.
+watch exits with 130 after Ctrl-C, and otherwise with the status of the error that ended it.`,
 	}
 }
 

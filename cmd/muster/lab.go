@@ -27,7 +27,7 @@ and compares them with other pools and languages. Each measurement is a process 
 own. Compared figures are measured in turns, several times. Lab prints medians,
 confidence intervals and warnings about figures that may mislead.`,
 		Example: `  muster lab dispatch                        the cost of a task on a pool
-  muster lab channel --html channel.html     channels against GOMAXPROCS, with plots
+  muster lab channel --html channel.html     channels against GOMAXPROCS, with charts
   muster lab spawn --peers go,java           goroutines against Java's threads`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -53,7 +53,7 @@ func (l *labFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&l.count, "count", countDefault, "measure each figure `N` times; an interval at 95 % needs 6")
 	f.StringVar(&l.out, "out", "", "write each result to `FILE` at once, in Go's benchmark format, for benchstat")
 	f.BoolVar(&l.resume, "resume", false, "resume the interrupted run that wrote --out FILE")
-	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, a self-contained page")
+	f.StringVar(&l.html, "html", "", "write tables and charts to `FILE`, as one self-contained page")
 	f.Var(newFormat(&l.format), "format", "print results as `FORMAT`: text or json")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }

@@ -25,8 +25,8 @@ func (p *program) runs() *cobra.Command {
 kept. Where a command takes a run's ID, the beginning of the ID will do.
 
 --case prints the history of one case instead. For each run that has the case, it prints
-the verdict, how the case ended first, CPU time and peak memory. A record keeps these
-figures in its golden, until another record replaces it.`,
+the verdict, how its first execution ended, CPU time and peak memory. Those of a record
+come from its golden, so they are gone after the next record.`,
 		Example: "  muster runs\n  muster runs --case a/b.go\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, formatFlag, func(f *pflag.FlagSet, _ *regress.Options) {

@@ -46,7 +46,7 @@ func Milliseconds(d time.Duration) string {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Bucket counts the requests with a latency up to a limit, but above that of the bucket before.
+// Bucket counts the requests with a latency between the previous limit and its own.
 type Bucket struct {
 	UpTo     time.Duration
 	Requests int64
