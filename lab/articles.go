@@ -3,6 +3,9 @@ package lab
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"muster/internal/readable"
 	"muster/lab/internal/run"
@@ -22,15 +25,15 @@ type article struct {
 type claim struct {
 	number    int
 	statement string // the statement, with the article's figures
-	condition string // condition on the figures of this machine, in words
+	condition string // on the figures of this machine; LOW and HIGH are the bounds of the first judged part
 	parts     []part // all judged parts must be within their bounds
 	held      string // why it holds
 	gone      string // why it no longer holds
 
 	parallel bool   // needs two processors
 	either   bool   // holds if some parts are within their bounds and others are not
-	proviso  *part  // without it the claim is undecided, and its text says why
-	hint     *part  // without it the explanation also has its text
+	proviso  *part  // if its figure is outside its bounds, the claim is undecided, and text is the reason
+	hint     *part  // if its figure is outside its bounds, text is added to the explanation
 	unproven string // if set, a claim that does not hold is undecided for this reason
 }
 
@@ -84,7 +87,7 @@ func (s setting) poolClaims() []claim {
 		figure{kind: total, a: none, factor: float64(s.Cases) / 1e9}, corpusTimeMin, unbounded, ""}
 	return []claim{
 		{number: 1, statement: "Compiling 15,000 sources one after another leaves the processors 70 to 88 % idle (213.81 s elapsed, 248.64 s of processor time, 8 processors).",
-			condition: "0.5 to 1.3 processors are busy", parallel: true,
+			condition: "LOW to HIGH processors are busy", parallel: true,
 			parts: []part{within(fmt.Sprintf("%%s of %d processors busy", s.cpus), figure{kind: busy, a: none}, 0.5, 1.3)},
 			held:  "one compiler at a time uses one processor", gone: "the compiler itself uses several processors, or waits for its disk"},
 		{number: 2, statement: "A pool with one worker takes about 2 % longer (217.87 s instead of 213.81 s).",
@@ -106,7 +109,7 @@ func (s setting) poolClaims() []claim {
 			held:  "a second worker uses the processor between two compilers of the first",
 			gone:  "a compiler that does not wait for a disk keeps its processor busy, so further workers only add switches"},
 		{number: 6, statement: "At GOMAXPROCS 1 Go dispatches a trivial task about nine times as fast as C++ with Boost (38.27 s instead of 327.37 s for 100,000,000 tasks, 8 workers).",
-			condition: "at least six times as fast",
+			condition: "at least LOW times as fast",
 			parts:     []part{within("%s", ratio(boost, article(1)), 6, unbounded)},
 			held:      "a channel passes a task on within one thread, and C++ wakes a system thread",
 			gone:      "mutexes and wake-ups of threads have become cheaper, and C++ moves a task instead of copying it"},
@@ -141,7 +144,7 @@ func (s setting) channelClaims() []claim {
 		{number: 8, statement: "A channel is fastest at GOMAXPROCS 1.", condition: "no other value is faster", parallel: true, parts: against,
 			held: "both goroutines take turns on one processor at any GOMAXPROCS", gone: "further processors take over some of the work"},
 		{number: 9, statement: "At GOMAXPROCS 2 a channel is about two times slower, while threads mostly sleep.",
-			condition: "takes 1.5 to 2.5 times as long", parallel: true,
+			condition: "takes LOW to HIGH times as long", parallel: true,
 			parts: []part{within("%s", ratio(channelAt(0, 2), channelAt(0, 1)), 1.5, 2.5).
 				orAbove("compared with an item, waking a thread takes longer than it did")},
 			held: "a channel wakes its goroutines on other threads", gone: "a goroutine that a channel wakes runs next on the same thread"},
@@ -168,7 +171,7 @@ func (s setting) channelClaims() []claim {
 		{number: 14, statement: "Whether more processors help depends on the task.",
 			condition: "GOMAXPROCS 2 is slower than 1 for some number of cycles, and faster for another", parallel: true, either: true, parts: twoToOne,
 			held: "parallel work gains time, and the exchange of items costs time", gone: "every tried number of cycles has the same result"},
-		{number: 15, statement: "1,000 goroutines write to a database about 10 times as fast as 20, nearly in proportion, and take 40 MB.", condition: "at least 5 times as fast",
+		{number: 15, statement: "1,000 goroutines write to a database about 10 times as fast as 20, nearly in proportion, and take 40 MB.", condition: "at least LOW times as fast",
 			parts: []part{within("%s as many rows a second", ratio(few, many), 5, unbounded), shown(", with %s MB", figure{kind: total, a: many, unit: clientRSS, factor: 1 / megabyte})},
 			held:  "writers share flushes of the server's log", gone: "the server's processors and log are the limit; goroutines without a connection only wait"},
 		{number: 16, statement: "N processes with GOMAXPROCS 1 on N processors do N times as much (a reader's comment).", condition: "at least 0.9 × N times as much", parallel: true,
@@ -213,11 +216,11 @@ func (s setting) goroutineClaims() []claim {
 		enough = memory
 	}
 	return []claim{
-		{number: 17, statement: "A goroutine takes 4 to 4.5 KB; 5 GB suffice for a million.", condition: "4,000 to 4,700 bytes",
+		{number: 17, statement: "A goroutine takes 4 to 4.5 KB; 5 GB suffice for a million.", condition: "LOW to HIGH bytes",
 			parts: []part{within("%s bytes each with "+alive+" waiting goroutines", count(waiting, sysUnit), 4_000, 4_700).orAbove("they take more than a stack of the least size and its overhead"),
 				shown(", including %s of stack", count(waiting, stackUnit))},
 			held: "a stack of 4 KB dominates", gone: "a stack starts with 2 KB since Go 1.4, instead of 4 KB"},
-		{number: 18, statement: "A call of one square root takes about 4 times as long in a goroutine.", condition: "3 to 5 times as long",
+		{number: 18, statement: "A call of one square root takes about 4 times as long in a goroutine.", condition: "LOW to HIGH times as long",
 			parts: []part{within("%s", s.slowdownOf(1), 3, 5).orAbove(fasterRoots)},
 			held:  "both have become faster by the same factor", gone: "the start of a goroutine has become faster by more than a root"},
 		{number: 19, statement: "With ten roots a goroutine costs about 20 %, or 80 % with 700,000 alive; with a hundred roots 2 %.",
@@ -229,7 +232,7 @@ func (s setting) goroutineClaims() []claim {
 		{number: 21, statement: "For the two smallest functions, goroutines are slower at GOMAXPROCS 2 than at 1.", condition: "slower for both", parallel: true,
 			parts: []part{within("%s as fast with 1 root", s.speedupAtTwo(1), 0, 0.99), within(", %s with 10 roots", s.speedupAtTwo(10), 0, 0.99)},
 			held:  "threads wake one another for too little work", gone: "the scheduler wakes a second thread, which takes over goroutines of the first"},
-		{number: 22, statement: "For the two largest functions, goroutines use both cores almost fully.", condition: "at least 1.8 times as fast at GOMAXPROCS 2, for both", parallel: true,
+		{number: 22, statement: "For the two largest functions, goroutines use both cores almost fully.", condition: "at least LOW times as fast at GOMAXPROCS 2, for both", parallel: true,
 			parts: []part{within("%s as fast with 1,000 roots", s.speedupAtTwo(1000), 1.8, unbounded), within(", %s with 5,000 roots", s.speedupAtTwo(5000), 1.8, unbounded)},
 			held:  "the work dominates, and both processors share it", gone: "both processors share the work, but not equally the start of goroutines and the garbage collection"},
 		{number: 23, statement: "Do not use a goroutine for less than 1 µs of work; use it freely above 1 ms.",
@@ -256,8 +259,9 @@ func (s setting) fileClaims() []claim {
 		fewRenames = "so few files do not show the effect of two million: measure the article's size with --full"
 	}
 	// pooled is a claim about uploads through a bounded number of threads.
-	pooled := func(number int, name, statement, condition string, low, high float64) claim {
-		return claim{number: number, statement: statement, condition: condition,
+	pooled := func(number int, name, statement string, low, high float64) claim {
+		return claim{number: number, statement: statement,
+			condition: fmt.Sprintf("at most %d threads, and LOW to HIGH times as many uploads", threadsBounded),
 			parts: []part{
 				within("%s as many", ratio(direct, name), low, high).orAbove("a whole file is one job here, not one job per page of 4 KB, so the handover costs little; fewer files at a time wait less for one another"),
 				shown(": %s a second", rate(name)),
@@ -269,31 +273,47 @@ func (s setting) fileClaims() []claim {
 		}
 	}
 	return []claim{
-		{number: 25, statement: "500 connections that upload 50 KB without a pool: 1,176 uploads a second, 512 system threads.", condition: "the server has at least 250 threads",
+		{number: 25, statement: "500 connections that upload 50 KB without a pool: 1,176 uploads a second, 512 system threads.", condition: "the server has at least LOW threads",
 			parts: []part{shown("%s a second", rate(direct)), within(", %s threads", count(direct, threadsUnit), threadsUnbounded, unbounded)},
 			held:  "each upload that waits for the disk keeps a thread",
 			// Few threads only mean that the disk lets no upload wait.
 			unproven: "this disk takes writes into memory at once; with --dir, name a folder on a slow disk"},
 		pooled(26, largeUpload(probe.Pool, false), "With a pool of 32 threads in Go: 1,154 uploads a second (0.98 times as many), 48 threads.",
-			"at most 64 threads, and 0.91 to 1.05 times as many uploads", 0.91, 1.05),
+			0.91, 1.05),
 		pooled(27, largeUpload(probe.CThreads, true), "With a pool of 32 threads in C, bound to processors: 1,045 uploads a second (0.89 times as many), 50 threads.",
-			"at most 64 threads, and 0.82 to 0.96 times as many uploads", 0.82, 0.96),
+			0.82, 0.96),
 		pooled(28, largeUpload(probe.CThreads, false), "With a pool of 32 threads in C, not bound: 1,102 uploads a second (0.94 times as many), 50 threads.",
-			"at most 64 threads, and 0.87 to 1.01 times as many uploads", 0.87, 1.01),
-		{number: 29, statement: "Uploads of 5,000 bytes: 7,913 a second, 6.7 times as many.", condition: "at least 4 times as many",
+			0.87, 1.01),
+		{number: 29, statement: "Uploads of 5,000 bytes: 7,913 a second, 6.7 times as many.", condition: "at least LOW times as many",
 			parts: []part{within("%s as many", ratio(direct, small), 4, unbounded), shown(": %s a second", rate(small)), shown(", %s threads", count(small, threadsUnit))},
 			held:  "the disk is so slow that its time per byte dominates an upload", gone: "the disk is fast, so the fixed cost of a request dominates"},
 		{number: 30, statement: "A regular file cannot be polled, so each waiting operation keeps a thread, and Go ends a program with more than 10,000 threads.",
 			condition: "Go ends a program that exceeds the limit",
 			parts:     []part{shown("at %s threads the program ended", count(ended, threadsUnit)), within(" with exit status %s", count(ended, exitStatusUnit), 2, 2)},
 			held:      "a blocking pipe stands for reads that the poller cannot handle", gone: "a blocking pipe stands for reads that the poller cannot handle"},
-		{number: 31, statement: "Over 500 connections, protobuf transfers 157,000 messages a second, and JSON 114,000: 1.38 times as many.", condition: "1.2 to 1.6 times as many",
+		{number: 31, statement: "Over 500 connections, protobuf transfers 157,000 messages a second, and JSON 114,000: 1.38 times as many.", condition: "LOW to HIGH times as many",
 			parts: []part{within("%s as many", ratio(json, protobuf), 1.2, 1.6), shown(": %s", rate(protobuf)), shown(" and %s a second", rate(json))},
 			held:  "the socket dominates the cost of both", gone: "the socket dominates the cost of both"},
 		{number: 32, statement: "Renaming two million files takes 183 to 320 s into one folder, and 33 to 46 s into ten: 4 to 9 times as fast.", condition: "at least twice as fast",
 			parts: []part{within("%s with "+readable.Number(int64(s.Renames))+" files", ratio(renameName(1), renameName(10)), 2, unbounded)},
 			held:  "the names of a folder are one long list to search or split", gone: "the file system stores folders as trees, or its disk is in memory", unproven: fewRenames},
 	}
+}
+
+// holdsIf returns the condition with its bounds.
+func (c claim) holdsIf() string {
+	i := slices.IndexFunc(c.parts, part.judged)
+	if i < 0 {
+		return c.condition
+	}
+	return strings.NewReplacer("LOW", bound(c.parts[i].low), "HIGH", bound(c.parts[i].high)).Replace(c.condition)
+}
+
+func bound(v float64) string {
+	if v == math.Trunc(v) {
+		return readable.Number(int64(v))
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 func within(text string, of figure, low, high float64) part {

@@ -133,3 +133,18 @@ func TestReasonsOfPools(t *testing.T) {
 		t.Errorf("a ratio of 2, 1 and 0.5, and too many threads, have the reasons %v", texts)
 	}
 }
+
+// Conditions show the bounds that decide the claim.
+func TestConditionsHaveBounds(t *testing.T) {
+	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	want := map[float64]string{
+		1: "0.5 to 1.3 processors are busy", 6: "at least 6 times as fast", 17: "4,000 to 4,700 bytes",
+		26: "at most 64 threads, and 0.91 to 1.05 times as many uploads", 27: "at most 64 threads, and 0.82 to 0.96 times as many uploads",
+	}
+	for _, line := range claimLines(t, uploadResults(1, [5]float64{}, [5]float64{}), o) {
+		number, condition := line["number"].(float64), line["holds_if"].(string)
+		if strings.Contains(condition, "LOW") || strings.Contains(condition, "HIGH") || want[number] != "" && condition != want[number] {
+			t.Errorf("claim %v holds if %q, want %q", number, condition, want[number])
+		}
+	}
+}

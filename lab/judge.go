@@ -134,8 +134,8 @@ const (
 	threadsUnknown = "the system does not report the threads of a process"
 )
 
-// judge decides a claim. It is undecided if it lacks something that it needs.
-func (j *judge) judge(c claim) (f finding) {
+// decide returns the finding for a claim, which is undecided if the claim lacks something that it needs.
+func (j *judge) decide(c claim) (f finding) {
 	if why := j.obstacle(c); why != "" {
 		return finding{why: why}
 	}
@@ -149,7 +149,7 @@ func (j *judge) judge(c claim) (f finding) {
 		if !p.judged() {
 			continue
 		}
-		v := p.judge(s)
+		v := p.compare(s)
 		verdicts = append(verdicts, v)
 		if v == noLongerHolds && s.Low > p.high {
 			c.gone = cmp.Or(p.above, c.gone)
@@ -243,10 +243,10 @@ func (j *judge) missingFor(name string) (results.Missing, bool) {
 
 func (p part) judged() bool { return p.high > 0 }
 
-// judge decides whether the figure is within its bounds: it holds if the whole interval is,
+// compare decides whether the figure is within its bounds: it holds if the whole interval is,
 // and no longer holds if the interval lies outside. One run of a figure that varies has no
 // interval, so it decides nothing.
-func (p part) judge(s stat.Summary) verdict {
+func (p part) compare(s stat.Summary) verdict {
 	switch {
 	case math.IsNaN(s.Median) || s.N == 1 && !p.of.counted:
 		return undecided
@@ -258,7 +258,8 @@ func (p part) judge(s stat.Summary) verdict {
 	return undecided
 }
 
-// combine returns the verdict on a claim from those on its parts.
+// combine returns the verdict on a claim from those on its parts. With either, the claim holds if at least
+// one part holds and at least one does not.
 func (c claim) combine(parts []verdict) verdict {
 	gone, unsure := slices.Contains(parts, noLongerHolds), slices.Contains(parts, undecided)
 	switch {

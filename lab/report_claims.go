@@ -28,14 +28,14 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			}}},
 		}
 		for _, c := range a.claims {
-			f := j.judge(c)
+			f := j.decide(c)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
 				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict.String(),
-				"here": f.here, "holds_if": c.condition, "why": f.why,
+				"here": f.here, "holds_if": c.holdsIf(), "why": f.why,
 			})
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
-				{Text: fmt.Sprint(c.number)}, {Text: c.statement}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.condition}, {Text: f.why},
+				{Text: fmt.Sprint(c.number)}, {Text: c.statement}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.holdsIf()}, {Text: f.why},
 			})
 		}
 		s.Charts = charts[i].Drawable()
