@@ -45,6 +45,18 @@ func Line(text string) string {
 	return strings.NewReplacer("\n", "‹LF›", "\t", "‹TAB›").Replace(Text(text))
 }
 
+// Clip returns the beginning of a text, with … if anything is left out. It keeps at most bytesMax bytes,
+// and no part of a character.
+func Clip(text string, bytesMax int) string {
+	if len(text) <= bytesMax {
+		return text
+	}
+	for bytesMax > 0 && !utf8.RuneStart(text[bytesMax]) {
+		bytesMax--
+	}
+	return text[:bytesMax] + "…"
+}
+
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {

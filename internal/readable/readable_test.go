@@ -71,3 +71,11 @@ func TestBinarySize(t *testing.T) {
 		}
 	}
 }
+
+func TestClip(t *testing.T) {
+	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "éé": "éé"} {
+		if got := Clip(text, 4); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}

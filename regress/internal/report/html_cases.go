@@ -140,12 +140,12 @@ func (c *pageCases) row(i int) (row pageCase, err error) {
 	if row.Gist, err = c.p.to.Text(r.gist); err != nil {
 		return row, err
 	}
-	row.Gist = clipped(row.Gist, 400)
+	row.Gist = readable.Clip(row.Gist, 400)
 	ids := c.p.causes.ids(r.name)
 	for i, id := range ids {
-		ids[i] = clipped(readable.Line(id), 40)
+		ids[i] = readable.Clip(readable.Line(id), 40)
 	}
-	row.IDs = clipped(strings.Join(ids, " "), 4000)
+	row.IDs = readable.Clip(strings.Join(ids, " "), 4000)
 	row.Causes = ids[:min(len(ids), rowCausesMax)]
 	if more := len(ids) - len(row.Causes); more > 0 {
 		row.MoreCauses = readable.Number(more)
@@ -237,7 +237,7 @@ func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
 		ExampleAt: cases.anchors[c.Example], SmallestAt: cases.anchors[c.Smallest],
 		Open: i < openCauses,
 	}
-	v.ID, v.Name, v.Family = clipped(readable.Line(c.ID), 40), clipped(readable.Line(c.Name), 300), clipped(readable.Line(c.Family), 200)
+	v.ID, v.Name, v.Family = readable.Clip(readable.Line(c.ID), 40), readable.Clip(readable.Line(c.Name), 300), readable.Clip(readable.Line(c.Family), 200)
 	v.Example, v.Smallest = name.Print(c.Example), name.Print(c.Smallest)
 	if most := p.causes.causes[0].Cases; most > 0 {
 		v.Share = 100 * float64(c.Cases) / float64(most)
@@ -253,10 +253,10 @@ func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
 		v.MoreMembers = readable.Number(more)
 	}
 	for _, j := range c.Joined {
-		v.JoinedNames = append(v.JoinedNames, clipped(readable.Line(j), 300))
+		v.JoinedNames = append(v.JoinedNames, readable.Clip(readable.Line(j), 300))
 	}
 	for _, f := range c.Folded[:min(len(c.Folded), pageMembersMax)] {
-		v.FoldedNames = append(v.FoldedNames, clipped(readable.Line(f), 300))
+		v.FoldedNames = append(v.FoldedNames, readable.Clip(readable.Line(f), 300))
 	}
 	if more := c.FoldedCount - len(v.FoldedNames); more > 0 {
 		v.MoreFolded = readable.Number(more)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"muster/internal/readable"
 	"muster/internal/style"
@@ -62,7 +61,7 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 	}
 	v := pageView{
 		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + style.Pictures() + pageStyle), template.JS(pageScript)},
-		Title:    clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
+		Title:    readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
 		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
 		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: times,
 		Cases: cases, NotRun: name.PrintAll(p.notRun),
@@ -76,7 +75,7 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 		}
 	}
 	for _, n := range p.notes {
-		text := clipped(readable.Text(n.Text), 2000)
+		text := readable.Clip(readable.Text(n.Text), 2000)
 		if n.Warning {
 			v.Warnings = append(v.Warnings, text)
 		} else {
@@ -108,7 +107,7 @@ func (p *page) facts(s regress.Summary) []fact {
 	facts := []fact{}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, fact{name, clipped(readable.Line(value), pageFactBytesMax)})
+			facts = append(facts, fact{name, readable.Clip(readable.Line(value), pageFactBytesMax)})
 		}
 	}
 	add("Run", s.Run)
@@ -167,17 +166,6 @@ func classOfColour(c palette.Style) string {
 	return "new"
 }
 
-// clipped returns the beginning of a text, at most about bytesMax bytes.
-func clipped(text string, bytesMax int) string {
-	if len(text) <= bytesMax {
-		return text
-	}
-	for bytesMax > 0 && !utf8.RuneStart(text[bytesMax]) {
-		bytesMax--
-	}
-	return text[:bytesMax] + "…"
-}
-
 // pageCost is what the change costs, as the page shows it.
 type pageCost struct {
 	Over    string
@@ -210,7 +198,7 @@ func (c *Cost) view() (*pageCost, error) {
 		v.Text = append(v.Text, "Of "+measuredText(c)+".")
 	}
 	for _, w := range c.Warnings {
-		v.Text = append(v.Text, clipped(readable.Line(w.Text), 1000))
+		v.Text = append(v.Text, readable.Clip(readable.Line(w.Text), 1000))
 	}
 	for _, one := range c.Worst[:min(len(c.Worst), pageWorstMax)] {
 		v.Worst = append(v.Worst, worstCase{name.Print(one.Name), ratioDigits(one.CPU) + " ×", milliseconds(one.Old.CPU.Seconds()), milliseconds(one.New.CPU.Seconds())})

@@ -237,7 +237,7 @@ func (j *junit) causesText(causes []int32) string {
 	var b strings.Builder
 	for _, i := range causes[:min(len(causes), junitCausesMax)] {
 		c := &j.causes.causes[i]
-		fmt.Fprintf(&b, "cause %s\n", clipped(readable.Line(c.ID+" "+c.Name), junitCauseBytes))
+		fmt.Fprintf(&b, "cause %s\n", readable.Clip(readable.Line(c.ID+" "+c.Name), junitCauseBytes))
 	}
 	if more := len(causes) - junitCausesMax; more > 0 {
 		fmt.Fprintf(&b, "… %s\n", readable.Count(more, "more cause"))

@@ -292,7 +292,7 @@ func (b *boundedMarkdown) add(piece string) bool {
 
 // inline escapes text for a line of Markdown, including cells of tables and pieces of HTML. It
 // writes special characters by their numbers.
-func inline(text string) string { return escaped(clipped(readable.Line(text), cellBytesMax)) }
+func inline(text string) string { return escaped(readable.Clip(readable.Line(text), cellBytesMax)) }
 
 func escaped(text string) string {
 	var b strings.Builder

@@ -83,7 +83,7 @@ func (r *results) Handle(ev Event) error {
 	case Group:
 		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
-			r.causes = append(r.causes, listedCause{ev.ID, clipped(ev.Name, causeBytesKept), ev.Cases})
+			r.causes = append(r.causes, listedCause{ev.ID, readable.Clip(ev.Name, causeBytesKept), ev.Cases})
 		}
 	case Cost:
 		r.costs = &ev

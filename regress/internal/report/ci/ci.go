@@ -8,9 +8,7 @@ package ci
 import (
 	"path"
 	"path/filepath"
-	"unicode/utf8"
 
-	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
@@ -49,16 +47,4 @@ func meaning(v regress.Verdict) string {
 		return "the corpus no longer has the case"
 	}
 	return "not identical with the golden"
-}
-
-// clipped returns text as one line of bounded length.
-func clipped(text string, bytesMax int) string {
-	text = readable.Line(text)
-	if len(text) <= bytesMax {
-		return text
-	}
-	for !utf8.RuneStart(text[bytesMax]) {
-		bytesMax--
-	}
-	return text[:bytesMax] + "…"
 }

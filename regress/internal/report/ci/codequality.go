@@ -15,8 +15,8 @@ import (
 	"muster/regress/internal/report/pending"
 )
 
-// CodeQualityMark is at the beginning of every file of NewCodeQuality. The format has no room for a name,
-// but blanks are free.
+// CodeQualityMark begins every file of NewCodeQuality. Package console overwrites only files with such a
+// mark. JSON has no comments, so the mark is a blank between [ and the newline.
 const CodeQualityMark = "[ \n"
 
 // Bounds of a report. GitLab reads the whole file for a page of 200 entries, and people read far less.
@@ -39,20 +39,20 @@ func NewCodeQuality(path string) (report.Reporter, error) {
 type codeQuality struct {
 	to      *pending.File
 	started report.Started
-	cases   []differing
-	groups  []described
+	cases   []differingCase
+	groups  []causeText
 	causes  map[string][]int // indexes of groups, by case
 }
 
-// differing is a case that is not identical.
-type differing struct {
+// differingCase is a case that is not identical.
+type differingCase struct {
 	name    string
 	index   int
 	verdict regress.Verdict
 }
 
-// described is what the entries of a cause need.
-type described struct {
+// causeText is what the entries of a cause need.
+type causeText struct {
 	signature, name string
 	cases           int
 }
@@ -81,13 +81,13 @@ func (q *codeQuality) Handle(ev report.Event) error {
 		q.started = ev
 	case report.Case:
 		if ev.Verdict != regress.Identical {
-			q.cases = append(q.cases, differing{ev.Name, ev.Index, ev.Verdict})
+			q.cases = append(q.cases, differingCase{ev.Name, ev.Index, ev.Verdict})
 		}
 	case report.Group:
 		for _, n := range ev.Members {
 			q.causes[n] = append(q.causes[n], len(q.groups))
 		}
-		q.groups = append(q.groups, described{ev.Signature, ev.Name, ev.Cases})
+		q.groups = append(q.groups, causeText{ev.Signature, ev.Name, ev.Cases})
 	case report.Finished:
 		return q.to.Replace(q.write)
 	}
@@ -98,7 +98,7 @@ func (q *codeQuality) Close() error { return q.to.Close() }
 
 // write writes the report, with the cases in the order of the corpus.
 func (q *codeQuality) write(to io.Writer) error {
-	slices.SortStableFunc(q.cases, func(a, b differing) int {
+	slices.SortStableFunc(q.cases, func(a, b differingCase) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.name, b.name))
 	})
 	w := bufio.NewWriter(to)
@@ -133,7 +133,7 @@ func (q *codeQuality) write(to io.Writer) error {
 }
 
 // entries returns the entries of a case. A record judges no case, so it has none.
-func (q *codeQuality) entries(c differing) (list []entry) {
+func (q *codeQuality) entries(c differingCase) (list []entry) {
 	if q.started.Command == regress.RecordCommand {
 		return nil
 	}
@@ -154,10 +154,10 @@ func (q *codeQuality) entries(c differing) (list []entry) {
 
 // entry returns the entry of a case for one reason. The fingerprint does not depend on the run: GitLab
 // shows an entry as new if the target branch has none with its fingerprint.
-func (q *codeQuality) entry(c differing, check, reason, text string) entry {
+func (q *codeQuality) entry(c differingCase, check, reason, text string) entry {
 	sum := sha256.Sum256([]byte(reason + "\x00" + c.name))
 	return entry{
-		Description: clipped(text, descriptionBytesMax), CheckName: check, Fingerprint: hex.EncodeToString(sum[:]),
+		Description: readable.Clip(readable.Line(text), descriptionBytesMax), CheckName: check, Fingerprint: hex.EncodeToString(sum[:]),
 		Severity: q.severity(c.verdict),
 		Location: location{sourcePath(q.started, c.name), lines{1}},
 	}

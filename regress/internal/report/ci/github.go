@@ -43,23 +43,23 @@ func NewGitHub(inner report.Reporter, commands io.Writer, summary string) report
 }
 
 type gitHub struct {
-	inner    report.Reporter
-	commands io.Writer
-	summary  report.Reporter // nil = none
-	token    string          // ends the time in which the runner obeys no command
-	isOpen   bool            // that time has begun
-	started  report.Started
-	warnings []string
-	names    [regress.Identical][]string // the first cases by verdict
-	groups   []report.Group              // the first causes
-	all      int                         // causes
-	ended    *regress.Summary            // nil: the run broke off
+	inner      report.Reporter
+	commands   io.Writer
+	summary    report.Reporter // nil = none
+	token      string          // lets the runner obey commands again
+	isStopped  bool            // the runner obeys no command until token
+	started    report.Started
+	warnings   []string
+	names      [regress.Identical][]string // the first cases by verdict
+	groups     []report.Group              // the first causes
+	causeCount int
+	ended      *regress.Summary // nil: the run broke off
 }
 
 func (g *gitHub) Handle(ev report.Event) error {
 	var errs []error
-	if !g.isOpen {
-		g.isOpen = true
+	if !g.isStopped {
+		g.isStopped = true
 		errs = append(errs, g.command("stop-commands", nil, g.token))
 	}
 	errs = append(errs, g.inner.Handle(ev))
@@ -78,7 +78,7 @@ func (g *gitHub) Handle(ev report.Event) error {
 			g.names[ev.Verdict] = append(g.names[ev.Verdict], ev.Name)
 		}
 	case report.Group:
-		if g.all++; g.all <= annotationsMax {
+		if g.causeCount++; g.causeCount <= annotationsMax {
 			ev.Members = nil
 			g.groups = append(g.groups, ev)
 		}
@@ -91,7 +91,7 @@ func (g *gitHub) Handle(ev report.Event) error {
 // Close lets the runner obey commands again, and writes the annotations.
 func (g *gitHub) Close() error {
 	errs := []error{g.inner.Close()}
-	if !g.isOpen {
+	if !g.isStopped {
 		return errors.Join(errs...)
 	}
 	errs = append(errs, g.command(g.token, nil, ""))
@@ -115,31 +115,32 @@ func (g *gitHub) annotate(s regress.Summary) error {
 	failing, notices := g.verdicts(s)
 	failing = append(g.causes(s, annotationsMax-len(failing)), failing...)
 	if len(failing) == 0 && s.ExitStatus != regress.StatusClean {
-		failing = []annotation{{title: g.title(s.Command), message: report.Headline(s)}}
+		failing = []annotation{{title: title(s.Command), message: report.Headline(s)}}
 	}
 	var warnings []annotation
 	for _, w := range g.warnings {
-		warnings = append(warnings, annotation{title: g.title(s.Command), message: w})
+		warnings = append(warnings, annotation{title: title(s.Command), message: w})
 	}
-	return errors.Join(g.write("error", failing), g.write("warning", warnings), g.write("notice", notices))
+	return errors.Join(g.writeAll("error", failing), g.writeAll("warning", warnings), g.writeAll("notice", notices))
 }
 
-// write writes annotations of one kind.
-func (g *gitHub) write(kind string, list []annotation) error {
+func (g *gitHub) writeAll(kind string, list []annotation) error {
 	var errs []error
 	for _, a := range list[:min(len(list), annotationsMax)] {
-		errs = append(errs, g.command(kind, []workflow.Property{{Key: "file", Value: a.file}, {Key: "title", Value: clipped(a.title, titleBytesMax)}}, bounded(a.message)))
+		title := readable.Clip(readable.Line(a.title), titleBytesMax)
+		message := readable.Clip(strings.TrimRight(readable.Text(a.message), "\n"), messageBytesMax)
+		errs = append(errs, g.command(kind, []workflow.Property{{Key: "file", Value: a.file}, {Key: "title", Value: title}}, message))
 	}
 	return errors.Join(errs...)
 }
 
-func (g *gitHub) title(rest string) string { return "muster " + rest }
+func title(rest string) string { return "muster " + rest }
 
 // causes returns at most room annotations. The last one counts the causes that have none.
 func (g *gitHub) causes(s regress.Summary, room int) (list []annotation) {
 	room = max(room, 0) // without causes, verdicts may take more than all annotations
 	shown := g.groups[:min(len(g.groups), room)]
-	if g.all > room {
+	if g.causeCount > room {
 		shown = shown[:room-1]
 	}
 	for i := range shown {
@@ -148,10 +149,10 @@ func (g *gitHub) causes(s regress.Summary, room int) (list []annotation) {
 		if s.Run != "" { // else no run is kept
 			text += "muster show " + c.ID + " prints the whole cause."
 		}
-		list = append(list, annotation{sourcePath(g.started, c.Example), g.title(c.ID + " in " + readable.Cases(c.Cases) + ": " + c.Name), text})
+		list = append(list, annotation{sourcePath(g.started, c.Example), title(c.ID + " in " + readable.Cases(c.Cases) + ": " + c.Name), text})
 	}
-	if more := g.all - len(shown); more > 0 {
-		list = append(list, annotation{title: g.title(readable.Count(more, "more cause")), message: "muster groups lists all causes."})
+	if more := g.causeCount - len(shown); more > 0 {
+		list = append(list, annotation{title: title(readable.Count(more, "more cause")), message: "muster groups lists all causes."})
 	}
 	return list
 }
@@ -161,7 +162,7 @@ func (g *gitHub) causes(s regress.Summary, room int) (list []annotation) {
 func (g *gitHub) verdicts(s regress.Summary) (failing, others []annotation) {
 	for i, names := range g.names {
 		v := regress.Verdict(i)
-		if len(names) == 0 || g.started.Command == regress.RecordCommand || g.all > 0 && !isOutsideCauses(v) {
+		if len(names) == 0 || g.started.Command == regress.RecordCommand || g.causeCount > 0 && !isOutsideCauses(v) {
 			continue
 		}
 		var printed []string
@@ -171,7 +172,7 @@ func (g *gitHub) verdicts(s regress.Summary) (failing, others []annotation) {
 		if more := s.Verdicts[v] - len(names); more > 0 {
 			printed = append(printed, readable.Number(more)+" more")
 		}
-		one := annotation{sourcePath(g.started, names[0]), g.title(readable.Cases(s.Verdicts[v]) + " " + v.String()), meaning(v) + ": " + strings.Join(printed, ", ")}
+		one := annotation{sourcePath(g.started, names[0]), title(readable.Cases(s.Verdicts[v]) + " " + v.String()), meaning(v) + ": " + strings.Join(printed, ", ")}
 		if g.started.Fails(v) {
 			failing = append(failing, one)
 		} else {
@@ -179,15 +180,6 @@ func (g *gitHub) verdicts(s regress.Summary) (failing, others []annotation) {
 		}
 	}
 	return failing, others
-}
-
-// bounded returns a message of bounded length in which nothing controls a terminal.
-func bounded(message string) string {
-	message = strings.TrimRight(readable.Text(message), "\n")
-	if len(message) <= messageBytesMax {
-		return message
-	}
-	return strings.ToValidUTF8(message[:messageBytesMax], "") + "…"
 }
 
 // appendSummary appends a report to the summary of a step. Other commands of the step may have written
