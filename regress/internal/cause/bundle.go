@@ -19,16 +19,16 @@ const (
 // 65,536.
 type spot struct{ shape, token int }
 
-// A bundled is what bundles know of a shape.
-type bundled struct {
+// shapeFacts is what joinNear uses of a shape.
+type shapeFacts struct {
 	cases, uses              int
 	isValue, hasWord, varies bool // of documents; whether its neighbours vary
 }
 
-// bundles are shapes that are one cause, because they always occur close to each other. Occurring in the same
-// cases is no evidence, because unrelated changes can be in all cases.
+// bundles joins shapes that always occur close together into one cause. Shapes in the same cases are not
+// enough: unrelated changes can be in all cases.
 type bundles struct {
-	shapes []bundled
+	shapes []shapeFacts
 	parts  iter.Seq[[]spot] // the spots of each part
 	tokens float64          // of all parts
 	root   []int
@@ -61,8 +61,8 @@ func (b *bundles) join(i, j int) {
 	b.root[max(i, j)] = min(i, j)
 }
 
-// isRepeated reports whether a shape is in many cases, or a value that each of its cases has many times. Others
-// may be in copies of one text, where all changes are always near each other.
+// isRepeated reports whether a shape is frequent enough to trust nearness: it is in apartMin cases, or it is a
+// value with apartMin uses per case. Otherwise the cases may be copies of one text.
 func (b *bundles) isRepeated(s int) bool {
 	x := &b.shapes[s]
 	return x.cases >= apartMin || x.isValue && x.uses >= apartMin*x.cases
@@ -109,8 +109,8 @@ func (b *bundles) isPart(p pair) bool {
 	return a.isValue && whole.isValue && a.hasWord && b.isRepeated(p.a)
 }
 
-// joinParts joins a shape with its parts, if nearly all its edits are in a record with one of them: a tool
-// that has a better name for what it proposes may say it in several messages.
+// joinParts joins a shape with its parts if nearly all its edits are in a record with one of them. Example: a
+// linter renames its proposal, and several messages contain the name.
 func (b *bundles) joinParts(parts map[int][]int) {
 	if len(parts) == 0 {
 		return
@@ -130,8 +130,8 @@ func (b *bundles) joinParts(parts map[int][]int) {
 	}
 }
 
-// eachSpot calls visit for each spot, with the other shapes near it. There are none
-// if they are a crowd.
+// eachSpot calls visit for each spot with the other shapes near it. It skips spots with more than crowd
+// neighbours.
 func (b *bundles) eachSpot(visit func(shape int, near []int)) {
 	for list := range b.parts {
 		for k := range list {

@@ -48,13 +48,13 @@ func (f *finder) makeGroups() {
 	listContents(f)
 }
 
-// newBundles returns the shapes to bundle, and where they are. Those that are in few cases or whitespace are nowhere.
+// newBundles returns the shapes to bundle, and where they are. Shapes of whitespace and rare shapes have no spots.
 func newBundles(f *finder, uses []int) *bundles {
-	b := &bundles{shapes: make([]bundled, len(f.shapes)), tokens: 1}
+	b := &bundles{shapes: make([]shapeFacts, len(f.shapes)), tokens: 1}
 	around := shapeNeighbours(f)
 	for i := range f.shapes {
 		s := &f.shapes[i]
-		b.shapes[i] = bundled{s.cases, uses[i], s.Sort == pattern.Value, s.HasWord(), around[i].vary}
+		b.shapes[i] = shapeFacts{s.cases, uses[i], s.Sort == pattern.Value, s.HasWord(), around[i].vary}
 	}
 	for _, s := range f.cases {
 		b.tokens += float64(s.total / 4)

@@ -12,16 +12,15 @@ const keysMin = 8
 // anyKey stands in a path for keys that are data.
 const anyKey = "*"
 
-// generalizeKeys replaces keys in the paths of patterns that are data. What changed below each of many files is one
-// change: at src/a.n, at src/b.n and so on become at *.n. Keys are data if they are many with one key below them, or with
-// the same members added or removed in them, and each is in fewer than literal cases. each visits every pattern of every
-// case, by their indexes.
+// generalizeKeys replaces keys that are data by anyKey in the paths of patterns: src/a.n and src/b.n become *.n. At
+// least keysMin keys at one place are data if each is in fewer than literal cases, and the same key follows them or the
+// same members came or went below them. each calls visit with every case and pattern, by their indexes.
 func generalizeKeys(patterns []*pattern.Pattern, literal int, each func(visit func(c, p int))) {
 	type key struct{ around, name string }
 	type count struct{ last, cases int }
-	found := make([][]hole, len(patterns))
+	found := make([][]dataKey, len(patterns))
 	for i, p := range patterns {
-		found[i] = holes(p)
+		found[i] = dataKeys(p)
 	}
 	counts, rare := map[key]count{}, map[string]int{}
 	each(func(c, p int) {
@@ -46,16 +45,16 @@ func generalizeKeys(patterns []*pattern.Pattern, literal int, each func(visit fu
 	}
 }
 
-// A hole is a key of a path that may be data.
-type hole struct {
+// A dataKey is a key of a path that may be data.
+type dataKey struct {
 	key    string
 	path   string // with anyKey instead
 	around string // what all patterns share that differ only in the key
 }
 
-// holes returns the keys that may be data in the path of a pattern, if it has one: the last but one, and the last one
-// if its members came or went. A word beside a number is like a key.
-func holes(p *pattern.Pattern) (list []hole) {
+// dataKeys returns the keys in the path of a pattern that may be data. These are the last key but one, and the last
+// key if members below it came or went. A word beside a number counts as a key.
+func dataKeys(p *pattern.Pattern) (list []dataKey) {
 	if p.Sort != pattern.Value && p.Sort != pattern.Move || p.In == "" {
 		return nil
 	}
@@ -65,7 +64,7 @@ func holes(p *pattern.Pattern) (list []hole) {
 	put := func(from, to int, sides string) {
 		key := name(path[from:to])
 		in := how + " " + path[:from] + anyKey + path[from+len(key):]
-		list = append(list, hole{key, in, in + sides})
+		list = append(list, dataKey{key, in, in + sides})
 	}
 	if at > 0 {
 		put(0, at-1, "")

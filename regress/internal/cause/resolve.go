@@ -162,7 +162,7 @@ func (x *Index) causesOf(key string, a *atoms) (found []int) {
 	if found = x.open.causesOf(&p); len(found) > 0 {
 		return found
 	}
-	for _, h := range holes(&p) {
+	for _, h := range dataKeys(&p) {
 		p.In = h.path
 		if found = slices.Clone(x.exact[pattern.ExactKey(p.Key())]); len(found) == 0 {
 			found = x.open.causesOf(&p)

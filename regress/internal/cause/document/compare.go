@@ -48,7 +48,10 @@ func (c *comparer) compare(a, b *Node, at path) {
 	case a.Kind == b.Kind && a.IsContainer():
 		c.compareItems(a, b, at)
 	default:
-		c.visit(Change{string(at), Span{a.From, a.To}, Span{b.From, b.To}, []Node{*a}, []Node{*b}, true, false, false, c.record})
+		c.visit(Change{
+			Path: string(at), Old: Span{a.From, a.To}, Now: Span{b.From, b.To}, OldValues: []Node{*a}, NowValues: []Node{*b},
+			IsValue: true, Record: c.record,
+		})
 	}
 }
 
@@ -59,7 +62,10 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	behind := func(nextI, nextJ, endX, endY int) {
 		if !bytes.Equal(c.old[x:endX], c.now[y:endY]) {
 			u, v := a.Items[i:nextI], b.Items[j:nextJ]
-			c.visit(Change{string(at), Span{x, endX}, Span{y, endY}, u, v, false, a.Kind == Messages, areReordered(u, v), c.newRecord(a, b, slices.Concat(u, v))})
+			c.visit(Change{
+				Path: string(at), Old: Span{x, endX}, Now: Span{y, endY}, OldValues: u, NowValues: v,
+				AreLines: a.Kind == Messages, IsOrder: areReordered(u, v), Record: c.newRecord(a, b, slices.Concat(u, v)),
+			})
 		}
 	}
 	for _, p := range c.pairs(a, b) {
@@ -78,8 +84,8 @@ func (c *comparer) compareItems(a, b *Node, at path) {
 	behind(len(a.Items), len(b.Items), a.To, b.To)
 }
 
-// newRecord returns the number of the record that items of two containers are: a new one, unless they are members,
-// the only element, or elements that have no items.
+// newRecord returns the number of the record of items. Items begin a new record if they are elements of a list of
+// several and contain other values.
 func (c *comparer) newRecord(a, b *Node, items []Node) int {
 	isContainer := func(n Node) bool { return n.IsContainer() }
 	if a.Kind == Object || max(len(a.Items), len(b.Items)) == 1 || !slices.ContainsFunc(items, isContainer) {
@@ -92,8 +98,8 @@ func (c *comparer) newRecord(a, b *Node, items []Node) int {
 // A pair is an item of each side that are compared.
 type pair struct{ i, j int }
 
-// pairs returns the items that are compared with each other: those with one key, or with one content, or
-// between these the ones that are alike. Of two tuples it is those at one place.
+// pairs returns the items to compare: by key, by content, or by similarity between such pairs. Tuples are paired by
+// position.
 func (c *comparer) pairs(a, b *Node) (list []pair) {
 	if a.isTuple() && b.isTuple() && len(a.Items) == len(b.Items) {
 		for i := range a.Items {
@@ -150,8 +156,8 @@ func sameEnds(a, b *Node, keyOf func(*Node) uint64) (from, to int) {
 	return from, to
 }
 
-// areReordered reports whether two or more items are the same in another order. Numbers are none: their places
-// mostly mean something.
+// areReordered reports whether two or more items are the same in another order. Lists of numbers never count as
+// reordered, because the place of a number usually matters.
 func areReordered(a, b []Node) bool {
 	if len(a) < 2 || len(a) != len(b) {
 		return false
@@ -240,8 +246,8 @@ func (c *comparer) alike(a, b []Node) (list []pair) {
 	return list
 }
 
-// nameOf returns what says best which of many objects is which: the member that has the most different strings
-// that both sides have.
+// nameOf returns the function that identifies an object: by the member that has the most strings in common on both
+// sides.
 func nameOf(a, b []Node) func(*Node) uint64 {
 	known, shared, best := map[uint64]bool{}, map[string]int{}, ""
 	each := func(items []Node, visit func(key []byte, id uint64)) {
@@ -272,9 +278,11 @@ func nameOf(a, b []Node) func(*Node) uint64 {
 	}
 }
 
-// areAlike reports whether two items may be one that changed. Lines must begin alike. Of objects, half of the
-// members must be equal, or of few members all strings. If they have many, that may be usual values alone: then the first
-// string must be equal, which mostly says what an object is, or three quarters.
+// areAlike reports whether two items may be one that changed:
+//   - Lines must begin with the same word.
+//   - Objects with up to fewMembers members must have half of them equal, or all strings.
+//   - Larger objects must have three quarters equal, or half and the first string, which usually identifies the
+//     object. Half alone may be usual values.
 func (c *comparer) areAlike(a, b *Node) bool {
 	switch {
 	case a.Kind != b.Kind:
@@ -318,7 +326,7 @@ func (c *comparer) areAlike(a, b *Node) bool {
 	}
 }
 
-// fewMembers is how many members an object has that needs none of them to say what it is.
+// fewMembers is the size up to which an object is recognised without its first string.
 const fewMembers = 4
 
 // firstString returns the first member of an object that is a string, or nil.

@@ -12,8 +12,8 @@ var message = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?\S[^:\n]*|-):(\d+)(?::(\d
 // headMax is how much of a line is searched for the message, in bytes. A line may be a whole program.
 const headMax = 4096
 
-// parseMessages returns the lines of a text, and whether most of them are diagnostics. It returns nil if
-// clearly they are not.
+// parseMessages returns the lines of a text, and whether most of them are diagnostics. It returns nil
+// once too few lines are diagnostics, or more than a document may have.
 func parseMessages(text []byte) (all *Node, ok bool) {
 	all = &Node{Kind: Messages, To: len(text)}
 	found, at := 0, 0

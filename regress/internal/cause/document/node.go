@@ -21,7 +21,7 @@ const (
 	Literal              // a number, true, false or null
 )
 
-// A Node is a value, and of a member also its key.
+// A Node is a value, with its key if it is a member of an object.
 type Node struct {
 	Kind     Kind
 	From, To int    // its bytes
@@ -112,8 +112,7 @@ const keyMax = 40
 
 // to returns the path of an item.
 func (p path) to(item *Node) path {
-	switch {
-	case item.Key == nil:
+	if item.Key == nil {
 		if !strings.HasSuffix(string(p), "[]") {
 			p += "[]"
 		}
@@ -127,7 +126,8 @@ func (p path) to(item *Node) path {
 	return p + "." + key
 }
 
-// keyName returns a key as it is in a path: without the end of a long one, and in quotes if it could not be seen else.
+// keyName returns a key as it is in a path, without the end of a long one. A key that is empty or has blanks at an end
+// is quoted.
 func keyName(key []byte) path {
 	name := key
 	if len(key) > keyMax {
