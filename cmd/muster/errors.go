@@ -23,13 +23,13 @@ import (
 // several places: often with the same words, or as one error that two places give words of their own.
 func errorText(err error) string {
 	var lines []string
-	var told []error
+	var printed []error
 	for _, e := range joined(err) {
 		line := worded(e)
-		isTold := slices.ContainsFunc(told, func(before error) bool { return isOneFailure(before, e) }) ||
+		isPrinted := slices.ContainsFunc(printed, func(before error) bool { return isOneFailure(before, e) }) ||
 			slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) })
-		if !isTold {
-			lines, told = append(lines, line), append(told, e)
+		if !isPrinted {
+			lines, printed = append(lines, line), append(printed, e)
 		}
 	}
 	return strings.Join(lines, "; and ")

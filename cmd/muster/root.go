@@ -25,7 +25,7 @@ type program struct {
 	stdout, stderr io.Writer
 	isOnGitHub     bool // the runner of GitHub Actions reads the streams
 	printsJSON     bool // on stdout
-	annotates      bool // the command writes commands of the runner
+	annotates      bool // the command has --github and is on GitHub
 }
 
 // run is the whole program, without the process around it.
@@ -209,7 +209,7 @@ func tokenOf(variable string) (token string, plain bool) {
 	return os.Getenv(variable), os.Getenv(variable+"_PLAIN") == "1"
 }
 
-// finish returns the program's end for a run's end.
+// finish turns the summary of a run into the error that carries its exit status.
 func finish(sum regress.Summary, err error) error {
 	if err != nil {
 		return err

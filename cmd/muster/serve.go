@@ -286,7 +286,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && terminal.Is(f)
 }
 
-// welcomes reports whether standard error is read by a person.
+// welcomes reports whether to print for people: standard error is a terminal and --log is not json.
 func (s *serveFlags) welcomes(p *program) bool { return s.logFormat != logJSON && isTerminal(p.stderr) }
 
 // ready prints the addresses of the service. Scripts wait for these lines. A person also gets

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ProcessorsQuota returns how many processors' time this process's groups allow, such as 1.5.
+// ProcessorsQuota returns the processor time that all groups of this process allow, in processors, such as 1.5.
 // It is infinite without a quota. Go's runtime takes the quota of the process's own group into
 // account, but not those of its parents, and not quotas below 2.
 func ProcessorsQuota(proc string) float64 {

@@ -2,7 +2,7 @@
 // obeys a line that looks like a command, whoever wrote it. The package writes commands, and text that
 // cannot be one.
 //
-// It must not know what the text says.
+// It must not interpret the text.
 package workflow
 
 import (
@@ -77,7 +77,8 @@ func (g *guard) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// follow notes what precedes the next character. A byte that is not UTF-8 may be a part of a blank.
+// follow notes what precedes the next character. A byte that is not UTF-8 may begin
+// a blank that the next write completes.
 func (g *guard) follow(r rune) {
 	isBlank := unicode.IsSpace(r) || r == utf8.RuneError
 	g.isLineStart = r == '\n' || r == '\r' || g.isLineStart && isBlank

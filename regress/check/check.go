@@ -58,7 +58,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	if err := r.IdentifyTool(); err != nil {
 		return sum, err
 	}
-	defer func() { err = errors.Join(err, w.leave(r, err)) }()
+	defer func() { err = errors.Join(err, w.adopt(r, err)) }()
 	reportChanges(r, base.Meta())
 	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err

@@ -16,7 +16,7 @@ import (
 const (
 	pollEvery = 200 * time.Millisecond
 	quietFor  = 500 * time.Millisecond // longer than linkers and copies pause between two writes
-	pollShare = 20                     // polls may take up to one part in so many of the time
+	pollShare = 20                     // polls may take 1/20 of the time, so a slow file system is polled less often
 )
 
 // A watcher makes one check after another. A nil watcher watches nothing.
@@ -29,9 +29,9 @@ type watcher struct {
 	output     error            // of the standard output
 }
 
-// leave takes over the tool of a check that ended with err. If the check is obsolete, it removes the
-// run: a part of a check says nothing about which cases fail.
-func (w *watcher) leave(r *run.Run, err error) error {
+// adopt takes the tool of a check that ended with err. If the check is obsolete, adopt removes its run,
+// because an unfinished check would spoil --failed-first.
+func (w *watcher) adopt(r *run.Run, err error) error {
 	if w == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (w *watcher) settle(ctx context.Context, last closure.Snapshot) (closure.Sn
 	}
 }
 
-// pause waits between two polls, the last of which took some time.
+// pause waits between two polls. took is the duration of the last one.
 func (w *watcher) pause(ctx context.Context, took time.Duration) error {
 	timer := time.NewTimer(max(w.pollEvery, pollShare*took))
 	defer timer.Stop()

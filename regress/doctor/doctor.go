@@ -1,4 +1,4 @@
-// Package doctor examines whether a machine can run cases, and says what helps where it cannot. It
+// Package doctor examines whether a machine can run cases, and proposes remedies. It
 // starts the lanes of a run, and observes one case in them, so that it reports what a run would meet.
 //
 // Input: the options of a run. Output: findings. The caller may add findings about other parts of the

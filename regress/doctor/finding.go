@@ -9,7 +9,7 @@ import (
 	"muster/regress"
 )
 
-// State says how good a thing is on this machine.
+// State is whether a requirement is met.
 type State string
 
 // The states. The zero value is OK.
@@ -29,7 +29,7 @@ func (s State) word() string {
 	return string(s)
 }
 
-// Purpose is what a thing is needed for.
+// Purpose names the commands that have a requirement.
 type Purpose string
 
 // The purposes.
@@ -39,7 +39,7 @@ const (
 	Lab     Purpose = "lab"
 )
 
-// A Finding is what one thing is like on this machine.
+// A Finding is the result for one requirement.
 type Finding struct {
 	Name  string  `json:"name"`
 	For   Purpose `json:"for"`

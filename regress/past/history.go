@@ -43,7 +43,7 @@ type caseRun struct {
 }
 
 // History lists the past runs in which a case ran or was missing, oldest first: verdict, ending
-// and cost. Then the error names the runs that cannot be read.
+// and cost. It continues after a run that cannot be read, and returns an error that names it.
 func History(ctx context.Context, o regress.Options, h host.Host, typed string) error {
 	raw, err := name.ParseTyped(typed)
 	if err != nil {

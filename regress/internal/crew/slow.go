@@ -57,7 +57,7 @@ func (e slowRuns) RunAll(ctx context.Context, b exec.Batch) int {
 type slowClock struct {
 	mu      sync.Mutex // guards the fields below, and lets stop wait for a report under way
 	timer   *time.Timer
-	periods time.Duration
+	periods int
 	stopped bool
 }
 
@@ -72,7 +72,7 @@ func (e slowRuns) startClock(caseName string) *slowClock {
 			return
 		}
 		c.periods++
-		e.emit(report.SlowNote(caseName, c.periods*e.limit))
+		e.emit(report.SlowNote(caseName, time.Duration(c.periods)*e.limit))
 		c.timer.Reset(e.limit)
 	})
 	return c
