@@ -93,6 +93,9 @@ func (p *program) loadOp(op operation) *cobra.Command {
 			if _, err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
 				return err
 			}
+			if c.Flags().Changed("duration") && o.Duration == 0 {
+				return usagef("a duration of 0s: use a time above 0, such as 30s")
+			}
 			if err := op.parse(args, &o); err != nil {
 				return err
 			}

@@ -121,6 +121,7 @@ const (
 	requestsMax    = 1_000_000_000
 	sizeMax        = 1 << 40
 	rateMax        = 10_000_000
+	dueMax         = float64(100 * 365 * 24 * time.Hour) // a later time may overflow
 
 	timeoutDefault = time.Minute
 	benchSize      = 38
@@ -281,7 +282,7 @@ func fail(s *shard, err error) {
 func (r *run) due(ctx context.Context, position int) (at time.Time, ok bool) {
 	at = time.Now()
 	if r.o.Rate > 0 {
-		at = r.start.Add(time.Duration(float64(position) / r.o.Rate * float64(time.Second)))
+		at = r.start.Add(time.Duration(min(float64(position)/r.o.Rate*float64(time.Second), dueMax)))
 	}
 	if r.o.Duration > 0 && at.Sub(r.start) >= r.o.Duration {
 		return at, false

@@ -89,11 +89,11 @@ func TestTimeline(t *testing.T) {
 
 // With a duration the requests are repeated, until its end or until all that were due are made.
 func TestDuration(t *testing.T) {
-	for rate, want := range map[float64]int64{0: 1000, 100: 100} {
+	for rate, want := range map[float64]int64{0: 1000, 100: 100, 1e-12: 1, 5e-324: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			o := Options{Op: Exist, Connections: 1, Requests: 3, Rate: rate, Duration: time.Second}
 			s := &staller{stallAt: -1}
-			if rate > 0 {
+			if rate == 100 {
 				s = &staller{stallAt: 2, stall: 10 * time.Millisecond}
 			}
 			r := newRun(o, s, &threadWatch{cancel: func() {}}).do(context.Background())
