@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kballard/go-shellquote"
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -318,14 +318,10 @@ func reachable(addr net.Addr) string {
 func (s *serveFlags) welcome(url string, admin net.Addr) string {
 	var b strings.Builder
 	line := func(name, text string) { fmt.Fprintf(&b, "%-9s%s\n", name, text) }
-	folder := s.data
-	if whole, err := filepath.Abs(folder); err == nil {
-		folder = whole
-	}
-	line("folder", readable.Line(folder))
+	line("folder", readable.Line(absolute(s.data)))
 	curl, access := "curl", "only this machine"
 	if s.service.Certificate != "" {
-		curl += " --cacert " + shellquote.Join(s.service.Certificate)
+		curl += " --cacert " + shellescape.Quote(absolute(s.service.Certificate))
 	}
 	switch {
 	case s.tokenFile != "":
@@ -336,16 +332,25 @@ func (s *serveFlags) welcome(url string, admin net.Addr) string {
 		access = "everyone who reaches the address"
 	}
 	line("access", access)
-	line("put", "echo hello | "+curl+" -T - "+url+"hello")
-	line("get", curl+" "+url+"hello")
-	line("list", curl+" "+url)
+	hello := shellescape.Quote(url + "hello") // zsh expands the brackets of an IPv6 address
+	line("put", "echo hello | "+curl+" -T - "+hello)
+	line("get", curl+" "+hello)
+	line("list", curl+" "+shellescape.Quote(url))
 	if admin == nil {
 		line("metrics", "none: start serve with --admin 127.0.0.1:9998 to have them")
 	} else {
-		line("metrics", "curl http://"+admin.String()+"/metrics")
+		line("metrics", "curl "+shellescape.Quote("http://"+admin.String()+"/metrics"))
 	}
 	line("end", "Ctrl-C")
 	return b.String()
+}
+
+// absolute returns a path that is right in every folder, if it can be had.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }
 
 func storeGauges(m *service.Meter, store *fileio.Store) {

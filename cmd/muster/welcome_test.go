@@ -12,6 +12,7 @@ import (
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/files/service"
 )
 
 // The commands of the welcome can be pasted, also with a token, which they do not contain.
@@ -36,6 +37,18 @@ func TestWelcome(t *testing.T) {
 			if got, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(got), c.want) {
 				t.Errorf("%s printed %q: %v", command, got, err)
 			}
+		}
+	}
+}
+
+// The commands work in every folder and in zsh, where brackets outside of quotes match names of files.
+func TestWelcomeQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := serveFlags{data: "kept", service: service.Options{Certificate: "a b.pem"}}
+	text := s.welcome("https://[::1]:9999/files/", &net.TCPAddr{IP: net.IPv6loopback, Port: 9998})
+	for _, want := range []string{" -T - 'https://[::1]:9999/files/hello'", "/a b.pem' 'https://[::1]:9999/files/'\n", "curl 'http://[::1]:9998/metrics'\n", "--cacert '/"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the welcome lacks %q:\n%s", want, text)
 		}
 	}
 }
