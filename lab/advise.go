@@ -272,7 +272,7 @@ func (a *adviser) chunks() (list []advice) {
 	each := a.Summary(single, results.CPUPerOp).Median
 	for _, cost := range costs {
 		n := max(1, int(math.Ceil(each/(overheadMax*float64(cost)))))
-		because := fmt.Sprintf("dispatching costs %s ns of processor time; for chunks of %[3]d tasks of %[2]v that is at most 1 %%", digits(each), cost, n)
+		because := fmt.Sprintf("dispatching costs %s ns of processor time; for chunks of %s of %v that is at most 1 %%", digits(each), readable.Count(n, "task"), cost)
 		value := fmt.Sprintf("%d per chunk", n)
 		if n == 1 {
 			value = "one by one"

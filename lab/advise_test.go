@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/lab"
 	"muster/lab/results"
@@ -89,5 +90,18 @@ func TestAdviceOfABusyMachine(t *testing.T) {
 				t.Errorf("%s: GOMAXPROCS %s, want %s", what, one.Value, c.procs)
 			}
 		}
+	}
+}
+
+// Long tasks are dispatched one by one.
+func TestAdviceForLongTasks(t *testing.T) {
+	o := lab.AdviseOptions{Options: fakeOptions(t, "whole", 1), Dir: t.TempDir(), Task: time.Hour}
+	r, err := lab.Advise(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := lab.AdviseReport(r, o).JSON(&b, r); err != nil || !strings.Contains(b.String(), "for chunks of 1 task of 1h0m0s ") {
+		t.Errorf("%v; advice for long tasks:\n%s", err, &b)
 	}
 }

@@ -93,7 +93,7 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 	case errors.As(err, &op): // leave out ports, which differ between connections
 		return &connectionError{op}
 	case errors.Is(err, context.DeadlineExceeded): // our own timeout, not one that a server reports
-		return &connectionError{errors.New("i/o timeout")}
+		return &connectionError{context.DeadlineExceeded}
 	case errors.As(err, &lost), isReset(err), errors.Is(err, io.ErrUnexpectedEOF):
 		return &connectionError{errors.New(printable(reason))}
 	}

@@ -1,6 +1,9 @@
 package load
 
 import (
+	"net"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -56,5 +59,15 @@ func TestHistogramText(t *testing.T) {
 `
 	if got := histogramText(bucketsOf(h, coarseLimits)); got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// A failure has the system's words, without those of Go's library and without ports.
+func TestConnectionError(t *testing.T) {
+	for _, op := range []string{"dial", "read"} {
+		err := &connectionError{&net.OpError{Op: op, Net: "tcp", Source: &net.TCPAddr{Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
+		if err.Error() != "no answer: connection refused" {
+			t.Errorf("%s: %v", op, err)
+		}
 	}
 }

@@ -238,6 +238,9 @@ func TestUnreachable(t *testing.T) {
 			if !errors.As(err, &gone) {
 				t.Errorf("%s: %v, want that it cannot be reached", protocol, err)
 			}
+			if url == silent.URL && !strings.HasSuffix(err.Error(), "no answer in time") {
+				t.Errorf("%s: %v, want no answer in time", protocol, err)
+			}
 		}
 	}
 }
@@ -296,6 +299,9 @@ func TestReports(t *testing.T) {
 	}
 	if !strings.Contains(page.String(), "17 at most") || strings.Count(page.String(), "<svg") < 2 || strings.Contains(page.String(), "src=") {
 		t.Errorf("the page is not whole, or needs others:\n%s", &page)
+	}
+	if strings.Contains(page.String(), "0.000 ms") {
+		t.Error("the page has latencies without a success")
 	}
 	o.Threads.Admin = url
 	if _, err := load.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "threads cannot be counted") {

@@ -32,13 +32,14 @@ func (r *Result) HTML(w io.Writer) error {
 	}
 	fact("OS threads of the server", r.threads())
 	d.Sections = append(d.Sections, page.Section{Title: "Result", Tables: []page.Table{facts.onPage()}})
-	l := r.Latency
-	latency := table{Head: []string{"p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{{Milliseconds(l.P50), Milliseconds(l.P90), Milliseconds(l.P99), Milliseconds(l.P999), Milliseconds(l.Max)}}}
-	d.Sections = append(d.Sections, page.Section{Title: "Latency", Tables: []page.Table{latency.onPage()}, Charts: append(histogramChart(r.fine),
-		overTime("Latency", plot.Axis{Label: "ms", Log: true},
-			r.timeLine("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
-			r.timeLine("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
-			r.timeLine("max", func(i Interval) float64 { return millis(i.Latency.Max) }))...)})
+	if l := r.Latency; l.Max > 0 {
+		latency := table{Head: []string{"p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{{Milliseconds(l.P50), Milliseconds(l.P90), Milliseconds(l.P99), Milliseconds(l.P999), Milliseconds(l.Max)}}}
+		d.Sections = append(d.Sections, page.Section{Title: "Latency", Tables: []page.Table{latency.onPage()}, Charts: append(histogramChart(r.fine),
+			overTime("Latency", plot.Axis{Label: "ms", Log: true},
+				r.timeLine("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
+				r.timeLine("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
+				r.timeLine("max", func(i Interval) float64 { return millis(i.Latency.Max) }))...)})
+	}
 	if len(r.Failures) > 0 {
 		t := table{Head: []string{"requests", "reason"}}
 		for _, f := range r.Failures {

@@ -223,9 +223,16 @@ func fileName(i int) string {
 type connectionError struct{ err error }
 
 func (c *connectionError) Error() string {
+	var late net.Error
 	var op *net.OpError
-	if errors.As(c.err, &op) { // leave out ports, which differ between connections
-		return fmt.Sprintf("no answer: %s: %v", op.Op, op.Err)
+	var errno syscall.Errno
+	switch {
+	case errors.As(c.err, &late) && late.Timeout():
+		return "no answer in time"
+	case errors.As(c.err, &errno):
+		return "no answer: " + errno.Error()
+	case errors.As(c.err, &op): // leave out ports, which differ between connections
+		return "no answer: " + op.Err.Error()
 	}
 	return "no answer: " + c.err.Error()
 }
