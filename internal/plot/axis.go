@@ -40,7 +40,10 @@ func linearScale(low, high float64, zero bool) scale {
 	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-9*size {
 		low, high = low-size/2, high+size/2
 	}
-	if low == high {
+	switch {
+	case low == high && zero: // both are 0, as numbers of failures often are
+		high = 1
+	case low == high:
 		low, high = low-1, high+1
 	}
 	step := niceStep((high - low) / ticksWanted)

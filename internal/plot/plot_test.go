@@ -100,6 +100,15 @@ func TestTicks(t *testing.T) {
 	}
 }
 
+// An axis that includes 0 has no negative numbers if all values are 0.
+func TestOnlyZeros(t *testing.T) {
+	for _, text := range drawnTexts(t, plot.Chart{Lines: points(0, 0, 4, 0)}) {
+		if strings.HasPrefix(text, "−") {
+			t.Errorf("%s is on an axis", text)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	line := func(p plot.Point) []plot.Line {
 		return []plot.Line{{Name: "bad line", Points: []plot.Point{{X: 1, Y: 1}, p}}}
