@@ -3,9 +3,12 @@ package load
 import (
 	"net"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"muster/internal/plot"
 )
 
 // The buckets cover all latencies and count each once.
@@ -68,6 +71,22 @@ func TestConnectionError(t *testing.T) {
 		err := &connectionError{&net.OpError{Op: op, Net: "tcp", Source: &net.TCPAddr{Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
 		if err.Error() != "no answer: connection refused" {
 			t.Errorf("%s: %v", op, err)
+		}
+	}
+}
+
+// A long load shows its best and its worst second, also in a chart with fewer points than seconds.
+func TestThinOut(t *testing.T) {
+	for _, n := range []int{1, pointsMax, pointsMax + 1, 100_000} {
+		var list []plot.Point
+		for i := range n {
+			list = append(list, plot.Point{X: float64(i), Y: 10})
+		}
+		list[n/2].Y = 0
+		list[n/3].Y = 20
+		few := thinOut(list)
+		if len(few) > pointsMax || !slices.Contains(few, list[n/2]) || !slices.Contains(few, list[n/3]) {
+			t.Errorf("of %d points %d are left: %v", n, len(few), few[:min(len(few), 5)])
 		}
 	}
 }

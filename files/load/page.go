@@ -87,15 +87,16 @@ func overTime(title string, y plot.Axis, lines ...plot.Line) []plot.Chart {
 // pointsMax is the number of points of a line. More cannot be distinguished.
 const pointsMax = 200
 
-// thinOut keeps the highest of neighbouring points if there are too many.
+// thinOut keeps the lowest and the highest of neighbouring points if there are too many: a stall is
+// a low rate and a high latency.
 func thinOut(list []plot.Point) []plot.Point {
-	n := (len(list) + pointsMax - 1) / pointsMax
-	if n < 2 {
+	if len(list) <= pointsMax {
 		return list
 	}
 	var few []plot.Point
-	for part := range slices.Chunk(list, n) {
-		few = append(few, slices.MaxFunc(part, func(a, b plot.Point) int { return cmp.Compare(a.Y, b.Y) }))
+	byHeight := func(a, b plot.Point) int { return cmp.Compare(a.Y, b.Y) }
+	for part := range slices.Chunk(list, (2*len(list)+pointsMax-1)/pointsMax) {
+		few = append(few, slices.MinFunc(part, byHeight), slices.MaxFunc(part, byHeight))
 	}
 	return few
 }
