@@ -222,6 +222,9 @@ func (p *program) runLoad(ctx context.Context, l *loadFlags, o load.Options) err
 	end := p.prepare(l, &o)
 	result, err := load.Run(ctx, o)
 	end()
+	if _, gone := errors.AsType[*load.UnreachableError](err); gone {
+		err = fmt.Errorf("%w: start it, or name another with --addr", err)
+	}
 	if result == nil {
 		return loadError(err)
 	}
