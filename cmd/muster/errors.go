@@ -73,8 +73,8 @@ func worded(err error) string {
 	return wording.Of(err, valueWords)
 }
 
-// valueWords returns the error for a value that a flag of Go's own types refuses. Muster's
-// types have texts of their own.
+// valueWords returns the error for a value that a flag refuses. Muster's types have texts of
+// their own.
 func valueWords(err error) string {
 	e, is := err.(*pflag.InvalidValueError)
 	if !is {
@@ -85,7 +85,7 @@ func valueWords(err error) string {
 		"float64": "a number, such as 1.5", "int64": "a whole number, such as 4",
 	}[e.GetFlag().Value.Type()]
 	if !known {
-		return ""
+		return fmt.Sprintf("--%s: %v", e.GetFlag().Name, errors.Unwrap(e))
 	}
 	return fmt.Sprintf("--%s %q: give it %s", e.GetFlag().Name, e.GetValue(), wanted)
 }
