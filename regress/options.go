@@ -115,6 +115,7 @@ type Store struct {
 	Golden string // path or http(s) address of the golden
 	State  string // folder of past runs; a run makes it
 	Resume bool   // goes on with the last run of this command, if it did not finish
+	Reuse  bool   // a check takes the outcomes of earlier checks where nothing changed since
 }
 
 // Remote describes the Remote Execution engine that runs the cases.

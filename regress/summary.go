@@ -16,9 +16,11 @@ const (
 type Summary struct {
 	Command     string        `line:"command"`
 	Run         string        `line:"run"`
-	Cases       int           `line:"cases"`    // selected
-	Recorded    int           `line:"recorded"` // record: cases that are in the golden now
-	NotRun      int           `line:"not_run"`  // selected cases that an interrupt or --fail-fast left out
+	Cases       int           `line:"cases"`                     // selected
+	Recorded    int           `line:"recorded"`                  // record: cases that are in the golden now
+	NotRun      int           `line:"not_run"`                   // selected cases that an interrupt or --fail-fast left out
+	Reused      int           `line:"reused,omitempty"`          // check: cases that have the outcome of an earlier check; their verdicts count too
+	NotReused   string        `line:"not_reused,name,omitempty"` // check: the case whose run ended --reuse, as its outcome was not that of the earlier check
 	Verdicts    Verdicts      `line:"verdicts"`
 	Masked      Masked        `line:"masked,omitempty"`
 	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it

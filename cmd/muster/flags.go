@@ -148,6 +148,10 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
+func reuseFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample runs all the same; only with --no-network, not on an engine")
+}
+
 func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Runs, "runs", 1, "run identical cases `N` times in all, to find rare differences")
 }
@@ -222,7 +226,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		comparisonFlags, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
+		comparisonFlags, recordFlags, checkFlags, runsFlag, reuseFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

@@ -64,7 +64,8 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 		return sum, err
 	}
 	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
-	op.watcher = w
+	op.watcher, op.golden = w, base.Store
+	defer func() { err = errors.Join(err, op.reuse.close()) }()
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
 	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
 	if op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair); err != nil {

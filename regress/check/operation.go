@@ -20,6 +20,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/reuse"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
@@ -34,9 +35,11 @@ type operation struct {
 	base      verdict.Baseline
 	reference *verdict.Reference // nil in a check
 	recorded  recordedGolden     // zero in a compare
+	golden    *golden.Store      // nil in a compare
 	costs     *turns.Measurement
 	journal   verdict.Journal
 	watcher   *watcher // nil outside of Watch
+	reuse     *reuser  // nil without --reuse
 
 	// The fields below are nil before start.
 	judge *verdict.Judge
@@ -63,7 +66,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 		return r.Ledger.Summary, err
 	}
 	ctx, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
-	err = op.loop.RunFirst(ctx, pending)
+	err = op.reuse.runFirst(ctx, op.loop, pending)
 	if err = cmp.Or(err, op.journal.CloseLines()); err == nil {
 		err = op.loop.RunFurther(ctx)
 		if text := r.Differences.Leaks.Advice(); text != "" {
@@ -76,11 +79,15 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err == nil && op.loop.AllEnded() {
 		err = reportCost(ctx, r, op.costs)
 	}
+	var cases map[string]reuse.Case
+	if err == nil {
+		cases, err = op.reuse.keep(op.loop, op.judge.Found)
+	}
 	if err != nil {
 		err = errors.Join(err, op.loop.ReportUndecided())
 	}
 	err = cmp.Or(err, op.journal.ClosePairs())
-	err = op.end(op.endStores(watched(err)))
+	err = op.end(op.endStores(watched(err)), cases)
 	return r.Ledger.Summary, err
 }
 
@@ -157,6 +164,15 @@ func (op *operation) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Job.Store.Reuse && op.golden != nil {
+		measured, err := op.costs.ChooseCases(r.Inputs.Cases)
+		if err != nil {
+			return err
+		}
+		if op.reuse, err = newReuser(ctx, r, op.golden, measured); err != nil {
+			return err
+		}
+	}
 	sum := &r.Ledger.Summary
 	sum.ToolChanged, sum.Tool.Same = r.Tool.ChangedSince(op.recorded.meta.Tool)
 	id, err := op.identity(ctx)
@@ -230,8 +246,8 @@ func (op *operation) against() string {
 	return op.run.Job.Store.Golden
 }
 
-// end sums up, whatever happened before.
-func (op *operation) end(err error) error {
+// end sums up, whatever happened before. After a run without an error it leaves cases for --reuse.
+func (op *operation) end(err error, cases map[string]reuse.Case) error {
 	r := op.run
 	if err == nil {
 		err = r.Inputs.RefuseChanged(r.Events.Warn)
@@ -244,6 +260,9 @@ func (op *operation) end(err error) error {
 		err = warnAcceptedElsewhere(r, op.base, op.recorded.meta)
 	}
 	r.Ledger.NotRun(r.Inputs.Cases, op.loop.IsDecided)
+	if err == nil {
+		op.reuse.write(cases)
+	}
 	err = r.Finish(err)
 	if r.Ledger.Summary.Interrupted {
 		return fault.Interruptedf("%s%s", describeInterrupt(&r.Ledger.Summary, len(r.Inputs.Cases)), run.HintResume(&r.Ledger.Summary))

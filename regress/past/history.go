@@ -104,7 +104,7 @@ func findCase(ctx context.Context, o *regress.Options, h host.Host, r *state.Run
 	verdict := regress.Identical
 	if line >= 0 {
 		l := &lines[line]
-		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() {
+		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() && !l.Reused {
 			c.setCost(outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak})
 		}
 		if !l.Identical && !r.Finished {

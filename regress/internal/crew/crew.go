@@ -37,6 +37,8 @@ type Crew interface {
 	// Identity returns what must be the same to resume a run, by names that an error can use.
 	// Call it after Start.
 	Identity() map[string]string
+	// LaneKind describes the lanes of this machine. It is "" on an engine. Call it after Start.
+	LaneKind() string
 	// Preflight returns the digest of what the preflight printed. It is zero without one.
 	// Call it after Start.
 	Preflight() outcome.Digest
@@ -101,10 +103,13 @@ func UsedCPU() time.Duration {
 }
 
 // Here runs cases in lanes on this machine.
-type Here struct{ o Options }
+type Here struct {
+	o    Options
+	kind string // of the lanes, after Start
+}
 
 // NewHere returns a crew on this machine. It starts nothing.
-func NewHere(o Options) *Here { return &Here{o} }
+func NewHere(o Options) *Here { return &Here{o: o} }
 
 // Resolve implements Crew.
 func (h *Here) Resolve(words []string) (*exec.Command, error) {
@@ -131,6 +136,7 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface
 	}
+	h.kind = lanes.Kind()
 	return reportSlow(lanes, s.Slow, h.o.Emit), nil
 }
 
@@ -142,6 +148,9 @@ func (h *Here) IsRemote() bool { return false }
 
 // Identity implements Crew. The tool's files identify a run here, which the session adds.
 func (h *Here) Identity() map[string]string { return nil }
+
+// LaneKind implements Crew.
+func (h *Here) LaneKind() string { return h.kind }
 
 // Preflight implements Crew.
 func (h *Here) Preflight() outcome.Digest { return outcome.Digest{} }

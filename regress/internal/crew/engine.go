@@ -112,6 +112,9 @@ func (e *Engine) Identity() map[string]string {
 	return id
 }
 
+// LaneKind implements Crew.
+func (e *Engine) LaneKind() string { return "" }
+
 // Preflight implements Crew.
 func (e *Engine) Preflight() outcome.Digest { return e.executor.PreflightDigest() }
 

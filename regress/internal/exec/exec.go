@@ -67,6 +67,7 @@ type Result struct {
 	Cost    outcome.Cost
 	Lane    int                // or NoLane
 	Engine  *outcome.EngineRun // nil for a run on this machine
+	Reused  bool               // the outcome is that of an earlier run, and nothing ran
 
 	Observed *observe.Observation // nil if the job did not ask for it, or an engine ran it
 

@@ -52,10 +52,27 @@ func check(o *regress.Options, command string) error {
 	if err := checkRemote(&o.Remote); err != nil {
 		return err
 	}
+	if err := checkReuse(o); err != nil {
+		return err
+	}
 	for _, kv := range o.Command.Env {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			return fault.Inputf("--env %q: the form is K=V", kv)
 		}
+	}
+	return nil
+}
+
+// checkReuse refuses --reuse where muster could not see what a case depends on.
+func checkReuse(o *regress.Options) error {
+	switch {
+	case !o.Store.Reuse:
+	case o.Remote.URL != "":
+		return fault.Inputf("--reuse: an engine has a cache of its own results, which --remote uses anyway: leave out --reuse")
+	case !o.Command.NoNetwork:
+		return fault.Inputf("--reuse: cases that reach a network may depend on it unseen: add --no-network, or leave out --reuse")
+	case o.Command.Observe == regress.ObserveNone:
+		return fault.Inputf("--reuse: without observing the tool, its files are only guessed: leave out --observe none, or --reuse")
 	}
 	return nil
 }

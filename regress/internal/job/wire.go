@@ -63,10 +63,10 @@ func Decode(r *state.Run) (regress.Options, error) {
 
 // OverrideKept replaces options of a past run by those of the command that reads or repeats the
 // run: all that are not kept, the present name of the state folder, and the given options of an
-// engine. The result resumes nothing.
+// engine. The result resumes and reuses nothing.
 func OverrideKept(o, command *regress.Options) {
 	o.Report, o.Helper = command.Report, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
-	o.Store.State, o.Store.Resume = command.Store.State, false
+	o.Store.State, o.Store.Resume, o.Store.Reuse = command.Store.State, false, false
 	o.Remote = overrideRemote(command.Remote, o.Remote)
 }

@@ -174,6 +174,25 @@ func (o *Observer) unknown(list []observe.Access) (found []observe.Access) {
 	return found
 }
 
+// Blind says why the closure is incomplete, or "".
+func (o *Observer) Blind() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.blind
+}
+
+// AwaitsPlainRun reports whether a case was observed before its plain run, which is to come.
+func (o *Observer) AwaitsPlainRun(caseName string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for first := range o.firsts {
+		if first.caseName == caseName {
+			return true
+		}
+	}
+	return false
+}
+
 // Cases returns the number of cases that were observed.
 func (o *Observer) Cases() int {
 	if o == nil {

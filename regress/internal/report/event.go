@@ -84,6 +84,7 @@ type CaseRan struct {
 	// Expected is this run's share of the time that its pass should take.
 	Expected time.Duration      `line:"expected_ms,omitempty"`
 	Engine   *outcome.EngineRun `line:"engine,omitempty"` // the engine's account of the run; nil for a run on this machine
+	Reused   bool               `line:"reused,omitempty"` // nothing ran: the outcome is that of an earlier check
 	At       time.Time          `line:"at"`
 }
 
@@ -131,6 +132,7 @@ type Case struct {
 	Ignored      []string           `line:"ignored,name,omitempty"` // further parts that the user excluded from comparison
 	Holes        regress.Holes      `line:"holes,omitempty"`        // of Masked: the lines that vary, and the parts that vary as a whole
 	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
+	Reused       bool               `line:"reused,omitempty"`       // nothing ran: the outcome, and the cost if there is one, are those of an earlier check
 	Why          string             `line:"why,omitempty"`          // reason of an environment failure
 	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine
 }
@@ -143,7 +145,7 @@ type NotRun struct {
 }
 
 // measured reports whether CPU time and memory of the first run are known.
-func (c Case) measured() bool { return c.Engine.IsMeasured() }
+func (c Case) measured() bool { return c.Engine.IsMeasured() && !c.Reused }
 
 // Difference is one part of an outcome that differs from the golden.
 type Difference struct {

@@ -211,8 +211,8 @@ func drawCaseStarted(t *rapid.T) Event {
 
 func drawCaseRan(t *rapid.T) Event {
 	r := CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
-		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), drawTime(t)}
-	if !r.Engine.IsMeasured() {
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), rapid.Bool().Draw(t, "reused"), drawTime(t)}
+	if !r.Engine.IsMeasured() || r.Reused {
 		r.CPU = 0
 	}
 	return r
@@ -266,9 +266,12 @@ func drawCase(t *rapid.T) Event {
 	c := Case{Name: drawName(t, "name"), Index: rapid.Int().Draw(t, "index"), Verdict: drawVerdict(t),
 		Ending: drawEnding(t, "ending"), GoldenEnding: drawEnding(t, "golden ending"),
 		Cost: outcome.Cost{CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), PeakRSS: rapid.Int64().Draw(t, "peak")},
-		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why"), Engine: drawEngineRun(t)}
+		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why"), Engine: drawEngineRun(t), Reused: rapid.Bool().Draw(t, "reused")}
 	if !c.measured() {
 		c.Cost.CPU, c.Cost.PeakRSS = 0, 0
+	}
+	if c.Reused {
+		c.Cost.Wall = 0
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "differences") {
 		c.Differences = append(c.Differences, Difference{drawName(t, "part"), drawWords(t, "old"), drawWords(t, "now"),

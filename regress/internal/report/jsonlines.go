@@ -77,13 +77,13 @@ func (j *jsonLines) write(f Finished) error {
 
 // Keys that scripts rely on, in their order. The other keys of a line follow them.
 const (
-	caseKeys   = "name verdict unstable exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
+	caseKeys   = "name verdict unstable reused exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
 	groupKeys  = "id signature cases lines sole example smallest name kind family"
 	recordKeys = "command run cases recorded flaky succeeded failed signalled timed_out out_of_memory output_limit environment " +
 		"not_run masked_cases masked_parts masked_lines masked_whole interrupted wall_ms cpu_ms own_cpu_ms cores_busy failing engine"
 	checkKeys = "command run cases identical changed newly_failing newly_passing crashed timed_out out_of_memory output_limit " +
 		"flaky new missing environment not_run differed_once masked_cases masked_parts masked_lines masked_whole sources_changed tool_changed interrupted " +
-		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine"
+		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine reused"
 	engineKeys = "cached executed asked_ms queued_ms took_ms workers sent_bytes received_bytes"
 )
 
@@ -91,7 +91,7 @@ const (
 func eventLine(ev Event, c *Cost) jsonline.Object {
 	switch ev := ev.(type) {
 	case CaseRan:
-		return jsonline.Object{Kind: ev.kind(), Of: ev, More: unknown(ev.Engine.IsMeasured(), "cpu_ms")}
+		return jsonline.Object{Kind: ev.kind(), Of: ev, More: unknown(ev.Engine.IsMeasured() && !ev.Reused, "cpu_ms")}
 	case Case:
 		return caseLine(ev, nil)
 	case Group:
@@ -114,7 +114,7 @@ func unknown(isKnown bool, keys ...string) (null []jsonline.Member) {
 
 // caseLine returns the line of a case with the IDs of its causes.
 func caseLine(c Case, causes []string) jsonline.Object {
-	return jsonline.Object{Kind: c.kind(), Of: c, First: caseKeys, More: append(unknown(c.measured(), "cpu_ms", "peak_rss_kib"),
+	return jsonline.Object{Kind: c.kind(), Of: c, First: caseKeys, More: append(append(unknown(c.measured(), "cpu_ms", "peak_rss_kib"), unknown(!c.Reused, "wall_ms")...),
 		jsonline.Member{Key: "exit", Value: codeOf(c.Ending, regress.Exited)},
 		jsonline.Member{Key: "signal", Value: codeOf(c.Ending, regress.Signalled)},
 		jsonline.Member{Key: "golden_exit", Value: codeOf(c.GoldenEnding, regress.Exited)},
@@ -155,6 +155,7 @@ func summaryLine(f Finished, c *Cost) jsonline.Object {
 		o.More = append(o.More, jsonline.Member{Key: regress.Verdict(v).Key(), Value: n})
 	}
 	o.More = append(o.More,
+		jsonline.Member{Key: "reused", Value: s.Reused},
 		jsonline.Member{Key: "sources_changed", Value: s.Sources.Changed},
 		jsonline.Member{Key: "shared_changed", Value: s.Sources.SharedDiffering()},
 		jsonline.Member{Key: "cost", Value: costSummaryOf(c)},

@@ -190,6 +190,9 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.SharedDiffering())},
 		{"not_in_sample", strconv.Itoa(s.NotSampled)},
 	}
+	if s.Reused > 0 {
+		properties = append(properties, junitProperty{"reused", strconv.Itoa(s.Reused)})
+	}
 	if text := toolChanged(s, namedMax); text != "" {
 		properties = append(properties, junitProperty{"tool_changed", text})
 	}

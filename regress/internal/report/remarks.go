@@ -32,6 +32,10 @@ func remarks(s regress.Summary, most int) []remark {
 	if s.Selection != "" {
 		list = append(list, labelled("selection of the golden", s.Selection))
 	}
+	if s.Reused > 0 {
+		verb := oneOrMany(s.Reused, " has", " have")
+		list = append(list, labelled("reused", readable.Number(s.Reused)+" of "+readable.Cases(s.Cases)+verb+" the outcome of an earlier check"))
+	}
 	if s.NotSampled > 0 {
 		verb := oneOrMany(s.NotSampled, " is", " are")
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))

@@ -222,6 +222,9 @@ func (r *results) heading(c Case, title, words string) string {
 	if c.Unstable {
 		words = beside("unstable", ", ", words)
 	}
+	if c.Reused {
+		words = beside("reused", ", ", words)
+	}
 	word, colour := c.Verdict.String(), colourOf(c.Verdict)
 	if r.fails(c) {
 		word, colour = "failing", palette.Yellow

@@ -113,12 +113,15 @@ func (l *Ledger) NoteUnused(cases int) {
 // Verdict counts and reports the verdict of a case.
 func (l *Ledger) Verdict(c report.Case) {
 	l.Summary.Verdicts[c.Verdict]++
+	if c.Reused {
+		l.Summary.Reused++
+	}
 	report.AddMasked(&l.Summary.Masked, c)
 	l.unused.drop(c.Ignored)
 	if c.Verdict != regress.Identical {
 		l.results = append(l.results, placedResult{c.Index, state.Result{
 			Name: []byte(c.Name), Verdict: c.Verdict, Unstable: c.Unstable, Why: c.Why,
-			Stopped: isStopped(c), Engine: c.Engine,
+			Stopped: isStopped(c), Engine: c.Engine, Reused: c.Reused,
 		}})
 		if isStopped(c) && (c.Verdict == regress.New || c.Verdict == regress.Flaky) {
 			l.Summary.Stopped++

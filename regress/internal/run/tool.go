@@ -127,6 +127,55 @@ func (t *Tool) restore(id map[string]string) {
 	t.options.Digests.Save()
 }
 
+// Unseen says why not all files of the tool are known, or "".
+func (t *Tool) Unseen() string {
+	if t.observer == nil {
+		return "the tool cannot be observed here"
+	}
+	return t.observer.Blind()
+}
+
+// IsExpected reports whether the tool was observed on a case whose plain run is to come.
+func (t *Tool) IsExpected(caseName string) bool { return t.observer.AwaitsPlainRun(caseName) }
+
+// Recall adds what an earlier run knew of the tool. If something of that changed since, or if this
+// run knows more, it adds nothing and says why: what more there was may have been otherwise then.
+func (t *Tool) Recall(files []closure.File, places []closure.Place) (why string) {
+	now := closure.Restore(files, places, t.own, t.options.Digests)
+	t.options.Digests.Save()
+	known := map[string]string{}
+	for _, f := range now.Files {
+		known[f.Path] = f.Digest.String()
+	}
+	for _, f := range files {
+		if known[f.Path] != f.Digest.String() {
+			return name.Print(f.Path) + ", a file of the tool, changed"
+		}
+	}
+	for _, p := range now.Places {
+		known[p.Path] = p.State
+	}
+	for _, p := range places {
+		if known[p.Path] != p.State {
+			return name.Print(p.Path) + ", where the tool looks, changed"
+		}
+	}
+	more := func(path string) string { return name.Print(path) + ", which the tool uses, was not known" }
+	for f := range t.Closure().All() {
+		if known[f.Path] != f.Digest.String() {
+			return more(f.Path)
+		}
+	}
+	for _, p := range t.Closure().Places {
+		if known[p.Path] != p.State {
+			return more(p.Path)
+		}
+	}
+	t.observer.Know(now)
+	t.add(now)
+	return ""
+}
+
 // count returns the numbers of its files and of the cases on which it was observed, and the paths
 // that are left out.
 func (t *Tool) count() (files, observed int, varying []string) {

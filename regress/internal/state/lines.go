@@ -28,6 +28,7 @@ type Line struct {
 	Engine    *outcome.EngineRun `json:"engine,omitempty"`
 	// Ignored names the parts that were excluded from the comparison, in printed form.
 	Ignored []string `json:"ignored,omitempty"`
+	Reused  bool     `json:"reused,omitempty"` // no run: the outcome is that of an earlier check
 }
 
 // printEngine returns an engine's account as the files of a run keep it. The worker's name is
@@ -116,6 +117,9 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 			return nil, err
 		}
 		b = append(append(b, `,"ignored":`...), names...)
+	}
+	if l.Reused {
+		b = append(b, `,"reused":true`...)
 	}
 	return append(b, '}', '\n'), nil
 }

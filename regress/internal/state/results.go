@@ -20,6 +20,7 @@ type Result struct {
 	Why      string             `json:"why,omitempty"`      // reason of an environment failure
 	Accepted bool               `json:"accepted,omitempty"`
 	Engine   *outcome.EngineRun `json:"engine,omitempty"` // of the first run, on an engine
+	Reused   bool               `json:"reused,omitempty"` // the outcome is that of an earlier check
 }
 
 // SaveResults writes a run's results atomically.

@@ -34,11 +34,15 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 		}
 		return c.enough()
 	}
-	c.o.Events.Emit(report.CaseRan{
+	ran := report.CaseRan{
 		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.o.Due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
-	})
-	c.o.Ledger.Summary.CPU += r.cost.CPU
+		Expected: c.o.Due.Of(t.Index), Engine: r.onEngine, Reused: r.reused, At: time.Now(),
+	}
+	if !r.reused { // else its cost is that of an earlier run
+		ran.CPU, ran.Wall = r.cost.CPU, r.cost.Wall
+	}
+	c.o.Events.Emit(ran)
+	c.o.Ledger.Summary.CPU += ran.CPU
 	if r.beside != nil {
 		if err := c.o.Costs.AddFirst(t, r.beside); err != nil {
 			return err
@@ -54,7 +58,7 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 		c.addIdentical(t, r)
 		return nil
 	}
-	c.addUndecided(undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine})
+	c.addUndecided(undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused})
 	return c.enough()
 }
 
@@ -63,7 +67,7 @@ func (r *firstResult) line(caseName string) state.Line {
 	return state.Line{
 		Name: []byte(caseName), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
-		Ignored: name.PrintAll(r.left.Ignored),
+		Ignored: name.PrintAll(r.left.Ignored), Reused: r.reused,
 	}
 }
 
@@ -88,10 +92,10 @@ func (c *collector) addUndecided(u undecidedCase) {
 // addIdentical adds a case whose first run was identical. The case has its verdict, unless --runs
 // asks for more runs.
 func (c *collector) addIdentical(t pass.Task, r firstResult) {
-	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, alike: true}
+	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused, alike: true}
 	u.ifIdentical = report.Case{
 		Verdict: regress.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine,
+		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine, Reused: r.reused,
 	}
 	if c.o.Numbers.of(u) > 1 {
 		c.undecided[t.Index] = u
@@ -143,7 +147,9 @@ func (c *collector) conclude(t pass.Task, judged report.Case) {
 	if judged.Unstable {
 		c.unstable++
 	}
-	c.o.Costs.AddCase(t, &judged)
+	if !judged.Reused {
+		c.o.Costs.AddCase(t, &judged)
+	}
 	c.o.Ledger.Verdict(judged)
 }
 

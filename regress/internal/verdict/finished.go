@@ -41,7 +41,7 @@ func (l *Loop) TakeFinished(tasks []pass.Task, done map[string]state.Line) (pend
 func takeStored(c *collector, t pass.Task, l state.Line) (stored bool, err error) {
 	rec, stored, err := c.o.Judge.Stored(t.Entry.Name)
 	if err == nil && stored {
-		c.addUndecided(undecidedCase{task: t, lane: exec.NoLane, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
+		c.addUndecided(undecidedCase{task: t, lane: exec.NoLane, runs: rec.Runs, onEngine: l.Engine, reused: l.Reused, alike: l.Identical})
 	}
 	return stored, err
 }
@@ -51,7 +51,7 @@ func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
 	r := firstResult{
 		ending:   regress.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: l.Engine, lane: exec.NoLane,
+		onEngine: l.Engine, reused: l.Reused, lane: exec.NoLane,
 	}
 	if r.left, err = c.o.Judge.masked(t.Entry.Name, r.ending); err != nil {
 		return err

@@ -24,6 +24,7 @@ type firstResult struct {
 	beside    *turns.Turn // both runs, if another command ran beside
 	lane      int
 	onEngine  *outcome.EngineRun
+	reused    bool // the outcome of an earlier run
 }
 
 // firstRuns makes the first runs of cases, and stores the outcomes of those that differ. Several
@@ -41,7 +42,7 @@ func (f *firstRuns) compare(ctx context.Context, t pass.Task, r *exec.Result, er
 		return firstResult{err: err}
 	}
 	defer r.Release()
-	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
+	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine, reused: r.Reused}
 	l, left, err := f.judge.Compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {
@@ -148,7 +149,7 @@ func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
 	if j.judged, decided, j.err = f.judge.decide(u.task); !decided {
 		j.judged = u.ifIdentical
 	}
-	j.judged.Engine = u.onEngine
+	j.judged.Engine, j.judged.Reused = u.onEngine, u.reused && !series.ran
 	j.judged.Ignored = content.Union(j.judged.Ignored, series.left.Ignored)
 	return j
 }
@@ -160,6 +161,7 @@ type runSeries struct {
 	avoid int // the lane of the run before
 	equal int // runs that equalled the baseline before the first one that is stored
 	cpu   time.Duration
+	ran   bool               // a run was really made
 	left  content.Uncompared // in these runs
 }
 
@@ -195,8 +197,13 @@ func (s *runSeries) runOnce(ctx context.Context, c *exec.Command, number int, ta
 		return err
 	}
 	defer r.Release()
-	s.all.emit(report.CaseRan{Name: t.Entry.Name, Pass: number, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
-	s.cpu += r.Cost.CPU
+	ran := report.CaseRan{Name: t.Entry.Name, Pass: number, Engine: r.Engine, Reused: r.Reused, At: time.Now()}
+	if !r.Reused {
+		ran.CPU, ran.Wall = r.Cost.CPU, r.Cost.Wall
+		s.ran = true
+	}
+	s.all.emit(ran)
+	s.cpu += ran.CPU
 	s.avoid = r.Lane
 	return take(ctx, r)
 }

@@ -166,6 +166,7 @@ type undecidedCase struct {
 	lane        int // of the first run
 	runs        int // so far: an interrupted run may have made more than the first
 	onEngine    *outcome.EngineRun
+	reused      bool        // the first run is that of an earlier check
 	alike       bool        // the first run equalled the baseline
 	ifIdentical report.Case // the report of an alike case whose further runs are identical, too
 }

@@ -33,9 +33,13 @@ func New(o Options) *Loop {
 	}
 }
 
-// RunFirst makes the first run of every task.
+// RunFirst makes the first run of every task. It may be called again for other tasks. It does nothing
+// once --fail-fast has ended the first runs.
 func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	c := &l.collector
+	if err := c.enough(); err != nil {
+		return pass.EndError(ctx, err)
+	}
 	if c.o.Judge.Reference != nil {
 		return pass.Run(ctx, c.o.Goroutines, tasks, l.first.runBesideReference, c.takeFirst)
 	}

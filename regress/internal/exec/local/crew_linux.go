@@ -142,6 +142,14 @@ func (c *Crew) warnNoInotify() {
 	})
 }
 
+// Kind describes what the lanes have in common: how they are kept apart, and where they work.
+func (c *Crew) Kind() string {
+	if c.base.inMemory() {
+		return c.mode.name + ", in memory"
+	}
+	return c.mode.name + ", on disk"
+}
+
 // Floor returns the lowest peak memory of a case that can be measured, in KiB: the largest
 // size of a helper, because helpers start the cases.
 func (c *Crew) Floor() int64 { return c.floor.Load() }

@@ -1,0 +1,297 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"muster/internal/wording"
+	"muster/regress"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/reuse"
+	"muster/regress/internal/run"
+	"muster/regress/internal/state"
+	"muster/regress/internal/verdict"
+)
+
+// reuser lets a check take outcomes of earlier checks, and keeps its own for later ones. A nil
+// *reuser does nothing.
+type reuser struct {
+	run      *run.Run
+	base     *golden.Store
+	numbers  int // runs of a case that differs
+	file     string
+	memory   reuse.Memory // of earlier checks; it has no case that does not count any more
+	executor *reuse.Executor
+	stores   map[string]*golden.Store // of earlier runs, by ID
+}
+
+// newReuser finds what earlier checks left, and puts its executor before that of the run. It returns
+// nil where nothing can be reused or kept. measured has the indexes of the cases
+// that run beside another command.
+func newReuser(ctx context.Context, r *run.Run, base *golden.Store, measured map[int]bool) (*reuser, error) {
+	if why := r.Tool.Unseen(); why != "" {
+		r.Events.Warn("--reuse: every case runs, as " + why)
+		return nil, nil
+	}
+	if r.Job.Store.Resume {
+		if last, err := r.State.Unfinished(r.Job.Name); err != nil || last != nil {
+			r.Events.Note("--reuse: the cases that are left run, as a run is resumed")
+			return nil, err
+		}
+	}
+	if err := r.Inputs.ReadDigests(ctx); err != nil {
+		return nil, err
+	}
+	u := &reuser{run: r, base: base, numbers: 1 + r.Job.Judge.Retries, stores: map[string]*golden.Store{}}
+	u.file = filepath.Join(r.State.Cache(), "reuse", reuse.Name(u.setting()))
+	u.memory = reuse.Read(u.file)
+	u.executor = reuse.New(r.Execution.Executor, u.find)
+	r.Execution.Executor = u.executor
+	if len(u.memory.Cases) == 0 {
+		r.Events.Note("--reuse: every case runs, as no earlier check had this command, these settings and these shared files")
+		return u, nil
+	}
+	why := r.Tool.Recall(u.memory.Files, u.memory.Places)
+	if path := u.memory.OtherMode(); why == "" && path != "" {
+		why = name.Print(path) + ", a file of the tool, has other rights"
+	}
+	if why != "" {
+		r.Events.Note("--reuse: every case runs, as " + why + " since the earlier check")
+		u.memory.Cases = nil
+		return u, nil
+	}
+	return u, u.choose(measured)
+}
+
+// setting returns everything that an outcome depends on beside its source and the tool.
+func (u *reuser) setting() map[string]string {
+	o, setting := &u.run.Job.Options, reuse.Machine()
+	maps.Copy(setting, job.OutcomeFlags(o))
+	u.run.Execution.Commands.Identify(setting)
+	setting["PATH"] = os.Getenv("PATH")
+	setting["what --pass-env passes"] = job.DigestPassed(&o.Command).String()
+	setting["--grace"], setting["--observe"] = o.Limits.Grace.String(), string(o.Command.Observe)
+	setting["the lanes"], setting["the version"] = u.run.Execution.Crew.LaneKind(), o.Version
+	if len(o.Helper) > 0 {
+		helper, _ := filedigest.Open(filepath.Join(u.run.State.Cache(), "helper-digest.json")).Of(o.Helper[0], 1<<30) // zero is one, too
+		setting["muster"] = helper.Hash.String()
+	}
+	for path, digest := range u.run.Inputs.Digests.Shared() {
+		setting["shared file "+path] = digest.String()
+	}
+	return setting
+}
+
+// choose finds the cases that can be reused, and those of them that must run first.
+func (u *reuser) choose(measured map[int]bool) error {
+	if err := u.openStores(); err != nil {
+		return err
+	}
+	known := map[string]reuse.Case{}
+	for i, e := range u.run.Inputs.Cases {
+		c, ok := u.memory.Cases[e.Name]
+		if ok && !measured[i] && c.Source == u.run.Inputs.Digests.Case(e.Name) && !u.base.Flaky(e.Name) && c.Runs >= u.runsOf(e.Name, c.Outcome) && u.storeOf(e.Name, c) != nil {
+			known[e.Name] = c
+		}
+	}
+	u.executor.Know(known, u.run.Tool.IsExpected)
+	return nil
+}
+
+// runsOf returns how many runs a case takes that always has an outcome.
+func (u *reuser) runsOf(caseName string, is outcome.Digest) int {
+	runs := max(1, u.run.Job.Judge.Runs)
+	if was, known := u.base.OutcomeDigest(caseName); known && was == is {
+		return runs
+	}
+	return max(runs, u.numbers)
+}
+
+// openStores opens the stores of the earlier runs that the entries name. A run that is gone has none.
+func (u *reuser) openStores() error {
+	wanted := map[string]bool{}
+	for _, c := range u.memory.Cases {
+		wanted[c.Run] = true
+	}
+	runs, err := u.run.State.Runs()
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if !wanted[r.ID] {
+			continue
+		}
+		if store, err := golden.Open(r.Outcomes()); err == nil { // else its cases run
+			u.stores[r.ID] = store
+		}
+	}
+	return nil
+}
+
+// storeOf returns the store that has the outcome of an entry, or nil.
+func (u *reuser) storeOf(caseName string, c reuse.Case) *golden.Store {
+	for _, s := range []*golden.Store{u.base, u.stores[c.Run]} {
+		if s == nil {
+			continue
+		}
+		if digest, known := s.OutcomeDigest(caseName); known && digest == c.Outcome {
+			return s
+		}
+	}
+	return nil
+}
+
+// find returns the outcome of an entry as a result, or nil. Its cost is known only from a run.
+func (u *reuser) find(caseName string, c reuse.Case) *exec.Result {
+	s := u.storeOf(caseName, c)
+	if s == nil {
+		return nil
+	}
+	rec, known, err := s.Get(caseName)
+	if err != nil || !known || rec.Outcome.Digest() != c.Outcome {
+		return nil
+	}
+	var contents []exec.Content
+	for p := range golden.WithContent(&rec.Outcome) {
+		contents = append(contents, exec.Content{Key: p.Key, Opener: func() (io.ReadCloser, error) { return s.Content(p) }})
+	}
+	if s == u.base {
+		rec.Cost = outcome.Cost{}
+	}
+	return exec.NewResult(rec.Outcome, rec.Cost, exec.NoLane, contents, nil)
+}
+
+// runFirst makes the first runs of all tasks: first those of the cases that guard the others.
+func (u *reuser) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.Task) error {
+	if u == nil {
+		return loop.RunFirst(ctx, tasks)
+	}
+	var guard, others []pass.Task
+	for _, t := range tasks {
+		if u.executor.IsGuarded(t.Entry.Name) {
+			guard = append(guard, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	if err := loop.RunFirst(ctx, guard); err != nil {
+		return err
+	}
+	if m := u.executor.Answer(); m != nil {
+		u.reportMismatch(m)
+	}
+	return loop.RunFirst(ctx, others)
+}
+
+// reportMismatch reports that nothing is reused, and why.
+func (u *reuser) reportMismatch(m *reuse.Mismatch) {
+	parts := "it could not run"
+	if len(m.Parts) > 0 {
+		parts = "another outcome, in " + name.List(m.Parts, namedPartsMax) + ": the tool depends on something that muster does not see"
+	}
+	u.run.Ledger.Summary.NotReused = m.Case
+	u.run.Events.Warn("--reuse: " + name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check (" + parts + "); nothing is reused, and every case runs")
+}
+
+// namedPartsMax bounds the parts that a warning names.
+const namedPartsMax = 5
+
+// keep returns what later checks can reuse of this one. Call it when all cases have their verdicts,
+// before the stores of the run end.
+func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]reuse.Case, err error) {
+	if u == nil {
+		return nil, nil
+	}
+	cases = map[string]reuse.Case{}
+	selected := map[string]bool{}
+	for _, e := range u.run.Inputs.Cases {
+		selected[e.Name] = true
+	}
+	for _, e := range u.run.Inputs.Corpus.Cases() {
+		if c, known := u.memory.Cases[e.Name]; known && !selected[e.Name] {
+			cases[e.Name] = c
+		}
+	}
+	results := map[string]state.Result{}
+	for _, r := range u.run.Ledger.Results() {
+		results[string(r.Name)] = r
+	}
+	for i, e := range u.run.Inputs.Cases {
+		if !loop.IsDecided(i) {
+			continue
+		}
+		if c, ok, err := u.entryOf(e.Name, results, found); err != nil {
+			return nil, err
+		} else if ok {
+			cases[e.Name] = c
+		}
+	}
+	return cases, nil
+}
+
+// entryOf returns the entry of a case of this run, or false for one that cannot be reused.
+func (u *reuser) entryOf(caseName string, results map[string]state.Result, found *keep.Store) (c reuse.Case, ok bool, err error) {
+	c = reuse.Case{Source: u.run.Inputs.Digests.Case(caseName), Outcome: u.executor.Ran(caseName), Runs: max(1, u.run.Job.Judge.Runs)}
+	if u.executor.Reused(caseName) {
+		c.Outcome, c.Runs = u.memory.Cases[caseName].Outcome, u.memory.Cases[caseName].Runs
+	}
+	if c.Outcome == (outcome.Digest{}) || u.base.Flaky(caseName) {
+		return c, false, nil
+	}
+	result, differs := results[caseName]
+	if !differs {
+		was, known := u.base.OutcomeDigest(caseName)
+		return c, known && was == c.Outcome, nil
+	}
+	if result.Unstable || !slices.Contains(stable(), result.Verdict) {
+		return c, false, nil
+	}
+	rec, stored, err := found.Get(caseName)
+	c.Runs, c.Run = rec.Runs, u.run.Folder.ID
+	return c, stored && !rec.Outcome.Flaky() && rec.Outcome.Digest() == c.Outcome, err
+}
+
+// stable lists the verdicts of cases whose runs may all have had one outcome that is stored.
+func stable() []regress.Verdict {
+	return []regress.Verdict{regress.Crashed, regress.NewlyFailing, regress.NewlyPassing, regress.Changed, regress.New}
+}
+
+// write leaves the cases for later checks, once the run has ended well. A failure is no failure of the
+// check.
+func (u *reuser) write(cases map[string]reuse.Case) {
+	if u == nil {
+		return
+	}
+	if why := u.run.Tool.Unseen(); why != "" {
+		u.run.Events.Note("--reuse: later checks cannot reuse this one, as " + why)
+		return
+	}
+	c := u.run.Tool.Closure()
+	m := reuse.Memory{Files: c.Files, Places: c.Places, Cases: cases}
+	if err := m.Write(u.file); err != nil {
+		u.run.Events.Warn("--reuse: later checks cannot reuse this one: " + wording.Of(err))
+	}
+}
+
+// close closes the stores of earlier runs.
+func (u *reuser) close() (err error) {
+	if u == nil {
+		return nil
+	}
+	for _, s := range u.stores {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
