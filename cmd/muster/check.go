@@ -28,6 +28,9 @@ Then check measures the CPU time and memory that the change costs. It runs some 
 again, alternately with your command and the recorded one. If you rebuilt the recorded
 executable in place, check compares with the costs of the record, and says so.
 
+With --reuse, a case for which nothing changed since an earlier check with --reuse does
+not run. It has the outcome of that check. At least 20 of these cases run all the same.
+
 Corpus, command, selection, environment and limits default to the recorded ones. If you
 give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is
 0 if all cases are identical, and 1 if a case differs. See muster help exit-codes.`,

@@ -65,10 +65,10 @@ func newReuser(ctx context.Context, r *run.Run, base *golden.Store, measured map
 	}
 	why := r.Tool.Recall(u.memory.Files, u.memory.Places)
 	if path := u.memory.OtherMode(); why == "" && path != "" {
-		why = name.Print(path) + ", a file of the tool, has other rights"
+		why = name.Print(path) + ", a file of the tool, has other rights since the earlier check"
 	}
 	if why != "" {
-		r.Events.Note("--reuse: every case runs, as " + why + " since the earlier check")
+		r.Events.Note("--reuse: every case runs, as " + why)
 		u.memory.Cases = nil
 		return u, nil
 	}
@@ -201,7 +201,7 @@ func (u *reuser) reportMismatch(m *reuse.Mismatch) {
 	if len(m.Parts) > 0 {
 		parts = "another outcome, in " + name.List(m.Parts, namedPartsMax) + ": the tool depends on something that muster does not see"
 	}
-	u.run.Ledger.Summary.NotReused = m.Case
+	u.run.Ledger.Summary.NotReused, u.memory.Cases = m.Case, nil
 	u.run.Events.Warn("--reuse: " + name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check (" + parts + "); nothing is reused, and every case runs")
 }
 
@@ -215,13 +215,9 @@ func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]r
 		return nil, nil
 	}
 	cases = map[string]reuse.Case{}
-	selected := map[string]bool{}
-	for _, e := range u.run.Inputs.Cases {
-		selected[e.Name] = true
-	}
 	for _, e := range u.run.Inputs.Corpus.Cases() {
-		if c, known := u.memory.Cases[e.Name]; known && !selected[e.Name] {
-			cases[e.Name] = c
+		if c, known := u.memory.Cases[e.Name]; known {
+			cases[e.Name] = c // unless the case ran now
 		}
 	}
 	results := map[string]state.Result{}
@@ -232,9 +228,12 @@ func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]r
 		if !loop.IsDecided(i) {
 			continue
 		}
-		if c, ok, err := u.entryOf(e.Name, results, found); err != nil {
+		delete(cases, e.Name)
+		c, ok, err := u.entryOf(e.Name, results, found)
+		if err != nil {
 			return nil, err
-		} else if ok {
+		}
+		if ok && e.Name != u.run.Ledger.Summary.NotReused { // that one may vary
 			cases[e.Name] = c
 		}
 	}

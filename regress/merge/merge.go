@@ -346,10 +346,11 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 		}
 		left, err = left.PlusPrinted(c.line.Ignored)
 		word.Masked, word.Ignored, word.Holes, word.Engine = left.Masked, left.Ignored, left.Holes, c.line.Engine
-		word.Flaky = word.Masked
+		word.Flaky, word.Reused = word.Masked, c.line.Reused
 		return word, err
 	}
 	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, c.result.Engine
+	word.Reused = c.result.Reused
 	rec, known, err := m.record(caseName, c)
 	if err != nil || !known {
 		return word, err // missing, or the machine failed

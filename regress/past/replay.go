@@ -113,6 +113,9 @@ func (r *replay) see(ev report.Event) {
 		r.sent, r.received = ev.Sent, ev.Received
 	case report.Case:
 		r.sum.Verdicts[ev.Verdict]++
+		if ev.Reused {
+			r.sum.Reused++
+		}
 		if ev.Ending != nil && ev.Verdict != regress.EnvironmentFailed {
 			r.sum.Endings.Add(*ev.Ending)
 		}

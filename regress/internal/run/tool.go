@@ -149,7 +149,7 @@ func (t *Tool) Recall(files []closure.File, places []closure.Place) (why string)
 	}
 	for _, f := range files {
 		if known[f.Path] != f.Digest.String() {
-			return name.Print(f.Path) + ", a file of the tool, changed"
+			return name.Print(f.Path) + ", a file of the tool, changed since the earlier check"
 		}
 	}
 	for _, p := range now.Places {
@@ -157,10 +157,12 @@ func (t *Tool) Recall(files []closure.File, places []closure.Place) (why string)
 	}
 	for _, p := range places {
 		if known[p.Path] != p.State {
-			return name.Print(p.Path) + ", where the tool looks, changed"
+			return name.Print(p.Path) + ", where the tool looks, changed since the earlier check"
 		}
 	}
-	more := func(path string) string { return name.Print(path) + ", which the tool uses, was not known" }
+	more := func(path string) string {
+		return "the earlier check did not know that the tool uses " + name.Print(path)
+	}
 	for f := range t.Closure().All() {
 		if known[f.Path] != f.Digest.String() {
 			return more(f.Path)
