@@ -112,7 +112,7 @@ var mutations = []mutation{
 		"Name: []byte(caseName), Identical: r.identical,", "Name: []byte(caseName), Identical: true,",
 		"the journal calls every case identical"},
 	{"resume", "internal/verdict/finished.go",
-		"runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})\n", "runs: rec.Runs + 99, alike: true})\n",
+		"runs: rec.Runs, onEngine: l.Engine, reused: l.Reused, alike: l.Identical})\n", "runs: rec.Runs + 99, alike: true})\n",
 		"a case that differed before the interrupt has no further runs"},
 	{"resume", "internal/verdict/first.go",
 		"		if rec.Runs >= number {\n", "		if rec.Runs+1 >= number {\n",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/analyse"
@@ -47,7 +48,7 @@ func (b fakeBaseline) Content(outcome.Part) (io.ReadCloser, error) {
 }
 
 // fakeExecutor prints texts of each case: the first in its first run, and so on. Later runs print
-// the last one.
+// the last one. Cases whose names begin with "reused" have outcomes of an earlier check.
 type fakeExecutor struct {
 	exec.Executor
 	texts map[string][]string
@@ -62,7 +63,11 @@ func (f *fakeExecutor) Run(_ context.Context, j exec.Job) (*exec.Result, error) 
 	texts, n := f.texts[j.Source.Name], f.runs[j.Source.Name]
 	f.runs[j.Source.Name]++
 	text := texts[min(n, len(texts)-1)]
-	return exec.NewResult(printing(text), outcome.Cost{}, 0, []exec.Content{{Key: stdout, Bytes: []byte(text)}}, nil), nil
+	r := exec.NewResult(printing(text), outcome.Cost{}, 0, []exec.Content{{Key: stdout, Bytes: []byte(text)}}, nil)
+	if r.Reused = strings.HasPrefix(j.Source.Name, "reused"); r.Reused {
+		r.Cost.CPU = time.Hour
+	}
+	return r, nil
 }
 
 func (f *fakeExecutor) RunAll(ctx context.Context, b exec.Batch) int {
@@ -103,6 +108,15 @@ func runLoop(t *testing.T, o Options, names []string, texts map[string][]string)
 	must(t, l.RunFirst(t.Context(), tasks))
 	must(t, l.RunFurther(t.Context()))
 	must(t, o.Judge.Found.End(nil))
+	reused := 0
+	for _, name := range names {
+		if strings.HasPrefix(name, "reused") {
+			reused++
+		}
+	}
+	if sum := &o.Ledger.Summary; sum.Reused != reused || sum.CPU != 0 {
+		t.Errorf("%d cases are reused, want %d, and took %v", sum.Reused, reused, sum.CPU)
+	}
 	return e.runs, o.Ledger.Summary.Verdicts
 }
 
@@ -123,6 +137,15 @@ func TestLoop(t *testing.T) {
 	}
 	want := regress.Verdicts{regress.Identical: 1, regress.Changed: 1, regress.Flaky: 1, regress.New: 1}
 	if verdicts != want {
+		t.Errorf("verdicts %v, want %v", verdicts, want)
+	}
+}
+
+// A reused outcome gets its verdict like any other, and its cost counts nowhere.
+func TestReused(t *testing.T) {
+	texts := map[string][]string{"reused.c": {"old"}, "reused-changed.c": {"now"}, "same.c": {"old"}}
+	_, verdicts := runLoop(t, Options{}, []string{"reused.c", "reused-changed.c", "same.c"}, texts)
+	if want := (regress.Verdicts{regress.Identical: 2, regress.Changed: 1}); verdicts != want {
 		t.Errorf("verdicts %v, want %v", verdicts, want)
 	}
 }
