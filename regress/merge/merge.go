@@ -362,7 +362,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if !inGolden {
 		return word, nil
 	}
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Cache(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Cache(m.found[c.part].Content))
+	was, is := content.Side{Outcome: &old.Outcome, Open: m.base.Content}.Cached(), content.KeptSide(&rec.Outcome, m.found[c.part].Content).Cached()
 	left, err := content.VaryingIn(m.run.Job.Rules, was)
 	if err != nil {
 		return word, err

@@ -328,7 +328,7 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 	a.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Ignore(s.Job.Ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
-	was, is := content.Side{Outcome: &a.Outcome, Open: content.Cache(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Cache(now.Content)}
+	was, is := content.Side{Outcome: &a.Outcome, Open: old.Content}.Cached(), content.Side{Outcome: &b.Outcome, Open: now.Content}.Cached()
 	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.Job.Rules, was, is))
 	if err != nil {
 		return word, err

@@ -48,15 +48,22 @@ func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
 // Differences describes a comparison for reports, bounded, with rewritten contents.
 func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
 	a, b := reportSide(rules, old), reportSide(rules, now)
-	a.Content = func(p outcome.Part) ([]byte, error) {
+	a.Content, b.Content = contentsOf(rules, old, now)
+	a.Again, b.Again = contentsOf(rules, old.Afresh(), now.Afresh())
+	return report.Differences(c, a, b, diff.Limits{})
+}
+
+// contentsOf returns functions that read the parts of each side, with rewrites.
+func contentsOf(rules normalize.Rules, old, now content.Side) (a, b func(outcome.Part) ([]byte, error)) {
+	a = func(p outcome.Part) ([]byte, error) {
 		text, _, err := content.Texts(rules, old, now, &p, partOf(now, p.Key))
 		return text, err
 	}
-	b.Content = func(p outcome.Part) ([]byte, error) {
+	b = func(p outcome.Part) ([]byte, error) {
 		_, text, err := content.Texts(rules, old, now, partOf(old, p.Key), &p)
 		return text, err
 	}
-	return report.Differences(c, a, b, diff.Limits{})
+	return a, b
 }
 
 // reportSide returns a side in the form of reports, with rewritten contents.
@@ -91,7 +98,7 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	}
 	b, _, err := now.Get(caseName)
 	b.Outcome.Settle(&a.Outcome)
-	return content.NewSide(&a.Outcome, content.Cache(old.Content)), content.NewSide(&b.Outcome, content.Cache(now.Content)), err
+	return content.NewSide(&a.Outcome, old.Content).Cached(), content.NewSide(&b.Outcome, now.Content).Cached(), err
 }
 
 // partOf returns a part of a side, or nil if its kept run did not leave the part.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"weak"
 
 	"muster/regress"
 	"muster/regress/internal/content"
@@ -46,7 +48,7 @@ func TestContentsAreReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		was.opened, is.opened = 0, 0
-		a, b := content.Side{Outcome: &old, Open: content.Cache(was.open)}, content.Side{Outcome: &now, Open: content.Cache(is.open)}
+		a, b := content.Side{Outcome: &old, Open: was.open}.Cached(), content.Side{Outcome: &now, Open: is.open}.Cached()
 		c, err := outcome.Compare(&old, &now, content.SameUnder(rules, a, b))
 		if err != nil {
 			t.Fatal(err)
@@ -62,6 +64,33 @@ func TestContentsAreReadOnce(t *testing.T) {
 		if was.opened != 2 || is.opened != 2 {
 			t.Errorf("with the rules %q: %d and %d contents were opened, there are 2", flags, was.opened, is.opened)
 		}
+	}
+}
+
+// An event waits for others and for reporters, so it holds no contents of binaries: they are read again.
+func TestDifferencesHoldNoBinaries(t *testing.T) {
+	old, now := outcome.Outcome{Parts: []outcome.Part{file("a", 4)}}, outcome.Outcome{Parts: []outcome.Part{file("a", 5)}}
+	was, is := countedOpens{content: map[string][]byte{"a": []byte("\x00old")}}, countedOpens{content: map[string][]byte{"a": []byte("\x00newe")}}
+	a, b := content.Side{Outcome: &old, Open: was.open}.Cached(), content.Side{Outcome: &now, Open: is.open}.Cached()
+	c, err := outcome.Compare(&old, &now, content.SameUnder(nil, a, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := Differences(nil, a, b, c)
+	if err != nil || len(list) != 1 || list[0].Contents == nil || was.opened != 1 || is.opened != 1 {
+		t.Fatalf("%+v, %v, opened %d and %d", list, err, was.opened, is.opened)
+	}
+	read, err := content.ReadAll(a.Open, old.Parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := weak.Make(&read[0])
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the event holds a content")
+	}
+	if x, y, err := list[0].Contents(); string(x) != "\x00old" || string(y) != "\x00newe" || err != nil {
+		t.Errorf("%q, %q, %v", x, y, err)
 	}
 }
 

@@ -82,6 +82,7 @@ type Side struct {
 	Outcome *outcome.Outcome
 	Open    Opener
 
+	again    Opener                       // what Open was before Cached; nil = Open
 	patterns map[patternKey]*hole.Pattern // found so far; nil = they are not kept
 }
 
@@ -94,12 +95,26 @@ type patternKey struct {
 // NewSide returns a side that keeps the patterns of its flaky parts. All calls must have the same
 // rules.
 func NewSide(o *outcome.Outcome, open Opener) Side {
-	return Side{o, open, map[patternKey]*hole.Pattern{}}
+	return Side{Outcome: o, Open: open, patterns: map[patternKey]*hole.Pattern{}}
 }
 
 // KeptSide returns the side of a candidate. o joins several runs, and only the run whose contents
 // were kept was compared.
 func KeptSide(o *outcome.Outcome, open Opener) Side { return Side{Outcome: o.Kept(), Open: open} }
+
+// Cached returns a side that reads as Cache does.
+func (s Side) Cached() Side {
+	s.again, s.Open = s.Open, Cache(s.Open)
+	return s
+}
+
+// Afresh returns a side that holds no contents, for a reader that may come much later, or never.
+func (s Side) Afresh() Side {
+	if s.again != nil {
+		s.Open = s.again
+	}
+	return Side{Outcome: s.Outcome, Open: s.Open}
+}
 
 // Shown returns the content of a part after the rewrites. It returns nil for a nil part, and for a
 // part without content.

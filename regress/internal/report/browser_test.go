@@ -144,7 +144,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	run := withCauses(longRun("check", 600, 2), 12)
 	at := slices.IndexFunc(run, func(ev Event) bool { c, is := ev.(Case); return is && c.Verdict == regress.Changed })
 	changed := run[at].(Case)
-	changed.Differences = append(changed.Differences, Difference{Part: "a.png", Binary: true, OldContent: pictureWith(color.White), NowContent: pictureWith(color.Black)})
+	changed.Differences = append(changed.Differences, Difference{Part: "a.png", Binary: true, Contents: contentsOf(pictureWith(color.White), pictureWith(color.Black))})
 	run[at] = changed
 	writeReport(t, NewHTML, path, run)
 	b := browse(t, path)

@@ -19,6 +19,9 @@ type Side struct {
 	Ending regress.Ending
 	// Content reads the content of a part of this side.
 	Content func(outcome.Part) ([]byte, error)
+	// Again is Content for a reader of the event, and holds no content until then. Nil means that there
+	// is none.
+	Again func(outcome.Part) ([]byte, error)
 }
 
 // A case with more differing parts than this is described by its first ones.
@@ -64,8 +67,14 @@ func describe(p outcome.Difference, old, now Side, l diff.Limits) (Difference, e
 		return d, err
 	}
 	d.Diff, d.Hidden, d.Binary = diff.Unified(oldContent, nowContent, l)
-	if d.Binary && len(oldContent) <= preview.BytesMax && len(nowContent) <= preview.BytesMax {
-		d.OldContent, d.NowContent = oldContent, nowContent
+	if d.Binary && old.Again != nil && now.Again != nil && len(oldContent) <= preview.BytesMax && len(nowContent) <= preview.BytesMax {
+		oldAgain, nowAgain := old.Again, now.Again // not the sides, which hold contents
+		d.Contents = func() (a, b []byte, err error) {
+			if a, err = oldAgain(*p.Old); err == nil {
+				b, err = nowAgain(*p.Now)
+			}
+			return a, b, err
+		}
 	}
 	return d, nil
 }
@@ -146,19 +155,28 @@ const (
 // parts returns a difference as the page shows it. An archive has a part for each entry that differs.
 func (r *previewRoom) parts(d Difference) []pagePart {
 	part := pagePart{Name: name.Print(d.Part), Words: oldToNow(d) + remarkOn(d), Diff: readable.Text(d.Diff)}
-	size := len(d.OldContent) + len(d.NowContent)
-	if size == 0 || size > r.contents {
+	if d.Contents == nil {
+		return []pagePart{part}
+	}
+	old, now, err := d.Contents()
+	if err != nil {
+		part.Words += ". The contents cannot be read any more."
+		return []pagePart{part}
+	}
+	size := len(old) + len(now)
+	if size > r.contents {
+		part.Words += ". The page has no room for more binaries."
 		return []pagePart{part}
 	}
 	r.contents -= size
-	entries, isArchive := preview.EntriesOf(d.OldContent, d.NowContent)
+	entries, isArchive := preview.EntriesOf(old, now)
 	if !isArchive {
-		r.addContent(&part, d.OldContent, d.NowContent)
+		r.addContent(&part, old, now)
 		return []pagePart{part}
 	}
 	if len(entries) == 0 {
 		part.Words += ". All entries are the same: their order, times or compression differ."
-		r.addContent(&part, d.OldContent, d.NowContent)
+		r.addContent(&part, old, now)
 	}
 	list := []pagePart{part}
 	for i, e := range entries {

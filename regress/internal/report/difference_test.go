@@ -31,13 +31,19 @@ func sideOf(ending *regress.Ending, parts map[outcome.Key]string) (*outcome.Outc
 		o.Parts = append(o.Parts, p)
 	}
 	o.Sort()
-	return o, Side{*ending, func(p outcome.Part) ([]byte, error) {
+	read := func(p outcome.Part) ([]byte, error) {
 		content, ok := contents[p.Digest]
 		if !ok {
 			return nil, errors.New("no such blob")
 		}
 		return content, nil
-	}}
+	}
+	return o, Side{*ending, read, read}
+}
+
+// contentsOf are the contents of a Difference.
+func contentsOf(old, now []byte) func() (a, b []byte, err error) {
+	return func() ([]byte, []byte, error) { return old, now, nil }
 }
 
 func file(path string) outcome.Key { return outcome.Key{Place: outcome.File, Path: path} }
@@ -64,12 +70,21 @@ func TestDifferences(t *testing.T) {
 		{Part: "ending", Old: "exit 0", Now: signal(11).String()},
 		{Part: "stdout", Old: "8 bytes", Now: "6 bytes", Diff: "@@ -1,2 +1,2 @@\n one\n-two\n+2\n"},
 		{Part: "stderr", Old: "empty", Now: "3 bytes", Diff: "@@ -0,0 +1 @@\n+oh\n"},
-		{Part: "bin", Old: "file of 2 bytes", Now: "file of 2 bytes", Binary: true, OldContent: []byte("\x00\x01"), NowContent: []byte("\x00\x02")},
+		{Part: "bin", Old: "file of 2 bytes", Now: "file of 2 bytes", Binary: true},
 		{Part: "gone", Old: "file of 1 byte", Now: "absent"},
 		{Part: "link", Old: "link to a", Now: "link to b‹ESC›"},
 		{Part: "mode", Old: "file of 4 bytes", Now: "executable file of 4 bytes"},
 		{Part: "new", Old: "absent", Now: "executable file of 2 bytes"},
 		{Part: "removed", Old: "file of 1 byte", Now: "removed"},
+	}
+	for i := range got {
+		if got[i].Contents == nil {
+			continue
+		}
+		if a, b, err := got[i].Contents(); got[i].Part != "bin" || string(a) != "\x00\x01" || string(b) != "\x00\x02" || err != nil {
+			t.Errorf("%s: %q %q %v", got[i].Part, a, b, err)
+		}
+		got[i].Contents = nil
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

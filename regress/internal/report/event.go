@@ -155,8 +155,9 @@ type Difference struct {
 	Diff   string `line:"diff"`      // a bounded unified diff, or empty
 	Hidden int    `line:"hidden"`    // lines of the whole diff that Diff leaves out
 	Binary bool   `line:"binary"`    // both sides have content, and it is not text
-	// The contents of a Binary difference, unless they are too large for a page. They are on no line.
-	OldContent, NowContent []byte
+	// Contents reads both sides of a Binary difference while the run lasts. It is nil if they are too large
+	// for a page, and on no line. Events wait for others, so they do not hold contents.
+	Contents func() (old, now []byte, err error)
 }
 
 // Group is one cause of the differences of a run. Groups come in the order of their IDs, after

@@ -275,7 +275,7 @@ func drawCase(t *rapid.T) Event {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "differences") {
 		c.Differences = append(c.Differences, Difference{drawName(t, "part"), drawWords(t, "old"), drawWords(t, "now"),
-			drawWords(t, "diff"), rapid.Int().Draw(t, "hidden"), rapid.Bool().Draw(t, "binary"), nil, nil})
+			drawWords(t, "diff"), rapid.Int().Draw(t, "hidden"), rapid.Bool().Draw(t, "binary"), nil})
 		c.Flaky = append(c.Flaky, drawName(t, "flaky"))
 		c.Masked = append(c.Masked, drawName(t, "masked"))
 	}

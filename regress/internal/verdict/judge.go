@@ -157,7 +157,7 @@ func (j *Judge) Sides(caseName string) (was, is content.Side, err error) {
 }
 
 func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
-	return content.NewSide(&old.Outcome, content.Cache(j.Baseline.Content)), content.KeptSide(&rec.Outcome, content.Cache(j.Found.Content))
+	return content.NewSide(&old.Outcome, j.Baseline.Content).Cached(), content.KeptSide(&rec.Outcome, j.Found.Content).Cached()
 }
 
 // undecidedCase is a case that needs further runs before its verdict.
