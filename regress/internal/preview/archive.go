@@ -19,7 +19,11 @@ import (
 const (
 	unpackedBytesMax = 32 << 20 // contents of all entries
 	entriesMax       = 10_000
+	nameBytesMax     = 4096 // as of a path on Linux
 )
+
+// SameEntries says that two archives differ although EntriesOf finds nothing.
+const SameEntries = "All entries are the same: something else differs, such as their order, times, owners or compression."
 
 // An Entry is an entry in which two archives differ.
 type Entry struct {
@@ -58,20 +62,20 @@ func EntriesOf(old, now []byte) (entries []Entry, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	for name, was := range a {
-		is, kept := b[name]
+	for at, was := range a {
+		is, kept := b[at]
 		switch {
 		case !kept:
-			entries = append(entries, Entry{name, was.content, nil, "removed", was.mode})
+			entries = append(entries, Entry{at.String(), was.content, nil, "removed", was.mode})
 		case was.mode != is.mode:
-			entries = append(entries, Entry{name, was.content, is.content, "changed", was.mode + " → " + is.mode})
+			entries = append(entries, Entry{at.String(), was.content, is.content, "changed", was.mode + " → " + is.mode})
 		case !bytes.Equal(was.content, is.content):
-			entries = append(entries, Entry{name, was.content, is.content, "changed", ""})
+			entries = append(entries, Entry{at.String(), was.content, is.content, "changed", ""})
 		}
 	}
-	for name, is := range b {
-		if _, had := a[name]; !had {
-			entries = append(entries, Entry{name, nil, is.content, "added", is.mode})
+	for at, is := range b {
+		if _, had := a[at]; !had {
+			entries = append(entries, Entry{at.String(), nil, is.content, "added", is.mode})
 		}
 	}
 	slices.SortFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Name, y.Name) })
@@ -88,15 +92,29 @@ var errBeyond = errors.New("no archive, or beyond its bounds")
 
 // An unpacker collects the entries of an archive while they are within the bounds.
 type unpacker struct {
-	entries map[string]unpacked
+	entries map[place]unpacked
+	times   map[string]int // entries with a name
 	room    int64
 }
 
-func unpack(content []byte) (map[string]unpacked, error) {
+// A place is where an entry is: its name, and which entry of this name it is, from 1.
+type place struct {
+	name string
+	n    int
+}
+
+func (p place) String() string {
+	if p.n == 1 {
+		return p.name
+	}
+	return fmt.Sprintf("%s (entry %d)", p.name, p.n)
+}
+
+func unpack(content []byte) (map[place]unpacked, error) {
 	if len(content) > BytesMax {
 		return nil, errBeyond
 	}
-	u := &unpacker{map[string]unpacked{}, unpackedBytesMax}
+	u := &unpacker{map[place]unpacked{}, map[string]int{}, unpackedBytesMax}
 	switch {
 	case isTar(content):
 		return u.entries, u.tar(bytes.NewReader(content))
@@ -132,7 +150,11 @@ func (u *unpacker) tar(r io.Reader) error {
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			return err
 		}
-		if err := u.add(h.Name, h.FileInfo().Mode().String(), io.MultiReader(strings.NewReader(h.Linkname), t)); err != nil {
+		mode := h.FileInfo().Mode().String()
+		if h.Typeflag == tar.TypeLink {
+			mode = "h" + mode[1:] // as tar lists it; its content is the name of another entry
+		}
+		if err := u.add(h.Name, mode, io.MultiReader(strings.NewReader(h.Linkname), t)); err != nil {
 			return err
 		}
 	}
@@ -160,12 +182,10 @@ func (u *unpacker) zip(content []byte) error {
 func (u *unpacker) add(name, mode string, r io.Reader) error {
 	content, err := io.ReadAll(io.LimitReader(r, u.room+1))
 	u.room -= int64(len(content) + len(name))
-	if err != nil || u.room < 0 || len(u.entries) == entriesMax {
+	if err != nil || u.room < 0 || len(u.entries) == entriesMax || len(name) > nameBytesMax {
 		return errors.Join(err, errBeyond)
 	}
-	if _, had := u.entries[name]; had {
-		name = fmt.Sprintf("%s (entry %d)", name, len(u.entries)+1)
-	}
-	u.entries[name] = unpacked{mode, content}
+	u.times[name]++
+	u.entries[place{name, u.times[name]}] = unpacked{mode, content}
 	return nil
 }

@@ -26,6 +26,7 @@ const (
 	pixelsMax = 4 << 20
 	sideMax   = 1 << 14 // pixels, of the larger side
 	sideLeast = 64      // pixels, of a picture that has to become smaller
+	scansMax  = 100     // of a JPEG: each may cost a pass over all pixels in a few bytes
 )
 
 // A Picture is the image of a content, as a PNG without anything else of it.
@@ -56,21 +57,24 @@ func (p *Pictures) Words() string {
 	case p.Differing < 0:
 		return "The sizes differ."
 	case p.Differing == 0:
-		return "All pixels are equal: their encoding or other data differ."
+		return "All pixels are equal: the encoding, further frames or other data differ."
 	}
 	return readable.Number(p.Differing) + " of " + readable.Count(p.Now.Width*p.Now.Height, "pixel") + " differ."
 }
 
 // PicturesOf decodes both sides of a part, of which one may be empty. The result is nil if one of them
-// is no picture, or is too large. It has at most bytesMax bytes a side, and side pixels for the larger
+// is no picture, or is too large, or if both are the same. Of several frames it has the first. It has at most bytesMax bytes a side, and side pixels for the larger
 // side of each picture.
 func PicturesOf(old, now []byte, side, bytesMax int) *Pictures {
+	if bytes.Equal(old, now) {
+		return nil
+	}
 	a, aFormat, ok := decode(old)
 	if !ok {
 		return nil
 	}
 	b, bFormat, ok := decode(now)
-	if !ok || a == nil && b == nil {
+	if !ok {
 		return nil
 	}
 	p := &Pictures{Differing: differing(a, b)}
@@ -88,16 +92,44 @@ func decode(content []byte) (img image.Image, format string, ok bool) {
 	if len(content) == 0 {
 		return nil, "", true
 	}
-	if len(content) > BytesMax || isExtendedWebP(content) {
+	size, ok := sizeOf(content)
+	if !ok {
 		return nil, "", false
 	}
-	c, _, err := image.DecodeConfig(bytes.NewReader(content))
-	if err != nil || c.Width <= 0 || c.Height <= 0 || c.Width > sideMax || c.Height > sideMax || c.Width*c.Height > pixelsMax {
+	img, format, err := image.Decode(bytes.NewReader(content))
+	if err != nil {
 		return nil, "", false
 	}
-	img, format, err = image.Decode(bytes.NewReader(content))
-	return img, format, err == nil
+	if img.Bounds() != size { // the frame of a GIF may fill a part of it
+		whole := image.NewNRGBA(size)
+		draw.Draw(whole, img.Bounds(), img, img.Bounds().Min, draw.Src)
+		img = whole
+	}
+	return img, format, true
 }
+
+// IsPicture reports whether a content is a picture of a size that is shown, by its header.
+func IsPicture(content []byte) bool {
+	_, ok := sizeOf(content)
+	return ok
+}
+
+// sizeOf returns the size of a picture in pixels. ok is false if the content is none, or is beyond a bound.
+func sizeOf(content []byte) (size image.Rectangle, ok bool) {
+	if len(content) > BytesMax || isExtendedWebP(content) {
+		return size, false
+	}
+	c, format, err := image.DecodeConfig(bytes.NewReader(content))
+	if err != nil || c.Width <= 0 || c.Height <= 0 || c.Width > sideMax || c.Height > sideMax || c.Width*c.Height > pixelsMax {
+		return size, false
+	}
+	if format == "jpeg" && bytes.Count(content, []byte(startOfScan)) > scansMax {
+		return size, false
+	}
+	return image.Rect(0, 0, c.Width, c.Height), true
+}
+
+const startOfScan = "\xff\xda" // it is not within the data of a scan
 
 // isExtendedWebP reports whether a content is a WebP whose header does not bound the size of its image.
 func isExtendedWebP(content []byte) bool {

@@ -103,7 +103,38 @@ func TestPicturesBecomeSmaller(t *testing.T) {
 	}
 }
 
-// Contents that would take much memory, or are no picture, are not decoded.
+// frames is a GIF of 40 × 30 pixels with a frame of 8 × 8 for each dot, at that place.
+func frames(t *testing.T, dots ...image.Point) []byte {
+	t.Helper()
+	g := &gif.GIF{Config: image.Config{Width: 40, Height: 30}}
+	for _, at := range dots {
+		frame := image.NewPaletted(image.Rect(0, 0, 8, 8).Add(at), color.Palette{color.Black})
+		g.Image, g.Delay = append(g.Image, frame), append(g.Delay, 1)
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A GIF is as large as its header says, its first frame is where it belongs, and nothing is said of others.
+func TestFrames(t *testing.T) {
+	here, there := image.Pt(0, 0), image.Pt(20, 20)
+	moved := PicturesOf(frames(t, here), frames(t, there), 640, 1<<20)
+	if moved == nil || moved.Differing != 128 || moved.Now.Width != 40 || moved.Now.Height != 30 {
+		t.Errorf("%+v", moved)
+	}
+	const want = "All pixels are equal: the encoding, further frames or other data differ."
+	if p := PicturesOf(frames(t, here, here), frames(t, here, there), 640, 1<<20); p == nil || p.Words() != want {
+		t.Errorf("%+v", p)
+	}
+	if p := PicturesOf(frames(t, here), frames(t, here), 640, 1<<20); p != nil {
+		t.Errorf("of the same content: %s", p.Words())
+	}
+}
+
+// Contents that would take much memory or time, or are no picture, are not decoded.
 func TestHostilePictures(t *testing.T) {
 	fine := encoded(t, "png", drawn(4, 4, color.Black))
 	claims := func(width, height uint32) []byte {
@@ -118,6 +149,8 @@ func TestHostilePictures(t *testing.T) {
 		"long": append(bytes.Clone(fine), make([]byte, BytesMax)...), "many pixels": encoded(t, "png", drawn(2100, 2000, color.Black)),
 		// Its header claims one pixel, and the image behind it may claim any number.
 		"extended WebP": riff("VP8X\x0a\x00\x00\x00" + strings.Repeat("\x00", 10) + onePixel),
+		// Each of its scans costs a pass over all pixels.
+		"JPEG of many scans": append(encoded(t, "jpeg", drawn(4, 4, color.Black)), bytes.Repeat([]byte(startOfScan), scansMax)...),
 	} {
 		if p := PicturesOf(fine, content, 640, 1<<20); p != nil {
 			t.Errorf("%s: %s", title, p.Now.Words())
@@ -162,6 +195,9 @@ func tarOf(t *testing.T, files ...file) []byte {
 		if strings.HasPrefix(f.name, "link") {
 			h.Typeflag, h.Size, h.Linkname, f.content = tar.TypeSymlink, 0, f.content, ""
 		}
+		if target, is := strings.CutPrefix(f.content, "hard "); is {
+			h.Typeflag, h.Size, h.Linkname, f.content = tar.TypeLink, 0, target, ""
+		}
 		err := w.WriteHeader(h)
 		if err == nil {
 			_, err = w.Write([]byte(f.content))
@@ -198,10 +234,16 @@ func TestEntries(t *testing.T) {
 		old, now []byte
 		want     string
 	}{
-		"tar":          {tarOf(t, old[:6]...), tarOf(t, slices.Concat([]file{{"twice", "3", 0o644}}, now[2:])...), inTar},
-		"gzip":         {gzipOf(t, tarOf(t, old[:6]...)), tarOf(t, slices.Concat([]file{{"twice", "3", 0o644}}, now[2:])...), inTar},
-		"zip":          {zipOf(t, file{"a", "1", 0}, file{"b", "2", 0}), zipOf(t, file{"b", "22", 0}), "a removed: 1 byte, -rw-rw-rw-\nb changed: 1 byte → 2 bytes\n"},
-		"order":        {zipOf(t, file{"a", "1", 0}, file{"b", "2", 0}), zipOf(t, file{"b", "2", 0}, file{"a", "1", 0}), ""},
+		"tar":   {tarOf(t, old[:6]...), tarOf(t, slices.Concat([]file{{"twice", "3", 0o644}}, now[2:])...), inTar},
+		"gzip":  {gzipOf(t, tarOf(t, old[:6]...)), tarOf(t, slices.Concat([]file{{"twice", "3", 0o644}}, now[2:])...), inTar},
+		"zip":   {zipOf(t, file{"a", "1", 0}, file{"b", "2", 0}), zipOf(t, file{"b", "22", 0}), "a removed: 1 byte, -rw-rw-rw-\nb changed: 1 byte → 2 bytes\n"},
+		"order": {zipOf(t, file{"a", "1", 0}, file{"b", "2", 0}), zipOf(t, file{"b", "2", 0}, file{"a", "1", 0}), ""},
+		// An entry whose name looks like that of a second one hides nothing.
+		"a name like a second": {
+			tarOf(t, file{"a (entry 3)", "1", 0o644}, file{"a", "2", 0o644}, file{"a", "3", 0o644}), tarOf(t, file{"a (entry 3)", "!", 0o644}, file{"a", "2", 0o644}, file{"a", "3", 0o644}),
+			"a (entry 3) changed: 1 byte → 1 byte\n",
+		},
+		"a hard link":  {tarOf(t, file{"x", "linked", 0o644}), tarOf(t, file{"x", "hard linked", 0o644}), "x changed: 6 bytes → 6 bytes, -rw-r--r-- → hrw-r--r--\n"},
 		"a name twice": {tarOf(t, old[5:]...), tarOf(t, now[:2]...), "twice (entry 2) changed: 1 byte → 1 byte\n"},
 	} {
 		entries, ok := EntriesOf(c.old, c.now)
@@ -227,6 +269,7 @@ func TestHostileArchives(t *testing.T) {
 		"text": []byte("no archive"), "empty": nil, "gzip of a text": gzipOf(t, []byte("text")),
 		"zip bomb": zipOf(t, file{"a", zeros, 0}), "gzip bomb": gzipOf(t, tarOf(t, file{"a", zeros, 0})), "many entries": zipOf(t, many...),
 		"cut off": gzipOf(t, fine)[:60], "damaged": append(bytes.Clone(fine[:512]), bytes.Repeat([]byte("x"), 2048)...), "long": make([]byte, BytesMax+1),
+		"long name": tarOf(t, file{strings.Repeat("n", nameBytesMax+1), "1", 0o644}),
 	} {
 		if _, ok := EntriesOf(fine, content); ok {
 			t.Errorf("%s is an archive", title)
@@ -240,7 +283,7 @@ func FuzzPreview(f *testing.F) {
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Add([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L"))
 	f.Fuzz(func(_ *testing.T, content []byte) {
-		PicturesOf(content, content, 640, 1<<20)
+		PicturesOf(content, append(bytes.Clone(content), 0), 640, 1<<20)
 		EntriesOf(content, content)
 	})
 }

@@ -227,7 +227,7 @@ func (r *previewRoom) unpack(parts []review.Part) (all []review.Part) {
 			all = append(all, p)
 			continue
 		case len(entries) == 0:
-			p.Words += ": all entries are the same, and their order, times or compression differ"
+			p.Words += ". " + preview.SameEntries
 			all = append(all, p)
 			continue
 		case len(entries) > archiveEntriesMost:
