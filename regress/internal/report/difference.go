@@ -139,6 +139,7 @@ type pagePicture struct {
 type previewRoom struct {
 	contents int // bytes to decode
 	pictures int // bytes of PNGs
+	ofCase   int // the same of the present case
 	groups   int // pictures so far
 }
 
@@ -146,9 +147,11 @@ type previewRoom struct {
 const (
 	previewContentBytesMax = 256 << 20
 	previewPictureBytesMax = 6 << 20
-	partPictureBytesMax    = 48 << 10 // on each side
-	partPictureSideMax     = 640      // pixels
+	casePictureBytesMax    = 224 << 10 // so that all differences of a case fit caseDiffBytesMax
+	partPictureBytesMax    = 48 << 10  // on each side
+	partPictureSideMax     = 640       // pixels
 	partEntriesMax         = 20
+	entryNameBytesMax      = 400
 	hexLinesMax            = 28
 )
 
@@ -175,7 +178,7 @@ func (r *previewRoom) parts(d Difference) []pagePart {
 		return []pagePart{part}
 	}
 	if len(entries) == 0 {
-		part.Words += ". All entries are the same: their order, times or compression differ."
+		part.Words += ". " + preview.SameEntries
 		r.addContent(&part, old, now)
 	}
 	list := []pagePart{part}
@@ -183,7 +186,7 @@ func (r *previewRoom) parts(d Difference) []pagePart {
 		if i == partEntriesMax && len(entries) > i+1 {
 			return append(list, pagePart{Words: readable.Number(len(entries)-i) + " more entries differ"})
 		}
-		one := pagePart{Name: part.Name + " › " + name.Print(e.Name), Words: e.Words()}
+		one := pagePart{Name: part.Name + " › " + readable.Clip(name.Print(e.Name), entryNameBytesMax), Words: e.Words()}
 		r.addContent(&one, e.Old, e.Now)
 		list = append(list, one)
 	}
@@ -197,19 +200,32 @@ func (r *previewRoom) addContent(part *pagePart, old, now []byte) {
 		part.Diff = readable.Text(text)
 		return
 	}
-	if r.pictures > 0 {
-		if p := preview.PicturesOf(old, now, partPictureSideMax, partPictureBytesMax); p != nil && p.Old != nil && p.Now != nil {
-			r.pictures -= len(p.Old.PNG) + len(p.Now.PNG)
-			r.groups++
-			part.Words += ". " + p.Words()
-			part.Pictures = &pagePictures{fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}
-			return
-		}
+	if preview.IsPicture(old) && preview.IsPicture(now) && r.addPictures(part, old, now) {
+		return
 	}
 	part.Diff = diff.Hex(old, now, diff.Limits{Lines: hexLinesMax})
 	if diff.Rows(part.Diff) == hexLinesMax {
 		part.Diff += "… the rest is left out\n"
 	}
+}
+
+// addPictures adds two pictures while there is room.
+func (r *previewRoom) addPictures(part *pagePart, old, now []byte) (added bool) {
+	if min(r.pictures, r.ofCase) <= 0 {
+		part.Words += ". There is no room for more pictures: muster review --web shows them."
+		return false
+	}
+	p := preview.PicturesOf(old, now, partPictureSideMax, partPictureBytesMax)
+	if p == nil {
+		return false
+	}
+	size := len(p.Old.PNG) + len(p.Now.PNG)
+	r.pictures -= size
+	r.ofCase -= size
+	r.groups++
+	part.Words += ". " + p.Words()
+	part.Pictures = &pagePictures{fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}
+	return true
 }
 
 func pictureOf(side string, p *preview.Picture) pagePicture {

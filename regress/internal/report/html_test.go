@@ -3,6 +3,9 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -260,6 +263,31 @@ func TestHTMLIsBounded(t *testing.T) {
 }
 
 // What is identical costs nothing, however much of it there is.
+// noise is a PNG that does not become small.
+func noise(seed uint64) []byte {
+	img := image.NewGray(image.Rect(0, 0, 300, 200))
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range img.Pix {
+		img.Pix[i] = byte(r.Uint32())
+	}
+	var b bytes.Buffer
+	_ = png.Encode(&b, img)
+	return b.Bytes()
+}
+
+// A case with more pictures than there is room for has the first ones, and its other differences.
+func TestHTMLOfManyPictures(t *testing.T) {
+	c := Case{Name: "many", Verdict: regress.Changed, Ending: exit(0), GoldenEnding: exit(0), Differences: []Difference{diffOf("text", "1\n", "2\n")}}
+	for i := range uint64(7) {
+		c.Differences = append(c.Differences, Difference{Part: fmt.Sprint(i, ".png"), Binary: true, Contents: contentsOf(noise(i), noise(i+1))})
+	}
+	page := string(writeHTML(t, []Event{Started{Command: "check", Cases: 1, At: epoch}, c, Finished{summaryOf("check", []Case{c})}}))
+	shown, left := strings.Count(page, `<div class="pictures"`), strings.Count(page, "There is no room for more pictures: muster review --web shows them.")
+	if shown == 0 || left == 0 || shown+left != 7 || !strings.Contains(page, "text</b>") {
+		t.Errorf("%d pictures, %d without room, of 7", shown, left)
+	}
+}
+
 func TestHTMLOfIdenticalCases(t *testing.T) {
 	r, err := NewHTML(filepath.Join(t.TempDir(), "r.html"))
 	if err != nil {
