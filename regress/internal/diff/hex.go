@@ -35,6 +35,9 @@ func (s *sheet) writeBytes(old, now []byte, context int) {
 	s.writeText(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
 	shown := 0
 	for i, c := range changes {
+		if s.room == 0 {
+			return
+		}
 		next := len(old)
 		if i+1 < len(changes) {
 			next = floor(changes[i+1].OldFrom)
@@ -45,8 +48,12 @@ func (s *sheet) writeBytes(old, now []byte, context int) {
 		if len(old) == len(now) {
 			s.writeHexPairs(old, now, before, after)
 		} else {
-			s.writeHexRows('-', old, c.OldFrom, c.OldTo)
-			s.writeHexRows('+', now, c.NowFrom, c.NowTo)
+			oldRows, nowRows := hexRows(c.OldFrom, c.OldTo), hexRows(c.NowFrom, c.NowTo)
+			showOld, showNow := s.shares(oldRows, nowRows)
+			s.writeHexRows('-', old, c.OldFrom, showOld)
+			s.writeLeftOut(oldRows-showOld, "taken out")
+			s.writeHexRows('+', now, c.NowFrom, showNow)
+			s.writeLeftOut(nowRows-showNow, "put in")
 		}
 		shown = min(next, after+context*rowBytes)
 		writeHexContext(s, old, after, shown)
@@ -131,11 +138,14 @@ func (s *sheet) writeHexPairs(old, now []byte, from, to int) {
 	}
 }
 
-// writeHexRows writes the rows of a range. For an empty range it writes the row where the other side's
-// bytes were inserted or removed.
-func (s *sheet) writeHexRows(sign byte, content []byte, from, to int) {
-	for at := floor(from); at < max(to, ceil(from)); at += rowBytes {
-		s.writeHexRow(sign, content, at)
+// hexRows counts the rows of a range. An empty range has the row where the other side's bytes were
+// inserted or removed.
+func hexRows(from, to int) int { return (ceil(to) - floor(from)) / rowBytes }
+
+// writeHexRows writes n rows, from the one of an offset on.
+func (s *sheet) writeHexRows(sign byte, content []byte, from, n int) {
+	for i := range n {
+		s.writeHexRow(sign, content, floor(from)+i*rowBytes)
 	}
 }
 

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -32,4 +33,18 @@ func TestFullHex(t *testing.T) {
 		}
 	}
 	checkGolden(t, "hex.txt", b.Bytes())
+}
+
+// Without room for all rows, both sides of a difference have some.
+func TestHexHasBothSides(t *testing.T) {
+	old, now := []byte("\x00"+strings.Repeat("o", 2000)), []byte("\x00"+strings.Repeat("n", 3000))
+	got := Hex(old, now, Limits{Lines: 12})
+	for _, want := range []string{"\n-00000000", "more lines taken out\n+00000000", "more lines put in\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if rows := Rows(got); rows != 12 {
+		t.Errorf("%d rows", rows)
+	}
 }
