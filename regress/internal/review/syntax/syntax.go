@@ -22,10 +22,11 @@ import (
 // Bounds of a text that is coloured. Outputs are hostile: the expressions of a lexer may take
 // very long for a text that was made for it.
 const (
-	bytesMax = 256 << 10
-	lineMax  = 4 << 10 // bytes of one line
-	timeMax  = 3 * time.Second
-	casesMax = 2 // cases at once
+	bytesMax      = 256 << 10
+	lineMax       = 4 << 10  // bytes of one line
+	wholeBytesMax = 16 << 10 // for a lexer that is not gradual
+	timeMax       = 3 * time.Second
+	casesMax      = 2 // cases at once
 )
 
 const standardOutput = "stdout" // name of that part
@@ -78,7 +79,7 @@ func tokensOf(ctx context.Context, file string, text []byte) (tokens []review.To
 		return nil
 	}
 	lexer := lexers.Match(path.Base(file))
-	if lexer == nil {
+	if lexer == nil || len(text) > wholeBytesMax && !isGradual(lexer) {
 		return nil
 	}
 	// A lexer reports its errors as panics.
@@ -103,6 +104,13 @@ func tokensOf(ctx context.Context, file string, text []byte) (tokens []review.To
 		}
 	}
 	return tokens
+}
+
+// isGradual reports whether a lexer reads a text as its tokens are taken. Others, as those of templates, read
+// all of it before the first token, so that timeMax does not end them.
+func isGradual(l chroma.Lexer) bool {
+	_, is := l.(*chroma.RegexLexer)
+	return is
 }
 
 func hasLongLine(text []byte) bool {
