@@ -125,6 +125,7 @@ func colourOf(v regress.Verdict) palette.Style {
 
 // pagePictures are both sides of a part whose contents are pictures.
 type pagePictures struct {
+	Part     string
 	Group    string // name of the choice between the forms, unique on the page
 	Old, Now pagePicture
 }
@@ -224,7 +225,7 @@ func (r *previewRoom) addPictures(part *pagePart, old, now []byte) (added bool) 
 	r.ofCase -= size
 	r.groups++
 	part.Words += ". " + p.Words()
-	part.Pictures = &pagePictures{fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}
+	part.Pictures = &pagePictures{part.Name, fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}
 	return true
 }
 

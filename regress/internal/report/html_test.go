@@ -283,7 +283,7 @@ func TestHTMLOfManyPictures(t *testing.T) {
 	}
 	page := string(writeHTML(t, []Event{Started{Command: "check", Cases: 1, At: epoch}, c, Finished{summaryOf("check", []Case{c})}}))
 	shown, left := strings.Count(page, `<div class="pictures"`), strings.Count(page, "There is no room for more pictures: muster review --web shows them.")
-	if shown == 0 || left == 0 || shown+left != 7 || !strings.Contains(page, "text</b>") {
+	if shown == 0 || left == 0 || shown+left != 7 || !strings.Contains(page, "text</b>") || !strings.Contains(page, `aria-label="Pictures of 0.png"`) {
 		t.Errorf("%d pictures, %d without room, of 7", shown, left)
 	}
 }
