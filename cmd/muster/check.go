@@ -61,7 +61,8 @@ that a change has ended leaves no run.`,
 			return err
 		}
 		signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the output
-		return check.Watch(c.Context(), *o, newHost(p), func(err error) { exitStatus(err, p.stderr) })
+		h := newHost(p)
+		return check.Watch(c.Context(), *o, h, func(err error) { exitStatus(err, h.Stderr) })
 	})
 }
 

@@ -57,7 +57,7 @@ Then set the command in that file, and run muster record.`,
 			if len(found.Corpora) > 0 {
 				corpus = fmt.Sprintf("the corpus is %s, %s", found.Corpora[0].Path, found.Corpora[0])
 			}
-			_, err = fmt.Fprintf(p.stdout, "wrote %s: %s\nnext: set command in %s, then muster record\n", configDefault, corpus, configDefault)
+			_, err = fmt.Fprintf(newHost(p).Stdout, "wrote %s: %s\nnext: set command in %s, then muster record\n", configDefault, corpus, configDefault)
 			return err
 		},
 	}

@@ -263,8 +263,9 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do action, list 
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}
-		p.isOnGitHub, p.printsJSON = isOnGitHub(o.Report.GitHub), o.Report.Format == regress.JSON
-		p.annotates = p.isOnGitHub && c.Flags().Lookup("github") != nil
+		p.isOnGitHub = p.isOnGitHub || o.Report.GitHub == regress.GitHubOn
+		p.annotates = p.isOnGitHub && o.Report.GitHub != regress.GitHubOff && c.Flags().Lookup("github") != nil
+		p.printsJSON = o.Report.Format == regress.JSON
 		return do(c, o, args)
 	}
 	return c

@@ -29,7 +29,7 @@ import (
 
 func main() {
 	err, stderr := runProcess(), io.Writer(os.Stderr)
-	if isOnGitHub(regress.GitHubAuto) {
+	if workflow.Running(os.Getenv) {
 		stderr = guarded(stderr, workflow.Guard) // an error may name a case
 	}
 	os.Exit(exitStatus(err, stderr))

@@ -30,7 +30,7 @@ type program struct {
 
 // run is the whole program, without the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	p := &program{args: args, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{args: args, stdin: stdin, stdout: stdout, stderr: stderr, isOnGitHub: workflow.Running(os.Getenv)}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -169,11 +169,6 @@ func newHost(p *program) host.Host {
 	}
 	h.Stdout, h.Stderr = guarded(p.stdout, guard), guarded(p.stderr, workflow.Guard)
 	return h
-}
-
-// isOnGitHub reports whether the runner of GitHub Actions reads the streams of this process.
-func isOnGitHub(when regress.GitHub) bool {
-	return when == regress.GitHubOn || when != regress.GitHubOff && workflow.Running(os.Getenv)
 }
 
 // guarded keeps commands of the runner out of a stream. The runner reads no regular file, and no

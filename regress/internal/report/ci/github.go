@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"muster/internal/readable"
 	"muster/internal/workflow"
@@ -185,7 +186,7 @@ func (g *gitHub) verdicts(s regress.Summary) (failing, others []annotation) {
 // appendSummary appends a report to the summary of a step. Other commands of the step may have written
 // there.
 func appendSummary(path, text string) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o666) // else a pipe without a reader blocks
 	if err != nil {
 		return errors.New("the summary of the step cannot be written: GITHUB_STEP_SUMMARY names a file that cannot be opened")
 	}
