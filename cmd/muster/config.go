@@ -44,6 +44,9 @@ Then set the command in that file, and run muster record.`,
 			if errors.Is(err, os.ErrExist) {
 				return usagef("%s exists already: edit it, or move it away and run muster init again", configDefault)
 			}
+			if errors.Is(err, os.ErrPermission) {
+				return usagef("%s cannot be written: you may not write to this folder: change its permissions, or work in another", configDefault)
+			}
 			if err != nil {
 				return err
 			}

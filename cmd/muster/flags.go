@@ -240,11 +240,9 @@ type action func(*cobra.Command, *regress.Options, []string) error
 // environment, configuration file. A command that takes case names defines their completion.
 func (p *program) command(c *cobra.Command, groups []flagGroup, do action, list ...names) *cobra.Command {
 	o, broken := p.options()
-	if broken == nil {
-		colourFlag(c.Flags(), o)
-		for _, add := range groups {
-			add(c.Flags(), o)
-		}
+	colourFlag(c.Flags(), o)
+	for _, add := range groups {
+		add(c.Flags(), o)
 	}
 	var from configSource
 	from.flags(c.Flags())

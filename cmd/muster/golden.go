@@ -104,7 +104,7 @@ in different ways. The last example sets up muster as a merge driver of git.`,
 		Example: `  muster record src --partition hash:1/2 --golden 1.golden -- cc -S {in}
   muster record src --partition hash:2/2 --golden 2.golden -- cc -S {in}
   muster golden merge 1.golden 2.golden --into muster.golden
-  git config merge.muster.driver 'muster golden merge --base %O %A %B --into %A'`,
+  git config merge.muster.driver "muster golden merge --config '' --base %O %A %B --into %A"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usagef("golden merge needs two or more goldens")
@@ -149,7 +149,7 @@ record are left out. Each accept has a line with its author, time and reason.
 
 With the two lines below, git diff shows which cases of a golden changed.`,
 		Example: `  echo '*.golden diff=muster' >> .gitattributes
-  git config diff.muster.textconv 'muster golden textconv'`,
+  git config diff.muster.textconv "muster golden textconv --config ''"`,
 		Args: atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, p.onGolden(goldens.Text))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -142,16 +143,17 @@ func choicesOf(err error) string {
 	return ""
 }
 
-// options returns the options that all commands share, before flags.
+// options returns the options that all commands share, before flags. With an error they can take flags, but
+// start nothing.
 func (p *program) options() (*regress.Options, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("muster cannot find its own file: %w: mount /proc", err)
 	}
 	o := &regress.Options{Helper: []string{self}, Version: thisBuild().version}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
 	o.Report.Resume = resumeLine(p.args)
-	return o, nil
+	return o, err
 }
 
 // newHost returns the surroundings of commands in this process.

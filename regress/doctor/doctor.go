@@ -92,7 +92,7 @@ func examineMemory(jobs int, limit int64) Finding {
 func examineLanes(ctx context.Context, o *regress.Options, jobs int) (list []Finding, err error) {
 	dir, err := os.MkdirTemp("", "muster-doctor-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for temporary files: %w: set TMPDIR to a folder that you may write to", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.WriteFile(filepath.Join(dir, "case"), nil, 0o644); err != nil {

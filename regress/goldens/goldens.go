@@ -155,7 +155,10 @@ func MergeBranches(ctx context.Context, o regress.Options, h host.Host, into, ba
 		return err
 	}
 	if info, err := os.Stat(base); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return Merge(ctx, o, h, into, names)
+		if err := Merge(ctx, o, h, into, names); err != nil {
+			return fmt.Errorf("both branches added the golden: %w", err)
+		}
+		return nil
 	}
 	var opened []*place.Golden
 	defer func() {
@@ -163,10 +166,10 @@ func MergeBranches(ctx context.Context, o regress.Options, h host.Host, into, ba
 			err = errors.Join(err, g.Close())
 		}
 	}()
-	for _, n := range append([]string{base}, names...) {
+	for i, n := range append([]string{base}, names...) {
 		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
-		if err != nil {
-			return place.ExplainMissing(n, err)
+		if err != nil { // git names its temporary files at random
+			return fmt.Errorf("%s: %w", [...]string{"the golden before the branches", "our golden", "their golden"}[i], place.ExplainMissing(n, err))
 		}
 		opened = append(opened, g)
 	}

@@ -74,7 +74,7 @@ type content struct {
 
 func (l *look) add(name string, d fs.DirEntry) error {
 	l.entries++
-	hidden := strings.HasPrefix(path.Base(name), ".")
+	hidden := strings.HasPrefix(path.Base(name), ".") || name == "-" // as a corpus, "-" is standard input
 	switch {
 	case l.entries > entriesMax:
 		return fs.SkipAll
@@ -149,7 +149,7 @@ func (c *content) corpus(name string) Corpus {
 			continue
 		}
 		others += n
-		if extension != "" && (n > found.Cases || n == found.Cases && extension < found.Extension) {
+		if extension != "" && !strings.ContainsAny(extension, `*?[]{}\`) && (n > found.Cases || n == found.Cases && extension < found.Extension) {
 			found.Extension, found.Cases = extension, n
 		}
 	}

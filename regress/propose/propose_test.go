@@ -35,6 +35,7 @@ func TestLook(t *testing.T) {
 	sources, notes := numbered("src/", ".c", 4), numbered("notes/deep/er/", ".md", 3)
 	src := Corpus{Path: "src", Extension: ".c", Cases: 4}
 	mixed := Corpus{Path: "src", Extension: ".c", Cases: 4, Mixed: true}
+	mixedSmall := Corpus{Path: "src", Extension: ".c", Cases: 3, Mixed: true}
 	for name, c := range map[string]struct {
 		files   []string
 		corpora []Corpus
@@ -53,6 +54,8 @@ func TestLook(t *testing.T) {
 		"only headers":        {numbered("include/", ".h", 5), nil, nil},
 		"other files":         {append([]string{"src/README"}, sources...), []Corpus{mixed}, nil},
 		"here":                {numbered("", ".c", 3), []Corpus{{Path: ".", Extension: ".c", Cases: 3, Mixed: true}}, nil},
+		"standard input":      {numbered("-/", ".c", 3), nil, nil},
+		"no glob":             {append(numbered("src/", ".[c", 5), numbered("src/", ".c", 3)...), []Corpus{mixedSmall}, nil},
 		"hidden and foreign":  {append(numbered(".git/", ".c", 5), numbered("node_modules/", ".js", 5)...), nil, nil},
 		"hostile names":       {append(numbered("bad\nname = 1\n/", ".c", 5), "x\x1b.tar", "\xff.tar"), nil, nil},
 	} {
