@@ -67,10 +67,11 @@ func joined(err error) []error {
 
 // worded returns the text of err in muster's own words.
 func worded(err error) string {
-	if err == context.Canceled { // only an interrupt cancels the program's context
-		return "interrupted"
+	text := wording.Of(err, valueWords)
+	if errors.Is(err, context.Canceled) { // only an interrupt cancels the program's context
+		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 	}
-	return wording.Of(err, valueWords)
+	return text
 }
 
 // valueWords returns the error for a value that a flag refuses. Muster's types have texts of

@@ -28,7 +28,7 @@ func TestExitStatus(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", statusError(3)), 3, ""},
 		{usagef("no %s", "such"), 2, "muster: no such\n"},
 		{fmt.Errorf("wrapped: %w", usagef("x")), 2, "muster: wrapped: x\n"},
-		{fmt.Errorf("stopped: %w", context.Canceled), 130, "muster: stopped: context canceled\n"},
+		{fmt.Errorf("stopped: %w", context.Canceled), 130, "muster: stopped: interrupted\n"},
 		{errors.New("what nobody foresaw"), 3, "muster: what nobody foresaw\n"},
 		// An error is printed once, in one line.
 		{errors.Join(errors.New("20 cases failed: disk full"), nil, errors.Join(errors.New("disk full"), errors.New("disk full"))), 3, "muster: 20 cases failed: disk full\n"},
