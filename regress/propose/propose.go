@@ -30,6 +30,7 @@ type Corpus struct {
 	Extension string // with its dot; "" for an archive
 	Cases     int    // files with that extension; 0 for an archive
 	Mixed     bool   // the folder also has other files, which are no headers
+	More      bool   // the look ended before it had counted all files
 }
 
 // A Proposal is what a folder seems to be for.
@@ -39,8 +40,10 @@ type Proposal struct {
 }
 
 // Look looks at a folder. It skips hidden folders, links, and names that could not stand in the text.
-func Look(folder string) (Proposal, error) {
-	l := look{folders: map[string]*content{}}
+func Look(folder string) (Proposal, error) { return lookAt(folder, entriesMax) }
+
+func lookAt(folder string, room int) (Proposal, error) {
+	l := look{room: room, folders: map[string]*content{}}
 	err := filepath.WalkDir(folder, func(full string, d fs.DirEntry, err error) error {
 		name, e := filepath.Rel(folder, full)
 		switch {
@@ -60,7 +63,7 @@ func Look(folder string) (Proposal, error) {
 }
 
 type look struct {
-	entries  int
+	room     int // entries that it may still see; negative if there were more
 	archives []Corpus
 	folders  map[string]*content // top folders by name; "." has only its own files
 }
@@ -73,10 +76,10 @@ type content struct {
 }
 
 func (l *look) add(name string, d fs.DirEntry) error {
-	l.entries++
+	l.room--
 	hidden := strings.HasPrefix(path.Base(name), ".") || name == "-" // as a corpus, "-" is standard input
 	switch {
-	case l.entries > entriesMax:
+	case l.room < 0:
 		return fs.SkipAll
 	case d.IsDir() && (hidden || path.Base(name) == "node_modules" || strings.Count(name, "/") >= depthMax):
 		return fs.SkipDir
@@ -126,6 +129,7 @@ func (l *look) proposal() (p Proposal) {
 	folders := []Corpus{}
 	for name, c := range l.folders {
 		if found := c.corpus(name); found.Cases >= casesMin {
+			found.More = l.room < 0
 			folders = append(folders, found)
 		}
 	}

@@ -70,3 +70,14 @@ func TestLook(t *testing.T) {
 		t.Error("a folder that does not exist has a proposal")
 	}
 }
+
+// A look that ends early does not say that it has counted all.
+func TestLookEndsEarly(t *testing.T) {
+	dir := folderWith(t, numbered("src/", ".c", 5)...)
+	for room, want := range map[int]string{5: "a folder with at least 4 *.c files", 6: "a folder with 5 *.c files"} {
+		p, err := lookAt(dir, room)
+		if err != nil || len(p.Corpora) != 1 || p.Corpora[0].String() != want {
+			t.Errorf("%d entries: %v, %v; want %s", room, p.Corpora, err, want)
+		}
+	}
+}

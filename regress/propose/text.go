@@ -89,5 +89,9 @@ func (c Corpus) String() string {
 	if c.Extension == "" {
 		return "an archive"
 	}
-	return "a folder with " + readable.Count(c.Cases, "*"+c.Extension+" file")
+	files := readable.Count(c.Cases, "*"+c.Extension+" file")
+	if c.More {
+		files = "at least " + files
+	}
+	return "a folder with " + files
 }
