@@ -111,7 +111,7 @@ func (w *watching) untilCaseRuns() {
 func (w *watching) interrupt() {
 	w.Helper()
 	w.must(w.cmd.Process.Signal(syscall.SIGINT))
-	w.until(`^muster: interrupted`)
+	w.until(`^muster: (reading src was stopped: )?interrupted`)
 	_ = w.cmd.Wait() // the status says it
 	if got := w.cmd.ProcessState.ExitCode(); got != 130 {
 		w.Errorf("exit status %d, not 130", got)
@@ -134,6 +134,7 @@ func TestWatch(t *testing.T) {
 		})
 	}
 	t.Run("interrupted", func(t *testing.T) { testWatchInterrupted(newWatch(t, program, "--observe", "none")) })
+	t.Run("changes itself", func(t *testing.T) { testWatchChangesItself(newWatch(t, program, "--observe", "none")) })
 	t.Run("failed first", func(t *testing.T) {
 		testWatchFailedFirst(newWatch(t, program, "--observe", "none", "--jobs", "1", "--verbose", "--events", "events"))
 	})
@@ -212,4 +213,12 @@ func testWatchFailedFirst(w *watching) {
 	if _, first, _ := strings.Cut(string(events), `"type":"case_started","name":`); !strings.HasPrefix(first, `"b"`) {
 		w.Errorf("b does not run first:\n%s", events)
 	}
+}
+
+// A tool that changes its own file makes each check obsolete. A warning names the way out.
+func testWatchChangesItself(w *watching) {
+	w.until(`^note: watching `)
+	w.replaceTool("#!/bin/sh\necho '#' >> " + w.dir + "/tool\ncat $1\nsleep 100\n")
+	w.until(`^warning: the tool changed during each of the last 5 checks: if the tool itself changes .*/tool, leave that file out with --no-tool-file$`)
+	w.interrupt()
 }

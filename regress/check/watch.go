@@ -14,6 +14,9 @@ import (
 	"muster/regress/internal/name"
 )
 
+// restlessMax is the number of checks in a row with a change that is reported. People rarely save as often.
+const restlessMax = 5
+
 // Watch makes a check at once, and another one whenever a file of the tool changes. A change ends a
 // check under way. The next one begins with the cases that were not identical, once no file has
 // changed for a while. An error of the first check ends Watch. Errors of later ones go to failed, because
@@ -31,6 +34,7 @@ func Watch(ctx context.Context, o regress.Options, h host.Host, failed func(erro
 		o.Report.Colour = regress.ColourAlways
 	}
 	w := &watcher{pollEvery: pollEvery, quietFor: quietFor}
+	restless := 0 // checks in a row during which the tool changed
 	for isFirst := true; ; isFirst = false {
 		err := w.check(ctx, o, h)
 		switch {
@@ -44,12 +48,16 @@ func Watch(ctx context.Context, o regress.Options, h host.Host, failed func(erro
 			failed(err)
 		}
 		changed, err := w.next(ctx, func() {
+			restless = -1 // the next change is none during a check
 			if !o.Report.Quiet {
 				fmt.Fprintf(h.Stderr, "note: watching %s of the tool, Ctrl-C ends\n", readable.Count(len(w.state), "path"))
 			}
 		})
 		if err != nil {
 			return err
+		}
+		if restless++; restless == restlessMax {
+			fmt.Fprintf(h.Stderr, "warning: the tool changed during each of the last %s: if the tool itself changes %s, leave that file out with --no-tool-file\n", readable.Count(restlessMax, "check"), name.Print(changed))
 		}
 		if !o.Report.Quiet {
 			fmt.Fprintf(h.Stderr, "note: %s changed, checking again\n", name.Print(changed))
