@@ -16,7 +16,7 @@ func reportSlow(e exec.Executor, limit time.Duration, emit func(report.Event)) e
 	if limit <= 0 {
 		return e
 	}
-	return slowRuns{e, limit, emit}
+	return slowRuns{e, max(limit, time.Millisecond), emit} // a shorter limit would print thousands of lines
 }
 
 type slowRuns struct {
