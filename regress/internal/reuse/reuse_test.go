@@ -250,7 +250,8 @@ func TestOldFilesGo(t *testing.T) {
 
 // A setting has a file of its own.
 func TestName(t *testing.T) {
-	if Name(map[string]string{"a": "b", "c": "d"}) == Name(map[string]string{"a": "b\"c\" \"d"}) || Name(Machine()) != Name(Machine()) {
+	first, second := Name(Machine()), Name(Machine())
+	if Name(map[string]string{"a": "b", "c": "d"}) == Name(map[string]string{"a": "b\"c\" \"d"}) || first != second {
 		t.Error("the names of settings")
 	}
 }
