@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 
 	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
 	"muster/regress/internal/outcome"
 )
 
@@ -89,7 +91,7 @@ func Name(setting map[string]string) string {
 // Read reads a file. If it is missing, damaged or of another version, the Memory is empty: everything
 // runs.
 func Read(file string) (m Memory) {
-	text, err := os.ReadFile(file)
+	text, err := readBounded(file)
 	var kept keptMemory
 	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Version != version {
 		return m
@@ -107,6 +109,22 @@ func Read(file string) (m Memory) {
 		m.Cases[string(c.Name)] = c.Case
 	}
 	return m
+}
+
+// bytesMax bounds a file: about a million cases.
+const bytesMax = 256 << 20
+
+// readBounded reads a regular file, and never waits for a pipe.
+func readBounded(file string) (text []byte, err error) {
+	f, info, err := filedigest.OpenFile(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info.Size() > bytesMax {
+		return nil, errors.New("the file is too large")
+	}
+	return io.ReadAll(io.LimitReader(f, bytesMax))
 }
 
 // OtherMode returns the first file of the tool with other rights or another owner now, or "".
@@ -152,7 +170,7 @@ func (m *Memory) Write(file string) error {
 		err = replace(file, text)
 	}
 	if err != nil {
-		return fault.Environmentf("what later checks can reuse: %w", fault.Reason(err))
+		return fault.Environmentf("%s: %w", filepath.Dir(file), fault.Reason(err))
 	}
 	return prune(filepath.Dir(file))
 }
@@ -173,7 +191,7 @@ func replace(file string, text []byte) error {
 func prune(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return fault.Environmentf("what later checks can reuse: %w", fault.Reason(err))
+		return fault.Environmentf("%s: %w", folder, fault.Reason(err))
 	}
 	var files []os.FileInfo
 	for _, e := range entries {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -253,5 +254,16 @@ func TestName(t *testing.T) {
 	first, second := Name(Machine()), Name(Machine())
 	if Name(map[string]string{"a": "b", "c": "d"}) == Name(map[string]string{"a": "b\"c\" \"d"}) || first != second {
 		t.Error("the names of settings")
+	}
+}
+
+// A pipe in place of a file is no memory, and does not stop a check.
+func TestReadOfPipe(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipe"+suffix)
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if m := Read(file); len(m.Cases) > 0 {
+		t.Error("the pipe has cases")
 	}
 }
