@@ -9,7 +9,7 @@ import (
 )
 
 // TestReleaseScript: a release without a section in the changelog is refused, and a shallow clone
-// is reported, because its version may differ. A program in the place of go builds a muster that
+// is reported, because its version may differ. A program instead of go builds a muster that
 // only has a version.
 func TestReleaseScript(t *testing.T) {
 	whole, shallow := filepath.Join(t.TempDir(), "a b"), filepath.Join(t.TempDir(), "shallow")

@@ -196,7 +196,7 @@ func (r *row) isMarked(i int) bool {
 }
 
 // Hex returns the differences of two contents as rows of hex within the limits. The first difference is
-// in the middle of the rows, if there are so many before it.
+// in the middle of the rows, if enough rows are before it.
 func Hex(old, now []byte, l Limits) string {
 	var b strings.Builder
 	l = l.withDefaults()

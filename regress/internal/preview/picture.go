@@ -62,7 +62,7 @@ func (p *Pictures) Words() string {
 	return readable.Number(p.Differing) + " of " + readable.Count(p.Now.Width*p.Now.Height, "pixel") + " differ."
 }
 
-// PicturesOf decodes both sides of a part, of which one may be empty. The result is nil if one of them
+// PicturesOf decodes both sides of a part. One side may be empty. The result is nil if one of them
 // is no picture, or is too large, or if both are the same. Of several frames it has the first. It has at most bytesMax bytes a side, and side pixels for the larger
 // side of each picture.
 func PicturesOf(old, now []byte, side, bytesMax int) *Pictures {
