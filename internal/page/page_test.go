@@ -28,8 +28,11 @@ func render(t *testing.T, write func(io.Writer, page.Document) error, d page.Doc
 	return b.String()
 }
 
-// Package plot tests its drawings. Without them the page is the same on every processor.
+// Packages plot and style test their drawings and their style sheet. Without drawings the page is the same on
+// every processor.
 func withoutDrawings(html string) string {
+	from, to := strings.Index(html, "<style>\n"), strings.Index(html, "</style>\n</head>")
+	html = html[:from] + "(the styles)\n" + html[to+len("</style>\n"):]
 	for {
 		from, to := strings.Index(html, "<svg "), strings.Index(html, "</svg>\n")
 		if from < 0 || to < 0 {
