@@ -200,7 +200,6 @@ var dependencies = []dependency{
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/text"},
 	{"golang.org/x/image", "smooth scaling of pictures, and WebP", ""},
-	{"github.com/alecthomas/chroma/v2", "the tokens of 300 languages, for the colours of a review in a browser", "github.com/dlclark/regexp2/v2"},
 	{"connectrpc.com/connect", "the message service on net/http, for clients of protobuf and JSON, gRPC and curl", ""},
 	{"google.golang.org/protobuf", "the messages of the file service and of the Remote Execution API", ""},
 	{"golang.org/x/term", "whether a file is a terminal, and its width", ""},

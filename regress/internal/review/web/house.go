@@ -12,7 +12,6 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
-	"muster/regress/internal/review/syntax"
 )
 
 // A house holds the reviewers. Each has a seat, and a link gives a seat to one browser.
@@ -21,7 +20,6 @@ type house struct {
 	reach   reach
 	origin  string
 	end     context.CancelCauseFunc
-	syntax  *syntax.Finder
 
 	opening sync.Mutex // only one goroutine may call Open
 

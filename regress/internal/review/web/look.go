@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/plaintext"
 	"muster/regress/internal/preview"
 	"muster/regress/internal/review"
+	"muster/regress/internal/review/syntax"
 )
 
 // overview is the part of the page that does not change during a review.
@@ -181,7 +182,7 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 	layout := layoutFor(r, item)
 	room := previewRoom{contentBytesMost, pictureBytesMost}
 	parts := room.unpack(diff.Parts)
-	h.syntax.AddTokens(r.Context(), one.Printed, parts)
+	syntax.AddTokens(one.Printed, parts)
 	for _, p := range parts {
 		shown.Parts = append(shown.Parts, room.show(p, layout))
 	}

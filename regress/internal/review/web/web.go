@@ -18,7 +18,6 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
-	"muster/regress/internal/review/syntax"
 )
 
 // Options of a review in a browser.
@@ -84,7 +83,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	defer end(nil)
 	writes, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	h := &house{options: o, reach: r, origin: origin, end: end, writes: writes, stopWrites: stop, quiet: time.Now(), syntax: syntax.NewFinder()}
+	h := &house{options: o, reach: r, origin: origin, end: end, writes: writes, stopWrites: stop, quiet: time.Now()}
 	server := &http.Server{
 		Handler:           h.handler(),
 		ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: readTime,
