@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -267,9 +268,16 @@ func (r *run) work(ctx context.Context, s *shard) {
 			s.succeeded(time.Since(due), j.files)
 		case ctx.Err() == nil: // an aborted request counts neither as success nor as failure
 			fail(s, err)
+			if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+				sleep(ctx, refusedPause)
+			}
 		}
 	}
 }
+
+// refusedPause is how long a connection waits after it could not be made. A server that is gone refuses
+// at once: without a pause, the load would do nothing but ask.
+const refusedPause = 10 * time.Millisecond
 
 func fail(s *shard, err error) {
 	var none *connectionError
@@ -291,13 +299,18 @@ func (r *run) due(ctx context.Context, position int) (at time.Time, ok bool) {
 	if wait <= 0 {
 		return at, true
 	}
+	return at, sleep(ctx, wait)
+}
+
+// sleep waits, and reports whether it waited to the end.
+func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return at, true
+		return true
 	case <-ctx.Done():
-		return at, false
+		return false
 	}
 }
 

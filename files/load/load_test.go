@@ -245,6 +245,26 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// A server that goes away during a load is asked at a bounded rate.
+func TestServerThatGoesAway(t *testing.T) {
+	for _, protocol := range load.Protocols() {
+		var server *httptest.Server
+		server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusNotFound)
+			go server.Listener.Close()
+		}))
+		defer server.Close()
+		result, err := load.Run(t.Context(), load.Options{
+			URL: server.URL, Protocol: protocol, Op: load.Download, Connections: 2, Requests: 1, Duration: 300 * time.Millisecond,
+		})
+		var gone *load.UnreachableError
+		if err != nil && !errors.As(err, &gone) || result == nil || result.Failed == 0 || result.Failed > 100 {
+			t.Errorf("%s: %v, %+v", protocol, err, result)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	good := load.Options{URL: "http://127.0.0.1:1", Op: load.Exist, Connections: 1, Requests: 1}
 	for want, change := range map[string]func(*load.Options){
