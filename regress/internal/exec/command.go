@@ -80,7 +80,10 @@ func Locate(name string) (string, error) {
 func resolve(name string, c *Command) (*Command, error) {
 	var err error
 	if c.Path, err = Locate(name); err != nil {
-		if e := (*exec.Error)(nil); errors.As(err, &e) {
+		switch e := (*exec.Error)(nil); {
+		case errors.Is(err, exec.ErrNotFound):
+			err = errors.New("PATH has no such program")
+		case errors.As(err, &e):
 			err = e.Err // the rest repeats the name
 		}
 		return nil, fault.Environmentf("command %q cannot be run: %w", name, fault.Reason(err))

@@ -55,7 +55,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("path %q, argument 0 %q, want %q", c.Path, c.Args("x")[0], want)
 	}
 	for word, want := range map[string]string{
-		"no-such-command": "executable file not found in $PATH", "./no-such": "no such file or directory",
+		"no-such-command": "PATH has no such program", "./no-such": "no such file or directory",
 		"./tool/x": "not a directory", dir: "is a directory",
 	} {
 		_, err := exec.Resolve([]string{word}, false, false)

@@ -192,7 +192,7 @@ func (r *Run) CausesIfAny() (*cause.Found, error) {
 	}
 	found, err := cause.Decode(encoded)
 	if err != nil {
-		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", r.State.File("causes.json"), r.ID, err, r.Command)
+		return nil, fault.Inputf("%s, the causes of run %s, is damaged: run muster %s again", r.State.File("causes.json"), r.ID, r.Command)
 	}
 	families, err := state.Families(r.State)
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *Run) Decisions() (map[string]review.State, error) {
 	}
 	decisions, err := review.DecodeDecisions(encoded)
 	if err != nil {
-		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: %w: remove it, then decide again", r.State.File("decisions.json"), r.ID, err)
+		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: remove it, then decide again", r.State.File("decisions.json"), r.ID)
 	}
 	return decisions, nil
 }

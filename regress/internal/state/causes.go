@@ -57,8 +57,8 @@ func Families(r *Run) (families map[string]string, err error) {
 	if err != nil || encoded == nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(encoded, &families); err != nil {
-		return nil, fault.Inputf("%s, the causes that were joined and split by hand, is damaged: %w: remove it, then join them again", r.File(familiesFile), err)
+	if json.Unmarshal(encoded, &families) != nil {
+		return nil, fault.Inputf("%s, the causes that were joined and split by hand, is damaged: remove it, then join them again", r.File(familiesFile))
 	}
 	return families, nil
 }

@@ -39,12 +39,12 @@ func (r *Run) SaveResults(results []Result) error {
 // Results returns the results that SaveResults wrote, or nil if the run ended before.
 func (r *Run) Results() ([]Result, error) {
 	text, err := r.kept("results.json")
-	if text == nil || err != nil {
+	if err != nil || text == nil && !r.Finished {
 		return nil, err
 	}
 	var results []Result
-	if err := json.Unmarshal(text, &results); err != nil {
-		return nil, fault.Inputf("%s, what run %s found, is damaged: %w: run muster %s again", r.File("results.json"), r.ID, err, r.Command)
+	if json.Unmarshal(text, &results) != nil { // also if the file of a finished run is gone
+		return nil, fault.Inputf("%s, what run %s found, is damaged or gone: run muster %s again", r.File("results.json"), r.ID, r.Command)
 	}
 	for i := range results {
 		parseEngine(results[i].Engine)
