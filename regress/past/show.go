@@ -178,10 +178,10 @@ func showCause(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.
 	}
 	fmt.Fprintf(w, "\n")
 	for _, joined := range c.Joined {
-		fmt.Fprintf(w, "  of these: %s\n", readable.Line(joined))
+		fmt.Fprintf(w, "  of these: %s\n", joined)
 	}
 	for _, folded := range c.Folded {
-		fmt.Fprintf(w, "  folded in: %s\n", readable.Line(folded))
+		fmt.Fprintf(w, "  folded in: %s\n", folded)
 	}
 	if more := c.FoldedCount - len(c.Folded); more > 0 {
 		fmt.Fprintf(w, "  … and %s more\n", readable.Number(more))

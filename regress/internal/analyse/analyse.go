@@ -129,6 +129,11 @@ func MakePrintable(f *cause.Found) *cause.Found {
 	for i := range f.Causes {
 		c := &f.Causes[i]
 		c.Name, c.Family = readable.Line(c.Name), readable.Line(c.Family)
+		for _, names := range [][]string{c.Joined, c.Folded} {
+			for j := range names {
+				names[j] = readable.Line(names[j])
+			}
+		}
 	}
 	return f
 }
