@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"muster/fileio"
+	"muster/files/internal/dav"
 	"muster/files/internal/pace"
 	"muster/internal/fair"
 )
@@ -68,15 +69,16 @@ const (
 	rateDefault = 1 << 10
 )
 
-// Server is an http.Handler. It serves /files/NAME, the methods of the service
-// muster.files.v1.Files for Connect, gRPC and gRPC-Web, and /bench, which echoes posted
-// bodies.
+// Server is an http.Handler. It serves /files/NAME, also with methods of WebDAV, the methods of
+// the service muster.files.v1.Files for Connect, gRPC and gRPC-Web, and /bench, which echoes
+// posted bodies.
 type Server struct {
 	page     *template.Template
 	store    *fileio.Store
 	options  Options
 	access   *access
 	messages *messages
+	dav      dav.Handler
 	echoes   sync.Pool // of *bytes.Buffer
 }
 
@@ -88,6 +90,7 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
 	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
+	s.dav = dav.Handler{Store: store, Link: linkOf, Fail: s.fail, Abort: s.abortBroken}
 	return s
 }
 
@@ -107,6 +110,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	switch {
+	case ok && dav.Handles(r.Method):
+		s.dav.Serve(w, r, name)
 	case ok && name == "":
 		s.list(w, r)
 	case ok:
@@ -129,7 +134,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 	case http.MethodDelete:
 		s.delete(w, r, name)
 	default:
-		w.Header().Set("Allow", "GET, HEAD, PUT, DELETE")
+		w.Header().Set("Allow", dav.Allowed(name))
 		http.Error(w, r.Method+" is not supported here", http.StatusMethodNotAllowed)
 	}
 }
@@ -223,8 +228,10 @@ type Entry struct {
 }
 
 // Link returns the path of the file, with its name escaped.
-func (e Entry) Link() string {
-	parts := strings.Split(e.Name, "/")
+func (e Entry) Link() string { return linkOf(e.Name) }
+
+func linkOf(name string) string {
+	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		parts[i] = url.PathEscape(part)
 	}
@@ -238,7 +245,7 @@ var listMarkup string
 // page for browsers.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
+		w.Header().Set("Allow", dav.Allowed(""))
 		http.Error(w, "a list is read-only: use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}

@@ -125,7 +125,8 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
-	{"files", "fileio files/internal/pace files/internal/wire internal/fair internal/wording pool", plain},
+	{"files", "fileio files/internal/dav files/internal/pace files/internal/wire internal/fair internal/wording pool", plain},
+	{"files/internal/dav", "fileio", plain},
 	{"files/internal/pace", "", stdlib},
 	{"files/internal/wire", "", plain},
 	{"files/load", "files internal/page internal/plot internal/readable", plain},
