@@ -100,6 +100,7 @@ func TestManualNamesAll(t *testing.T) {
 	lab.tables = lab.commands(f)
 	checkManual(t, f, lab)
 	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "### muster serve", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log-file", "--token-file"}})
+	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "### Go", group: "Service", tables: []string{"gocache"}, machine: []string{"--dir"}})
 	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "## muster load", above: []string{"load"}, group: "Operations", tables: []string{"upload", "download", "exist", "delete", "clean", "bench"}, machine: []string{"--rate"}})
 	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "### The engines side by side", above: []string{"load"}, group: "Measure", tables: []string{"engines"}, machine: []string{"--data", "--rate"}, others: "## muster load"})
 	if all, _ := f.listed("Measure"); len(all) != 1 {

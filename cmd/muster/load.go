@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"muster/files"
+	"muster/files/gocache"
 	"muster/files/load"
 	"muster/internal/readable"
+	"muster/internal/terminal"
 	"muster/regress"
 )
 
@@ -298,4 +303,85 @@ func loadLine(p load.Progress) string {
 		parts = append(parts, "p50 "+load.Milliseconds(l.P50), "p99 "+load.Milliseconds(l.P99))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// goCache is the command gocache.
+func goCache(p *program) *cobra.Command {
+	o := gocache.Options{LocalMax: gocache.LocalMaxDefault}
+	verbose := false
+	c := &cobra.Command{
+		Use:   "gocache --url URL [flags]",
+		Short: "Share Go's build cache through a file service",
+		Long: `Gocache is a build cache for the go command, which starts it and talks to it on its standard
+input and output. Set the variable GOCACHEPROG, and every go build, go test and go vet uses it.
+
+Files lie in a local folder, and behind it at a server that all machines share. What one
+machine has built or tested, the others take from there. The content of each file is checked
+by its SHA-256. If the server is unreachable, slow or wrong, gocache prints one warning, and
+the build goes on with the local folder.
+
+The variable MUSTER_TOKEN has the server's token. Other machines get it only over https,
+unless MUSTER_TOKEN_PLAIN=1.`,
+		Example: `  export GOCACHEPROG='muster gocache --url https://files.example:9999'
+  go build ./...
+  GOCACHEPROG='muster gocache --url http://127.0.0.1:9999/files/gocache/main -v' go test ./...`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkGoCache(p, &o); err != nil {
+				return err
+			}
+			stats, err := gocache.Run(c.Context(), o, p.stdin, p.stdout)
+			if verbose {
+				fmt.Fprintf(p.stderr, "muster gocache: %d hits here, %d at the server, %d misses; %d files sent, %d not sent\n",
+					stats.Local, stats.Remote, stats.Misses, stats.Sent, stats.Unsent)
+			}
+			if errors.Is(err, gocache.ErrProtocol) {
+				return usagef("%w: let the go command start gocache, with GOCACHEPROG", err)
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.URL, "url", "", "share through the server at `URL`: http://HOST:PORT, with a folder below /files/ if others than gocache are wanted")
+	f.StringVar(&o.Dir, "dir", "", "keep local files in `DIR` (default: muster/gocache in the user's cache folder)")
+	f.Var(&size{&o.LocalMax, 0}, "local-max", "after a build, remove the local files that were not used for longest, until `SIZE` is left")
+	f.DurationVar(&o.Timeout, "timeout", gocache.TimeoutDefault, "wait `TIME` for an answer of the server, and as long after a build for files that are being sent")
+	f.BoolVarP(&verbose, "verbose", "v", false, "print after a build how many files came from where")
+	return c
+}
+
+// checkGoCache completes the options.
+func checkGoCache(p *program, o *gocache.Options) error {
+	const path = "/files/gocache"
+	if f, ok := p.stdin.(*os.File); ok && terminal.Is(f) {
+		return usagef("gocache talks to the go command, not to you: export GOCACHEPROG='muster gocache --url URL', then run go build")
+	}
+	if o.Timeout <= 0 {
+		return usagef("--timeout %v: use a time above 0, such as 10s", o.Timeout)
+	}
+	at, err := url.Parse(o.URL)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" {
+		return usagef("--url %q is not the address of a server: write http://HOST:PORT", o.URL)
+	}
+	if strings.Trim(at.Path, "/") == "" {
+		at.Path = path
+	}
+	if !strings.HasPrefix(at.Path, "/files/") {
+		return usagef("--url %q: files are below /files/: write http://HOST:PORT%s", o.URL, path)
+	}
+	client := access()
+	if err := client.CheckToken(at); err != nil {
+		return usagef("--url: %w: use https, or set MUSTER_TOKEN_PLAIN=1 on a network that you trust", err)
+	}
+	client.HTTPClient = gocache.HTTPClient()
+	o.URL, o.Client = at.String(), files.NewClient(client)
+	o.Warn = func(err error) { fmt.Fprintf(p.stderr, "muster gocache: %s\n", errorText(err)) }
+	if o.Dir == "" {
+		caches, err := os.UserCacheDir()
+		if err != nil {
+			return usagef("no folder for local files: %w: give --dir DIR", err)
+		}
+		o.Dir = filepath.Join(caches, "muster", "gocache")
+	}
+	return nil
 }

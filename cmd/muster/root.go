@@ -81,7 +81,7 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 	addGroup(root, "Main",
 		p.record(), p.check(), watch(p), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
 		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(), initialise(p), examine(p))
-	addGroup(root, "Service", p.serve(), p.load())
+	addGroup(root, "Service", p.serve(), p.load(), goCache(p))
 	addGroup(root, "Measure", p.lab())
 	root.AddCommand(p.version(), exitCodes(), manPages())
 	root.SetHelpCommand(help())

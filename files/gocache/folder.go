@@ -1,0 +1,228 @@
+package gocache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// digest is a SHA-256.
+type digest [sha256.Size]byte
+
+func digestOf(id []byte) (d digest, ok bool) { return d, copy(d[:], id) == len(d) && len(id) == len(d) }
+
+func (d digest) String() string { return hex.EncodeToString(d[:]) }
+
+// A record describes the output of an action.
+type record struct {
+	output digest
+	size   int64
+	at     time.Time // when the output was made
+}
+
+const (
+	recordWord = "v1"
+	recordMax  = 200 // bytes
+)
+
+func (r record) text() string {
+	return fmt.Sprintf("%s %s %d %d\n", recordWord, r.output, r.size, r.at.UnixNano())
+}
+
+// parseRecord reads a record, which anybody may have written.
+func parseRecord(text []byte) (r record, ok bool) {
+	words := strings.Split(strings.TrimSuffix(string(text), "\n"), " ")
+	if len(words) != 4 || words[0] != recordWord {
+		return r, false
+	}
+	id, err1 := hex.DecodeString(words[1])
+	size, err2 := strconv.ParseInt(words[2], 10, 64)
+	at, err3 := strconv.ParseInt(words[3], 10, 64)
+	r.output, ok = digestOf(id)
+	r.size, r.at = size, time.Unix(0, at)
+	return r, ok && size >= 0 && errors.Join(err1, err2, err3) == nil
+}
+
+// folder is the local folder. A go command opens the files in it, so each one is whole or absent.
+// Go commands that run at the same time share it: each holds a shared lock, and files are only
+// removed under an exclusive one.
+type folder struct {
+	dir   string
+	lock  *os.File
+	grown atomic.Bool // files were added
+}
+
+const (
+	lockName    = "lock"
+	tempPattern = "new-*" // pattern of unfinished files
+)
+
+func openFolder(dir string) (*folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH); err != nil {
+		return nil, errors.Join(os.NewSyscallError("flock", err), lock.Close())
+	}
+	return &folder{dir: dir, lock: lock}, nil
+}
+
+func (f *folder) close() { _ = f.lock.Close() }
+
+// path returns the path of an output.
+func (f *folder) path(output digest) string { return f.file(output, "o") }
+
+func (f *folder) file(d digest, kind string) string {
+	name := d.String()
+	return filepath.Join(f.dir, name[:2], name+"-"+kind)
+}
+
+// has reports whether the folder has the output of a record. It was checked when it was stored.
+func (f *folder) has(r record) bool {
+	info, err := os.Lstat(f.path(r.output))
+	if err != nil || !info.Mode().IsRegular() || info.Size() != r.size {
+		return false
+	}
+	refresh(f.path(r.output), info)
+	return true
+}
+
+// refreshAfter is the age at which the time of a file that is used is set again. The time orders
+// the files for trim.
+const refreshAfter = time.Hour
+
+func refresh(path string, info fs.FileInfo) {
+	if now := time.Now(); now.Sub(info.ModTime()) > refreshAfter {
+		_ = os.Chtimes(path, now, now) // the file is only removed too early
+	}
+}
+
+// find returns the record of an action whose output the folder has.
+func (f *folder) find(action digest) (record, bool) {
+	path := f.file(action, "a")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return record{}, false
+	}
+	r, ok := parseRecord(text)
+	if !ok || !f.has(r) {
+		return record{}, false
+	}
+	if info, err := os.Lstat(path); err == nil {
+		refresh(path, info)
+	}
+	return r, true
+}
+
+// note stores the record of an action.
+func (f *folder) note(action digest, r record) error {
+	return f.write(f.file(action, "a"), func(w io.Writer) error {
+		_, err := io.WriteString(w, r.text())
+		return err
+	})
+}
+
+// errContent is the error of content that does not have the announced digest.
+var errContent = errors.New("the content does not have the announced SHA-256 and size")
+
+// store stores the output of a record, if the content has its size and digest.
+func (f *folder) store(r record, content io.Reader) error {
+	return f.write(f.path(r.output), func(w io.Writer) error {
+		sum := sha256.New()
+		n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(content, r.size+1))
+		if err == nil && (n != r.size || digest(sum.Sum(nil)) != r.output) {
+			err = errContent
+		}
+		return err
+	})
+}
+
+// write creates or replaces a file as a whole.
+func (f *folder) write(path string, content func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(f.dir, tempPattern)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(content(temp), temp.Close())
+	if err == nil {
+		f.grown.Store(true)
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
+}
+
+// trim removes the files that were not used for longest, until at most most bytes are left. It
+// does so if files were added and no other go command uses the folder.
+func (f *folder) trim(most int64) error {
+	if !f.grown.Load() {
+		return nil
+	}
+	err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil // the last one trims
+	}
+	if err != nil {
+		return os.NewSyscallError("flock", err)
+	}
+	type aged struct {
+		path string
+		size int64
+		used time.Time
+	}
+	var list []aged
+	total := int64(0)
+	paths, err := filepath.Glob(filepath.Join(f.dir, "[0-9a-f][0-9a-f]", "*-[ao]"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil {
+			size := (info.Size() + blockSize - 1) / blockSize * blockSize
+			list = append(list, aged{path, size, info.ModTime()})
+			total += size
+		}
+	}
+	slices.SortFunc(list, func(a, b aged) int { return a.used.Compare(b.used) })
+	for _, old := range list {
+		if total <= most {
+			break
+		}
+		if err := os.Remove(old.path); err != nil {
+			return err
+		}
+		total -= old.size
+	}
+	unfinished, err := filepath.Glob(filepath.Join(f.dir, tempPattern))
+	for _, path := range unfinished {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// blockSize is the unit in which file systems store files, in bytes.
+const blockSize = 4 << 10

@@ -1,0 +1,290 @@
+// Package gocache is a build cache for the go command (GOCACHEPROG): a bounded local folder, with
+// a file service behind it that all machines of a team share.
+//
+// A server that is unreachable, slow or wrong costs cache hits and one warning, and never a
+// build. The package must not know how to print.
+package gocache
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Stats count what a go command asked for.
+type Stats struct {
+	Local, Remote int64 // hits
+	Misses        int64
+	Sent, Unsent  int64 // new outputs
+}
+
+// Names of the protocol's commands. Go's package cmd/go/internal/cacheprog defines them.
+const (
+	cmdGet   = "get"
+	cmdPut   = "put"
+	cmdClose = "close"
+)
+
+// request is a line of the protocol. A put with a BodySize is followed by its body, in base64.
+type request struct {
+	ID       int64
+	Command  string
+	ActionID []byte
+	OutputID []byte
+	BodySize int64
+}
+
+type response struct {
+	ID            int64
+	Err           string     `json:",omitempty"`
+	KnownCommands []string   `json:",omitempty"`
+	Miss          bool       `json:",omitempty"`
+	OutputID      []byte     `json:",omitempty"`
+	Size          int64      `json:",omitempty"`
+	Time          *time.Time `json:",omitempty"`
+	DiskPath      string     `json:",omitempty"`
+}
+
+// cache is the cache of one go command.
+type cache struct {
+	local  *folder
+	remote *remote
+	stats  struct{ local, remote, misses, sent, unsent atomic.Int64 }
+
+	mu  sync.Mutex
+	out *bufio.Writer
+
+	gets    sync.WaitGroup
+	slots   chan struct{}
+	queue   chan output
+	senders sync.WaitGroup
+}
+
+// Run answers a go command until it closes the cache or its end of in. If ctx ends, the server
+// is left out, but the go command still gets its answers.
+func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, error) {
+	local, err := openFolder(o.Dir)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer local.close()
+	o.Timeout = cmp.Or(o.Timeout, TimeoutDefault)
+	c := &cache{
+		local: local, remote: newRemote(ctx, o), out: bufio.NewWriter(out),
+		slots: make(chan struct{}, requestsMax), queue: make(chan output, queueMax),
+	}
+	defer c.remote.leaveOut()
+	for range sendersMax {
+		c.senders.Go(c.send)
+	}
+	err = c.respond(response{KnownCommands: []string{cmdGet, cmdPut, cmdClose}})
+	var closing *request
+	if err == nil {
+		closing, err = c.serve(bufio.NewReaderSize(in, lineMax))
+	}
+	c.gets.Wait()
+	close(c.queue)
+	cut := time.AfterFunc(o.Timeout, c.remote.leaveOut)
+	c.senders.Wait()
+	if n := c.stats.unsent.Load(); !cut.Stop() && n > 0 {
+		c.remote.warn(fmt.Errorf("%d new files were not sent within %v after the build", n, o.Timeout))
+	}
+	if err == nil {
+		err = c.local.trim(o.LocalMax)
+	}
+	if closing != nil {
+		err = errors.Join(err, c.respond(response{ID: closing.ID}))
+	}
+	s := &c.stats
+	return Stats{s.local.Load(), s.remote.Load(), s.misses.Load(), s.sent.Load(), s.unsent.Load()}, err
+}
+
+func (c *cache) respond(r response) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := json.NewEncoder(c.out).Encode(r); err != nil {
+		return err
+	}
+	return c.out.Flush()
+}
+
+// serve answers requests until the one that closes the cache, which it returns. Without one, nil.
+func (c *cache) serve(in *bufio.Reader) (*request, error) {
+	for {
+		r, err := readRequest(in)
+		if err == io.EOF {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch r.Command {
+		case cmdGet:
+			c.slots <- struct{}{}
+			c.gets.Go(func() {
+				defer func() { <-c.slots }()
+				_ = c.respond(c.get(r)) // an error means that the go command has gone
+			})
+		case cmdPut:
+			answer, err := c.put(r, in)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.respond(answer); err != nil {
+				return nil, err
+			}
+		case cmdClose:
+			return r, nil
+		default:
+			if err := c.respond(response{ID: r.ID, Err: "muster gocache does not know this command"}); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// ErrProtocol is the error of a standard input that no go command has written.
+var ErrProtocol = errors.New("this is not the protocol of the go command's GOCACHEPROG")
+
+// readRequest reads the next request without its body.
+func readRequest(in *bufio.Reader) (*request, error) {
+	for {
+		line, err := in.ReadSlice('\n')
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			r := new(request)
+			if err == nil {
+				err = json.Unmarshal(text, r)
+			}
+			if err != nil || r.BodySize < 0 {
+				return nil, fmt.Errorf("%w: a request cannot be read", ErrProtocol)
+			}
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// get answers from the local folder, or else from the server.
+func (c *cache) get(r *request) response {
+	action, ok := digestOf(r.ActionID)
+	if !ok {
+		return response{ID: r.ID, Miss: true}
+	}
+	found, ok := c.local.find(action)
+	if ok {
+		c.stats.local.Add(1)
+	} else if found, ok = c.fetch(action); ok {
+		c.stats.remote.Add(1)
+	} else {
+		c.stats.misses.Add(1)
+		return response{ID: r.ID, Miss: true}
+	}
+	return response{ID: r.ID, OutputID: found.output[:], Size: found.size, Time: &found.at, DiskPath: c.local.path(found.output)}
+}
+
+// fetch brings an action's output from the server into the local folder.
+func (c *cache) fetch(action digest) (found record, ok bool) {
+	found, ok = c.remote.record(action)
+	if !ok {
+		return found, false
+	}
+	if !c.local.has(found) {
+		body, done := c.remote.output(found)
+		if body == nil {
+			return found, false
+		}
+		err := c.local.store(found, body)
+		done(err)
+		if err != nil {
+			return found, false
+		}
+	}
+	return found, c.local.note(action, found) == nil
+}
+
+// put stores a new output in the local folder, and queues it for the server. An error means that
+// the rest of in cannot be read.
+func (c *cache) put(r *request, in *bufio.Reader) (response, error) {
+	body, end := bodyOf(r, in)
+	answer := response{ID: r.ID}
+	action, ok := digestOf(r.ActionID)
+	out, ok2 := digestOf(r.OutputID)
+	if !ok || !ok2 {
+		answer.Err = "the digests are not SHA-256"
+		return answer, end()
+	}
+	one := output{action, record{out, r.BodySize, time.Now()}}
+	err := c.local.store(one.record, body)
+	if e := end(); e != nil {
+		return answer, e
+	}
+	if err == nil {
+		err = c.local.note(action, one.record)
+	}
+	if err != nil { // the go command goes on without this output
+		answer.Err = err.Error()
+		return answer, nil
+	}
+	select {
+	case c.queue <- one:
+	default:
+		c.stats.unsent.Add(1)
+	}
+	answer.DiskPath = c.local.path(out)
+	return answer, nil
+}
+
+// bodyOf returns the body that follows a request, and a function that reads over what is left of it.
+func bodyOf(r *request, in *bufio.Reader) (body io.Reader, end func() error) {
+	if r.BodySize == 0 {
+		return bytes.NewReader(nil), func() error { return nil }
+	}
+	text := &io.LimitedReader{R: in}
+	quoted := func() error {
+		for {
+			switch b, err := in.ReadByte(); {
+			case err != nil:
+				return fmt.Errorf("%w: a body is missing", ErrProtocol)
+			case b == '"':
+				return nil
+			case b != '\n':
+				return fmt.Errorf("%w: a body does not begin or end with a quotation mark", ErrProtocol)
+			}
+		}
+	}
+	broken := quoted()
+	if broken == nil {
+		text.N = (r.BodySize + 2) / 3 * 4
+	}
+	return base64.NewDecoder(base64.StdEncoding, text), func() error {
+		if broken != nil {
+			return broken
+		}
+		if _, err := io.Copy(io.Discard, text); err != nil {
+			return err
+		}
+		return quoted()
+	}
+}
+
+// send sends queued outputs until the queue is closed.
+func (c *cache) send() {
+	for one := range c.queue {
+		if c.remote.put(one, c.local.path(one.record.output)) {
+			c.stats.sent.Add(1)
+		} else {
+			c.stats.unsent.Add(1)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package gocache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"muster/fileio"
+	"muster/files"
+)
+
+// remote is the cache at the server. After an error other than a missing or refused file it is
+// left out: its context ends, so that requests in progress end too.
+type remote struct {
+	client  *files.Client
+	url     string
+	timeout time.Duration
+
+	ctx      context.Context
+	leaveOut context.CancelFunc
+
+	warned sync.Once
+	report func(error)
+
+	mu    sync.Mutex
+	wrong map[digest]bool // outputs whose content at the server is not theirs
+}
+
+func newRemote(ctx context.Context, o Options) *remote {
+	r := &remote{client: o.Client, url: strings.TrimRight(o.URL, "/"), timeout: o.Timeout, report: o.Warn, wrong: map[digest]bool{}}
+	r.ctx, r.leaveOut = context.WithCancel(ctx)
+	return r
+}
+
+// warn reports the first of several errors.
+func (r *remote) warn(err error) { r.warned.Do(func() { r.report(err) }) }
+
+// HTTPClient returns a client that keeps a connection for each request that a cache makes at the
+// same time.
+func HTTPClient() *http.Client {
+	const connectTime = 5 * time.Second
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   connectTime,
+		ExpectContinueTimeout: connectTime,
+		MaxIdleConnsPerHost:   requestsMax,
+	}}
+}
+
+// rateMin is how many bytes a second of a content must arrive.
+const rateMin = 256 << 10
+
+// limit bounds the time of a request that transfers size bytes.
+func (r *remote) limit(size int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.ctx, r.timeout+time.Duration(float64(size)/rateMin*float64(time.Second)))
+}
+
+func (r *remote) address(kind string, d digest) string { return r.url + "/" + kind + "/" + d.String() }
+
+// record returns the record of an action. Without one, ok is false.
+func (r *remote) record(action digest) (found record, ok bool) {
+	if r.ctx.Err() != nil {
+		return found, false
+	}
+	within, cancel := r.limit(0)
+	defer cancel()
+	content, err := r.client.Get(within, r.address("a", action), "")
+	if err != nil {
+		r.judge(err)
+		return found, false
+	}
+	defer content.Close()
+	text, err := io.ReadAll(io.LimitReader(content, recordMax))
+	if err != nil {
+		r.judge(err)
+		return found, false
+	}
+	return parseRecord(text)
+}
+
+// output opens the content of a record's output, or returns nil. The caller must call done with
+// the error of reading it.
+func (r *remote) output(of record) (body io.Reader, done func(error)) {
+	within, cancel := r.limit(of.size)
+	content, err := r.client.Get(within, r.address("o", of.output), "")
+	if err != nil {
+		cancel()
+		r.judge(err)
+		return nil, nil
+	}
+	// Errors of reading are the server's. Others are the local disk's.
+	read := &observedReader{Reader: content}
+	return read, func(err error) {
+		content.Close()
+		cancel()
+		switch {
+		case errors.Is(err, errContent):
+			r.mu.Lock()
+			r.wrong[of.output] = true
+			r.mu.Unlock()
+			r.warn(fmt.Errorf("%s has other content than its name says; it is built and sent again", r.address("o", of.output)))
+		case err != nil && read.err != nil:
+			r.judge(read.err)
+		}
+	}
+}
+
+// observedReader keeps the error of a reader.
+type observedReader struct {
+	io.Reader
+	err error
+}
+
+func (o *observedReader) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		o.err = err
+	}
+	return n, err
+}
+
+// put sends an output, unless the server has it, and then the record of its action. So a record
+// at the server follows its output.
+func (r *remote) put(one output, path string) (sent bool) {
+	if r.ctx.Err() != nil {
+		return false
+	}
+	within, cancel := r.limit(one.record.size)
+	defer cancel()
+	file, err := os.Open(path)
+	if err != nil {
+		return false // the local disk's own trouble
+	}
+	defer file.Close()
+	r.mu.Lock()
+	isNew := files.Condition{IfNoneMatchAll: !r.wrong[one.record.output]}
+	r.mu.Unlock()
+	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, isNew)
+	if err != nil && !errors.Is(err, fileio.ErrChanged) {
+		r.judge(err)
+		return false
+	}
+	text := one.record.text()
+	_, err = r.client.Put(within, r.address("a", one.action), strings.NewReader(text), int64(len(text)), files.Condition{})
+	r.judge(err)
+	return err == nil
+}
+
+// judge warns of an error, and leaves the server out unless the error is about one file.
+func (r *remote) judge(err error) {
+	status := (*files.StatusError)(nil)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist), r.ctx.Err() != nil:
+		return
+	case errors.Is(err, syscall.ENOSPC), errors.As(err, &status) && status.Status == http.StatusRequestEntityTooLarge:
+		r.warn(fmt.Errorf("the server does not take all files: %w", err))
+		return
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("%s did not answer within %v", r.url, r.timeout)
+	}
+	r.leaveOut()
+	r.warn(fmt.Errorf("this build goes on without the server: %w", err))
+}
