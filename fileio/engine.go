@@ -76,6 +76,10 @@ type Stats struct {
 	Refused int64 // operations that the store refused with ErrBusy
 	Memory  int64 // bytes of files that the store has in memory
 
+	Kept         int64 // bytes that files take of the store's Capacity; 0 = it has none
+	Evicted      int64 // files that gave way since the start
+	EvictedBytes int64 // that they took
+
 	Wait    time.Duration // sum over all jobs, before they began
 	Service time.Duration // sum over all done jobs, from beginning to end
 }

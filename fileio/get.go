@@ -41,6 +41,7 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	s.ledger.Use(name)
 	at := placeOf(name)
 	if !s.options.JobsOnly {
 		file, e, known, err := s.cache.open(s.descriptor(at.folder), at.name)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
+	"muster/fileio/internal/ledger"
+	"muster/internal/fair"
 )
 
 // ErrSize is the error of a Put whose reader does not have the announced number of bytes.
@@ -22,7 +25,13 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 		return Info{}, err
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
-	if want != nil { // refuse early, before r is read; commit checks again
+	if size >= 0 { // refuse early, before r is read
+		if err := s.ledger.Fits(ledger.Room(size)); err != nil {
+			return Info{}, operationError("put", name, err)
+		}
+	}
+	if want != nil { // the same; commit checks again
+		s.ledger.Use(name) // a client that finds it here need not send it
 		e, err := s.statInTurn(ctx, p.at)
 		if err := evaluate(name, e, err, want); err != nil {
 			return Info{}, operationError("put", name, err)
@@ -42,6 +51,7 @@ type put struct {
 
 	entry    Entry  // the written file
 	failures uint64 // failed flushes before the file was written
+	reserved int64  // room in the ledger
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
@@ -56,6 +66,7 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 		return Entry{}, err
 	}
 	defer b.free()
+	defer func() { p.store.ledger.Release(p.reserved) }()
 	p.temp = p.store.newTempName()
 	copy(b.data, one[:n])
 	n, whole, err := p.fill(r, b, n, size)
@@ -133,16 +144,19 @@ func checkEnd(r io.Reader, n, size int64) error {
 // writeSmall writes a file whose n bytes are all in a buffer. It frees the buffer before the
 // file waits for its name.
 func (p *put) writeSmall(ctx context.Context, b *buffer, n int) (Entry, error) {
+	if err := p.reserve(ctx, int64(n)); err != nil {
+		return Entry{}, err
+	}
 	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
-		leave, err := s.enterName(ctx, j.Op, p.name, false)
+		leave, err := s.enterName(ctx, j.Op, p.name, s.ledger != nil, (*fair.Budget).Take)
 		if err != nil {
 			return Entry{}, err
 		}
 		defer leave()
 		err = s.engine.Do(&j)
-		p.updateIndex(err)
+		p.updateIndex(j.Info, err)
 		return j.Info, err
 	}
 	j.Op = OpStage
@@ -179,6 +193,9 @@ func (p *put) writePieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n
 	j.Op = OpWrite
 	for whole := false; ; {
 		if j.Data = b.data[:n]; n > 0 {
+			if err := p.reserve(ctx, j.Offset+int64(n)); err != nil {
+				return err
+			}
 			if err := p.store.executeLate(ctx, j); err != nil {
 				return err
 			}
@@ -216,26 +233,80 @@ func (p *put) publish() (Entry, error) {
 	return p.commit(s.options.Sync == SyncEach)
 }
 
-// updateIndex adds the name to the index. After an error it adds the name only if the file
-// exists nevertheless.
-func (p *put) updateIndex(err error) {
+// updateIndex adds the written file to the index and to the ledger. After an error it adds the
+// file that exists nevertheless, if any.
+func (p *put) updateIndex(written Entry, err error) {
+	s := p.store
 	if err != nil {
-		_, err = p.store.stat(p.at)
+		written, err = s.stat(p.at)
 	}
-	if err == nil {
-		p.store.index.add(p.name)
+	switch {
+	case err == nil:
+		s.index.add(p.name)
+		s.ledger.Put(p.name, written.Size, p.reserved)
+		p.reserved = 0
+	case errors.Is(err, fs.ErrNotExist):
+		s.ledger.Remove(p.name)
 	}
+}
+
+// reserve makes room for the first size bytes of the file. Others may give way.
+func (p *put) reserve(ctx context.Context, size int64) error {
+	s := p.store
+	more := ledger.Room(size) - p.reserved
+	if s.ledger == nil || more <= 0 {
+		return nil
+	}
+	victims, err := s.ledger.Reserve(more)
+	if err != nil {
+		return err
+	}
+	p.reserved += more
+	return evict(ctx, s, victims)
+}
+
+// evict deletes the files that give way. A power failure may bring them back, which the next
+// start notices.
+func evict(ctx context.Context, s *Store, victims []string) error {
+	var errs []error
+	for _, name := range victims {
+		errs = append(errs, evictOne(ctx, s, name))
+	}
+	return errors.Join(errs...)
+}
+
+func evictOne(ctx context.Context, s *Store, name string) error {
+	at := placeOf(name)
+	// If the client goes, delete nevertheless: the ledger does not have these files any more.
+	leave, err := s.enterName(context.WithoutCancel(ctx), OpDelete, name, true, (*fair.Budget).TakeLate)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if s.ledger.Has(name) {
+		return nil // a new file has replaced it
+	}
+	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name}
+	err = s.engine.Do(&j)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		s.index.remove(name)
+		return nil
+	}
+	if e, err := s.stat(at); err == nil { // it is still there
+		s.ledger.Put(name, e.Size, 0)
+	}
+	return operationError("evict", name, err)
 }
 
 // commit renames the file if the condition allows it, and removes it otherwise.
 func (p *put) commit(sync bool) (Entry, error) {
 	s := p.store
-	defer s.names.lock(p.name, p.want != nil)()
+	defer s.names.lock(p.name, p.want != nil || s.ledger != nil)()
 	err := s.checkCondition(p.name, p.at, p.want)
 	if err == nil {
 		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync}
 		err = s.engine.Do(&j)
-		p.updateIndex(err)
+		p.updateIndex(p.entry, err)
 		if err == nil {
 			return p.entry, nil
 		}

@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"muster/fileio/internal/ledger"
 	"muster/internal/fair"
 	"muster/internal/filelock"
 	"muster/pool"
@@ -56,6 +58,13 @@ type Options struct {
 	// or Get has returned one.
 	WaitMax time.Duration
 
+	// Capacity is how many bytes the files may take, each in whole blocks of 4 KiB; 0 = no limit.
+	// A Put that needs room deletes files whose names begin with a prefix in Evict, first those
+	// that were not used for longest: Put, Get, Stat and a Put with a condition use a file. If
+	// that does not suffice, the error is an ENOSPC. A restart knows the uses within an hour.
+	Capacity int64
+	Evict    []string
+
 	// JobsOnly disables reading cached files without a job. For comparing engines.
 	JobsOnly bool
 }
@@ -92,12 +101,13 @@ type Store struct {
 	transfers, light *fair.Budget // turns at the engine
 	reads, writes    *memory
 
-	cache cache
-	names *nameLocks
-	doors *nameLocks // see enterName
-	index index
-	temps atomic.Uint64
-	run   string // distinguishes this process's temporary files from others
+	cache  cache
+	names  *nameLocks
+	doors  *nameLocks // see enterName
+	index  index
+	ledger *ledger.Ledger // nil = no Capacity
+	temps  atomic.Uint64
+	run    string // distinguishes this process's temporary files from others
 
 	checking chan struct{} // holds an element while Check runs
 
@@ -137,10 +147,17 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		s.light = newTurns(room.Light, o)
 	}
 	err := s.openFolder(folder)
+	if err == nil && o.Capacity > 0 {
+		s.ledger = ledger.New(ledger.Options{Capacity: o.Capacity, Evict: o.Evict, Touch: func(name string) {
+			at := placeOf(name)
+			touch(s.descriptor(at.folder), at.name)
+		}})
+	}
 	if err == nil {
 		err = s.scanFolders()
 	}
 	if err != nil {
+		s.ledger.Close()
 		return nil, errors.Join(err, s.closeFolders())
 	}
 	s.cache.probe(s.descriptor(0))
@@ -184,9 +201,9 @@ func (s *Store) executeLate(ctx context.Context, j *Job) error {
 // request that holds the lock must not wait for a turn, because the committer waits for that
 // lock. A request that has a turn must not wait long for the lock, because others want the
 // turn. So requests for one name queue at its door lock first.
-func (s *Store) enterName(ctx context.Context, op Op, name string, exclusive bool) (leave func(), err error) {
+func (s *Store) enterName(ctx context.Context, op Op, name string, exclusive bool, take turn) (leave func(), err error) {
 	leaveDoor := s.doors.lock(name, exclusive)
-	leaveTurn, err := s.enter(ctx, op, (*fair.Budget).Take)
+	leaveTurn, err := s.enter(ctx, op, take)
 	if err != nil {
 		leaveDoor()
 		return nil, err
@@ -195,8 +212,11 @@ func (s *Store) enterName(ctx context.Context, op Op, name string, exclusive boo
 	return func() { unlock(); leaveTurn(); leaveDoor() }, nil
 }
 
+// turn is how an operation waits for its turn: Take or TakeLate of a budget.
+type turn func(*fair.Budget, context.Context, fair.Client) error
+
 // enter waits for the client's turn.
-func (s *Store) enter(ctx context.Context, op Op, take func(*fair.Budget, context.Context, fair.Client) error) (leave func(), err error) {
+func (s *Store) enter(ctx context.Context, op Op, take turn) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -228,6 +248,8 @@ func (s *Store) Stats() Stats {
 		all.Refused += one.Refused
 		all.Memory += one.Held * int64(bufferSizes[0])
 	}
+	kept := s.ledger.Stats()
+	all.Kept, all.Evicted, all.EvictedBytes = kept.Held, kept.Evicted, kept.EvictedBytes
 	return all
 }
 
@@ -362,7 +384,9 @@ const tempPrefix = "~"
 // scanFolders removes unfinished files of an interrupted process and adds the names of all
 // files to the index.
 func (s *Store) scanFolders() error {
-	return pool.ForEach(context.Background(), folderWorkers, s.folders[:], func(_ context.Context, f *os.File) error {
+	var mu sync.Mutex
+	var found []ledger.Found
+	err := pool.ForEach(context.Background(), folderWorkers, s.folders[:], func(_ context.Context, f *os.File) error {
 		folder := int(f.Fd())
 		j := Job{Op: OpList, Folder: folder}
 		if err := s.engine.Do(&j); err != nil {
@@ -372,6 +396,13 @@ func (s *Store) scanFolders() error {
 		for _, encoded := range j.Names {
 			if name, ok := decode(encoded); ok { // otherwise it is not a file of the store
 				names = append(names, name)
+				if s.ledger != nil {
+					if one, ok := findFile(folder, encoded, name); ok {
+						mu.Lock()
+						found = append(found, one)
+						mu.Unlock()
+					}
+				}
 			}
 			if !strings.HasPrefix(encoded, tempPrefix) {
 				continue
@@ -384,6 +415,28 @@ func (s *Store) scanFolders() error {
 		s.index.fill(names)
 		return nil
 	})
+	if err != nil || s.ledger == nil {
+		return err
+	}
+	victims, err := s.ledger.Fill(found)
+	if err != nil {
+		return err
+	}
+	return evict(context.Background(), s, victims)
+}
+
+// findFile describes a file for the ledger. The system or touch has recorded its last use.
+func findFile(folder int, encoded, name string) (ledger.Found, bool) {
+	var st unix.Stat_t
+	err := unix.Fstatat(folder, encoded, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ledger.Found{}, false // as a file that is not listed
+	}
+	used := time.Unix(st.Atim.Unix())
+	if written := time.Unix(st.Mtim.Unix()); written.After(used) {
+		used = written
+	}
+	return ledger.Found{Name: name, Size: st.Size, Used: used}, true
 }
 
 // folderWorkers is how many folders are scanned at the same time.
@@ -403,6 +456,7 @@ func (s *Store) Close() error {
 	if s.group != nil {
 		s.group.close()
 	}
+	s.ledger.Close()
 	return s.closeFolders()
 }
 
@@ -445,6 +499,7 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
+	s.ledger.Use(name)
 	e, err := s.statInTurn(ctx, placeOf(name))
 	return infoOf(name, e), operationError("stat", name, err)
 }
@@ -529,7 +584,7 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 		return err
 	}
 	at := placeOf(name)
-	leave, err := s.enterName(ctx, OpDelete, name, true)
+	leave, err := s.enterName(ctx, OpDelete, name, true, (*fair.Budget).Take)
 	if err != nil {
 		return err
 	}
@@ -541,6 +596,7 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 	err = s.engine.Do(&j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		s.index.remove(name)
+		s.ledger.Remove(name)
 	}
 	return operationError("delete", name, err)
 }

@@ -117,7 +117,8 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
-	{"fileio", "pool internal/fair internal/filelock internal/nowait", plain},
+	{"fileio", "fileio/internal/ledger pool internal/fair internal/filelock internal/nowait", plain},
+	{"fileio/internal/ledger", "internal/readable", plain},
 	{"fileio/direct", "fileio", plain},
 	{"fileio/pooled", "fileio pool", plain},
 	{"fileio/cthreads", "fileio", plain},

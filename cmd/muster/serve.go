@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +54,10 @@ func (p *program) serve() *cobra.Command {
 however many clients connect and however slow the disk is. A request that has waited too
 long gets 503. An acknowledged file is on the disk, unless you change --sync.
 
+With --capacity SIZE the files take at most SIZE. A PUT that needs room evicts files of build
+caches (--evict), those first that were not used for longest. Other files are never evicted.
+If that does not suffice, the PUT gets 507.
+
 Flags override the settings in --config FILE. The file's keys are the flags' names, or
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
 DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.
@@ -65,6 +71,7 @@ machine, the token is also accepted as the password of basic authentication, wit
 Under load, tokens share memory and threads, and so do the client addresses of each token.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
+  muster serve --data /srv/files --capacity 200G --evict ccache/ --evict branches/
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
   curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
 		Args: noneWanted,
@@ -100,6 +107,9 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "hold up to `SIZE` of files in memory, half for uploads and half for downloads; further requests wait")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "refuse files larger than `SIZE`")
 	f.Var(&size{&s.page, 0}, "page-size", "put `SIZE` of a file into a message, up to 1M (default 64K); if given, also read at most this much from a client at a time")
+	f.Var(&size{&s.store.Capacity, 0}, "capacity", "store up to `SIZE` of files, each in whole blocks of 4 KiB; evict files of caches when room is needed, and answer 507 when that does not suffice (default: no limit)")
+	s.store.Evict = cachePrefixes()
+	f.Var(&prefixes{list: &s.store.Evict}, "evict", "with --capacity, evict only files below `FOLDER`, such as ccache/, those first that were not used for longest; repeatable, or with commas")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "serve `N` connections at a time; further connections wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that was idle for this `TIME`")
 	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "disconnect clients slower than `SIZE` per second: senders that are 5s behind, readers that are 60s behind")
@@ -145,7 +155,7 @@ func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSe
 	defer func() { err = errors.Join(err, store.Close()) }()
 
 	meter := service.NewMeter(log.Logger)
-	storeGauges(meter, store)
+	storeGauges(meter, store, s.store.Capacity)
 	s.files.Log, s.service.Log, s.files.WaitMax = log.Logger, log.Logger, s.store.WaitMax
 	s.files.More, s.service.RateMin = service.More, s.files.RateMin
 	s.service.AdminHandler = service.NewAdmin(meter, store.Check)
@@ -173,6 +183,9 @@ func (s *serveFlags) check() error {
 	}
 	if err := s.engine.check(); err != nil {
 		return err
+	}
+	if s.store.Capacity == 0 && !slices.Equal(s.store.Evict, cachePrefixes()) {
+		return usagef("--evict without --capacity evicts nothing: give --capacity SIZE too")
 	}
 	if s.files.Tokens, err = readTokens(s.tokenFile); err != nil {
 		return err
@@ -266,6 +279,8 @@ func (s *serveFlags) openStore(engine fileio.Engine) (*fileio.Store, error) {
 	switch {
 	case err == nil:
 		return store, nil
+	case s.store.Capacity > 0 && errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno):
+		return nil, usagef("--capacity: %w", err)
 	case errors.As(err, &errno):
 		return nil, fmt.Errorf("--data: %w", err)
 	}
@@ -353,8 +368,8 @@ func absolute(path string) string {
 	return path
 }
 
-func storeGauges(m *service.Meter, store *fileio.Store) {
-	for name, of := range map[string]func(fileio.Stats) float64{
+func storeGauges(m *service.Meter, store *fileio.Store, capacity int64) {
+	gauges := map[string]func(fileio.Stats) float64{
 		"muster_io_threads":               func(s fileio.Stats) float64 { return float64(s.Threads) },
 		"muster_io_jobs_waiting":          func(s fileio.Stats) float64 { return float64(s.Waiting) },
 		"muster_io_jobs_running":          func(s fileio.Stats) float64 { return float64(s.Running) },
@@ -363,7 +378,16 @@ func storeGauges(m *service.Meter, store *fileio.Store) {
 		"muster_io_wait_seconds_total":    func(s fileio.Stats) float64 { return s.Wait.Seconds() },
 		"muster_io_memory_bytes":          func(s fileio.Stats) float64 { return float64(s.Memory) },
 		"muster_io_service_seconds_total": func(s fileio.Stats) float64 { return s.Service.Seconds() },
-	} {
+	}
+	if capacity > 0 {
+		maps.Copy(gauges, map[string]func(fileio.Stats) float64{
+			"muster_store_bytes":          func(s fileio.Stats) float64 { return float64(s.Kept) },
+			"muster_store_capacity_bytes": func(fileio.Stats) float64 { return float64(capacity) },
+			"muster_evicted_files_total":  func(s fileio.Stats) float64 { return float64(s.Evicted) },
+			"muster_evicted_bytes_total":  func(s fileio.Stats) float64 { return float64(s.EvictedBytes) },
+		})
+	}
+	for name, of := range gauges {
 		m.Gauge(name, func() float64 { return of(store.Stats()) })
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	shellquote "github.com/kballard/go-shellquote"
 
+	"muster/fileio"
 	"muster/regress"
 )
 
@@ -170,4 +171,38 @@ func (n *numbers) String() string {
 		list = append(list, strconv.Itoa(v))
 	}
 	return strings.Join(list, ",")
+}
+
+// cachePrefixes are the folders of build caches in the manual: their files can be made again.
+func cachePrefixes() []string {
+	return []string{"ac/", "bazel/", "cas/", "ccache/", "gocache/", "sccache/"}
+}
+
+// prefixes is a flag's list of folders. The first value replaces the default.
+type prefixes struct {
+	list  *[]string
+	given bool
+}
+
+func (p *prefixes) Set(text string) error {
+	if !p.given {
+		*p.list, p.given = nil, true
+	}
+	for folder := range strings.SplitSeq(text, ",") {
+		folder = strings.TrimSuffix(folder, "/")
+		if err := fileio.CheckName(folder); err != nil {
+			return fmt.Errorf("%w: write a folder below /files/, such as ccache/", err)
+		}
+		*p.list = append(*p.list, folder+"/")
+	}
+	return nil
+}
+
+func (p *prefixes) Type() string { return "FOLDER" }
+
+func (p *prefixes) String() string {
+	if p.list == nil { // pflag asks a zero value
+		return ""
+	}
+	return strings.Join(*p.list, ",")
 }
