@@ -18,7 +18,7 @@ func TestRefused(t *testing.T) {
 		{"-corpus 67Mb", `-corpus: "67Mb" is none of 1GB,67MB,1KB`},
 		{"-corpus 1KB,", `-corpus: "" is none of 1GB,67MB,1KB`},
 		{"-tool tcc,clang", `-tool: "clang" is none of tcc,gcc,true`},
-		{"-table articles", `-table: "articles" is none of rivals,article`},
+		{"-table articles", `-table: "articles" is none of rivals,article,reuse`},
 		{"-rounds 0", "at least 1"},
 		{"-jobs 0", "at least 1"},
 		{"-rouns 3", "not defined: -rouns"},

@@ -35,6 +35,8 @@ type summary struct {
 	CPU  float64 `json:"cpu_ms"`
 	Own  float64 `json:"own_cpu_ms"`
 	Busy float64 `json:"cores_busy"`
+
+	Reused int `json:"reused"` // cases
 }
 
 // measure prints the table of one tool on one corpus.
@@ -44,8 +46,11 @@ func (b *bench) measure(ctx context.Context, spec corpora.Spec, t tool) error {
 		return err
 	}
 	defer os.RemoveAll(m.place.dir)
-	if b.table == tableArticle {
+	switch b.table {
+	case tableArticle:
 		return m.article(ctx)
+	case tableReuse:
+		return m.reuse(ctx)
 	}
 	return m.compare(ctx)
 }
@@ -65,10 +70,14 @@ func (b *bench) set(ctx context.Context, spec corpora.Spec, t tool) (*measured, 
 	if err := writeList(dir, spec); err != nil {
 		return nil, err
 	}
+	record := []string{"record", "--repeat", "1"}
+	if b.table == tableReuse {
+		record = append(record, "--no-network") // else nothing is reused
+	}
 	m := &measured{bench: b, place: place{dir, archive, b.jobs, b.goport}, spec: spec, tool: t}
 	for i, p := range b.musters {
 		s := &subject{measured: m, program: p, golden: filepath.Join(b.dir, spec.Name+"-"+t.name+"."+string(rune('a'+i))+".golden")}
-		if _, err := timing.Run(ctx, s.command("record", "--repeat", "1"), nil); err != nil {
+		if _, err := timing.Run(ctx, s.command(record...), nil); err != nil {
 			return nil, err
 		}
 		m.subjects = append(m.subjects, s)
@@ -103,10 +112,10 @@ func (s *subject) check(ctx context.Context, jobs string) (timing.Sample, error)
 	return sample, err
 }
 
-func (s *subject) checkOnce(ctx context.Context, jobs string) (timing.Sample, summary, error) {
+func (s *subject) checkOnce(ctx context.Context, jobs string, words ...string) (timing.Sample, summary, error) {
 	var out bytes.Buffer
 	var sum summary
-	sample, err := timing.Run(ctx, s.command("check", "--jobs", jobs), &out)
+	sample, err := timing.Run(ctx, s.command(append([]string{"check", "--jobs", jobs}, words...)...), &out)
 	if err != nil {
 		return sample, sum, err
 	}
