@@ -91,7 +91,7 @@ func engineText(e *state.SummaryEngine) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf(", on an engine, %s of %s cached", readable.Number(e.Cached), readable.Count(e.Cached+e.Executed, "run"))
+	return fmt.Sprintf(", on an engine, %s of %s reused", readable.Number(e.Cached), readable.Count(e.Cached+e.Executed, "run"))
 }
 
 func runText(r *state.Run, sum state.Summary) string {

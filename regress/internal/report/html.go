@@ -277,7 +277,7 @@ func (d *durationCounts) view() (*timesView, error) {
 	}
 	v := &timesView{Engine: d.engine, Took: "Wall time", Caption: "Wall time of the first run"}
 	if d.engine {
-		v.Took, v.Caption = "Took", "The command alone in the first run. Cached results count as they took when they ran."
+		v.Took, v.Caption = "Took", "The command alone in the first run. Reused results count as they took when they ran."
 	}
 	svg, err := d.picture()
 	if err != nil {

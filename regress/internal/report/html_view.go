@@ -274,7 +274,7 @@ func engineFigures(r *regress.EngineRuns) []fact {
 		}
 	}
 	add("Run there", readable.Count(r.Executed, "run"))
-	add("Known already (cached)", readable.Count(r.Cached, "run"))
+	add("Reused, as the engine had the result", readable.Count(r.Cached, "run"))
 	add("Sent", readable.Size(r.Sent))
 	add("Received", readable.Size(r.Received))
 	if r.Executed == 0 || r.Took == 0 {

@@ -310,11 +310,11 @@ func (e *engineTally) flight(left int) string {
 	return text
 }
 
-// share describes how many runs of this pass were cached, or returns "" if none was.
+// share describes how many results of this pass the engine had already, or returns "" if none was.
 func (e *engineTally) share() string {
 	if e.cached == 0 {
 		return ""
 	}
 	percent := 100 * e.cached / (e.cached + e.made)
-	return strconv.Itoa(percent) + " % cached"
+	return strconv.Itoa(percent) + " % reused"
 }

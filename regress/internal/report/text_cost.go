@@ -124,7 +124,7 @@ func EngineWords(r *outcome.EngineRun) string {
 	}
 	ran := "ran"
 	if r.Cached {
-		words = append(words, "cached")
+		words = append(words, "reused")
 		ran = "once ran"
 	}
 	add(r.Worker != "", ran+" on "+workerText(r.Worker))
@@ -149,7 +149,7 @@ func beside(words, between, where string) string {
 
 // engineCounts says how many results came from the engine's cache.
 func engineCounts(r *regress.EngineRuns) string {
-	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
+	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them reused"
 }
 
 // engineWaits gives the mean times that runs waited and took.
