@@ -248,9 +248,12 @@ func (op *operation) against() string {
 
 // end sums up, whatever happened before. After a run without an error it leaves cases for --reuse.
 func (op *operation) end(err error, cases map[string]reuse.Case) error {
-	r := op.run
+	r, touched := op.run, false
 	if err == nil {
-		err = r.Inputs.RefuseChanged(r.Events.Warn)
+		err = r.Inputs.RefuseChanged(func(text string) {
+			touched = true
+			r.Events.Warn(text)
+		})
 	}
 	if err == nil {
 		err = op.addMissing()
@@ -261,7 +264,7 @@ func (op *operation) end(err error, cases map[string]reuse.Case) error {
 	}
 	r.Ledger.NotRun(r.Inputs.Cases, op.loop.IsDecided)
 	if err == nil {
-		op.reuse.write(cases)
+		op.reuse.write(cases, touched)
 	}
 	err = r.Finish(err)
 	if r.Ledger.Summary.Interrupted {

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
+	"syscall"
 
 	"muster/internal/wording"
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/golden"
@@ -35,6 +37,7 @@ type reuser struct {
 	memory   reuse.Memory // of earlier checks; it has no case that does not count any more
 	executor *reuse.Executor
 	stores   map[string]*golden.Store // of earlier runs, by ID
+	tool     *closure.Closure         // when outcomes were taken
 }
 
 // newReuser finds what earlier checks left, and puts its executor before that of the run. It returns
@@ -63,15 +66,16 @@ func newReuser(ctx context.Context, r *run.Run, base *golden.Store, measured map
 		r.Events.Note("--reuse: every case runs, as no earlier check had this command, these settings and these shared files")
 		return u, nil
 	}
-	why := r.Tool.Recall(u.memory.Files, u.memory.Places)
-	if path := u.memory.OtherMode(); why == "" && path != "" {
-		why = name.Print(path) + ", a file of the tool, has other rights since the earlier check"
+	why := r.Tool.Recall(&u.memory.Tool)
+	if path := u.memory.LooksOther(r.Tool.Closure().Own); why == "" && path != "" {
+		why = name.Print(path) + ", which the tool uses, has other rights, links or entries since the earlier check"
 	}
 	if why != "" {
 		r.Events.Note("--reuse: every case runs, as " + why)
 		u.memory.Cases = nil
 		return u, nil
 	}
+	u.tool = r.Tool.Closure()
 	return u, u.choose(measured)
 }
 
@@ -189,20 +193,41 @@ func (u *reuser) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 	if err := loop.RunFirst(ctx, guard); err != nil {
 		return err
 	}
-	if m := u.executor.Answer(); m != nil {
-		u.reportMismatch(m)
+	why := u.run.Tool.Unseen()
+	if why == "" && u.hasGrown() {
+		why = "the tool uses files that the earlier check did not know"
+	}
+	if why != "" {
+		u.forget("--reuse: every case runs, as "+why, u.run.Events.Note)
+	} else if m := u.executor.Answer(); m != nil {
+		u.forget(describeMismatch(m), u.run.Events.Warn)
+		u.run.Ledger.Summary.NotReused = m.Case
 	}
 	return loop.RunFirst(ctx, others)
 }
 
-// reportMismatch reports that nothing is reused, and why.
-func (u *reuser) reportMismatch(m *reuse.Mismatch) {
+// hasGrown reports whether the tool uses more than what the outcomes of the earlier check are for. If every
+// case was observed, other cases use more now.
+func (u *reuser) hasGrown() bool {
+	return u.run.Job.Command.Observe != regress.ObserveAll && u.run.Tool.Closure() != u.tool
+}
+
+// forget drops the outcomes of earlier checks, and reports why if there were any. The cases that varied
+// are still known.
+func (u *reuser) forget(why string, report func(string)) {
+	n := len(u.memory.Cases)
+	maps.DeleteFunc(u.memory.Cases, func(_ string, c reuse.Case) bool { return c.HasOutcome() })
+	if len(u.memory.Cases) < n {
+		report(why)
+	}
+}
+
+func describeMismatch(m *reuse.Mismatch) string {
 	parts := "it could not run"
 	if len(m.Parts) > 0 {
 		parts = "another outcome, in " + name.List(m.Parts, namedPartsMax) + ": the tool depends on something that muster does not see"
 	}
-	u.run.Ledger.Summary.NotReused, u.memory.Cases = m.Case, nil
-	u.run.Events.Warn("--reuse: " + name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check (" + parts + "); nothing is reused, and every case runs")
+	return "--reuse: " + name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check (" + parts + "); nothing is reused, and every case runs"
 }
 
 // namedPartsMax bounds the parts that a warning names.
@@ -213,6 +238,9 @@ const namedPartsMax = 5
 func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]reuse.Case, err error) {
 	if u == nil {
 		return nil, nil
+	}
+	if u.hasGrown() {
+		u.forget("--reuse: the tool uses files that the earlier check did not know: the reused cases run in the next check", u.run.Events.Note)
 	}
 	cases = map[string]reuse.Case{}
 	for _, e := range u.run.Inputs.Corpus.Cases() {
@@ -228,59 +256,70 @@ func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]r
 		if !loop.IsDecided(i) {
 			continue
 		}
+		was, known := cases[e.Name]
 		delete(cases, e.Name)
 		c, ok, err := u.entryOf(e.Name, results, found)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if ok && e.Name != u.run.Ledger.Summary.NotReused { // that one may vary
+		case known && !was.HasOutcome() && was.Source == c.Source:
+			cases[e.Name] = was
+		case ok:
 			cases[e.Name] = c
 		}
 	}
 	return cases, nil
 }
 
-// entryOf returns the entry of a case of this run, or false for one that cannot be reused.
+// entryOf returns the entry of a case of this run, or false for one that has none.
 func (u *reuser) entryOf(caseName string, results map[string]state.Result, found *keep.Store) (c reuse.Case, ok bool, err error) {
-	c = reuse.Case{Source: u.run.Inputs.Digests.Case(caseName), Outcome: u.executor.Ran(caseName), Runs: max(1, u.run.Job.Judge.Runs)}
-	if u.executor.Reused(caseName) {
-		c.Outcome, c.Runs = u.memory.Cases[caseName].Outcome, u.memory.Cases[caseName].Runs
+	c = u.executor.Gave(caseName)
+	if _, known := u.memory.Cases[caseName]; c.Runs > 0 && !known {
+		return c, false, nil // it is forgotten
 	}
-	if c.Outcome == (outcome.Digest{}) || u.base.Flaky(caseName) {
-		return c, false, nil
-	}
+	c.Source, c.Runs = u.run.Inputs.Digests.Case(caseName), max(1, c.Runs, u.run.Job.Judge.Runs)
 	result, differs := results[caseName]
-	if !differs {
+	switch {
+	case caseName == u.run.Ledger.Summary.NotReused, result.Unstable, result.Verdict == regress.Flaky:
+		return reuse.Case{Source: c.Source}, true, nil
+	case !c.HasOutcome(), u.base.Flaky(caseName):
+		return c, false, nil
+	case !differs:
 		was, known := u.base.OutcomeDigest(caseName)
 		return c, known && was == c.Outcome, nil
 	}
-	if result.Unstable || !slices.Contains(stable(), result.Verdict) {
-		return c, false, nil
-	}
 	rec, stored, err := found.Get(caseName)
 	c.Runs, c.Run = rec.Runs, u.run.Folder.ID
-	return c, stored && !rec.Outcome.Flaky() && rec.Outcome.Digest() == c.Outcome, err
+	return c, stored && !rec.Outcome.Flaky() && rec.Outcome.Digest() == c.Outcome && rec.Outcome.Ending != killed, err
 }
 
-// stable lists the verdicts of cases whose runs may all have had one outcome that is stored.
-func stable() []regress.Verdict {
-	return []regress.Verdict{regress.Crashed, regress.NewlyFailing, regress.NewlyPassing, regress.Changed, regress.New}
-}
+// killed is how a case ends that the system kills, such as when the memory of the machine is full.
+var killed = regress.Ending{Kind: regress.Signalled, Code: int(syscall.SIGKILL)}
 
-// write leaves the cases for later checks, once the run has ended well. A failure is no failure of the
-// check.
-func (u *reuser) write(cases map[string]reuse.Case) {
+// write leaves the cases for later checks, once the run has ended well. touched says that the corpus was
+// written to meanwhile. A failure is no failure of the check.
+func (u *reuser) write(cases map[string]reuse.Case, touched bool) {
 	if u == nil {
 		return
 	}
-	if why := u.run.Tool.Unseen(); why != "" {
-		u.run.Events.Note("--reuse: later checks cannot reuse this one, as " + why)
-		return
+	why := u.run.Tool.Unseen()
+	if path := u.run.Tool.Touched(); why == "" && path != "" {
+		why = name.Print(path) + " was written to, or has other rights, since the run began"
 	}
-	c := u.run.Tool.Closure()
-	m := reuse.Memory{Files: c.Files, Places: c.Places, Cases: cases}
-	if err := m.Write(u.file); err != nil {
-		u.run.Events.Warn("--reuse: later checks cannot reuse this one: " + wording.Of(err))
+	if why == "" && touched {
+		why = "the corpus was written to while it ran"
+	}
+	var err error
+	if m := (reuse.Memory{Tool: *u.run.Tool.Closure(), Cases: cases}); why == "" {
+		err = m.Write(u.file)
+	} else if err = os.Remove(u.file); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		why = wording.Of(err)
+	}
+	if why != "" {
+		u.run.Events.Warn("--reuse: later checks cannot reuse this one: " + why)
 	}
 }
 

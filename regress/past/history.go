@@ -37,6 +37,7 @@ type caseRun struct {
 	CPU      *float64         `json:"cpu_ms"` // this and the next two are of the first run; nil if unknown
 	Wall     *float64         `json:"wall_ms"`
 	PeakRSS  *int64           `json:"peak_rss_kib"`
+	Reused   bool             `json:"reused,omitempty"` // the outcome is that of an earlier check
 
 	ending *regress.Ending
 	cost   outcome.Cost
@@ -104,6 +105,7 @@ func findCase(ctx context.Context, o *regress.Options, h host.Host, r *state.Run
 	verdict := regress.Identical
 	if line >= 0 {
 		l := &lines[line]
+		c.Reused = l.Reused
 		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() && !l.Reused {
 			c.setCost(outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak})
 		}
@@ -113,6 +115,7 @@ func findCase(ctx context.Context, o *regress.Options, h host.Host, r *state.Run
 	}
 	if result >= 0 {
 		verdict, c.Unstable, c.Accepted = results[result].Verdict, results[result].Unstable, results[result].Accepted
+		c.Reused = results[result].Reused
 	}
 	c.Verdict = &verdict
 	return c, nil, nil
@@ -181,6 +184,9 @@ func (c *caseRun) fields() []string {
 		word = c.Verdict.String()
 	}
 	list := []string{word}
+	if c.Reused {
+		list = append(list, "reused")
+	}
 	if c.Unstable {
 		list = append(list, "unstable")
 	}

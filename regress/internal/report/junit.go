@@ -193,6 +193,9 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 	if s.Reused > 0 {
 		properties = append(properties, junitProperty{"reused", strconv.Itoa(s.Reused)})
 	}
+	if s.NotReused != "" {
+		properties = append(properties, junitProperty{"not_reused", name.Print(s.NotReused)})
+	}
 	if text := toolChanged(s, namedMax); text != "" {
 		properties = append(properties, junitProperty{"tool_changed", text})
 	}

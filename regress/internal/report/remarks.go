@@ -36,6 +36,9 @@ func remarks(s regress.Summary, most int) []remark {
 		verb := oneOrMany(s.Reused, " has", " have")
 		list = append(list, labelled("reused", readable.Number(s.Reused)+" of "+readable.Cases(s.Cases)+verb+" the outcome of an earlier check"))
 	}
+	if s.NotReused != "" {
+		list = append(list, labelled("not reused", name.Print(s.NotReused)+" gave another outcome than in the earlier check, so every case ran"))
+	}
 	if s.NotSampled > 0 {
 		verb := oneOrMany(s.NotSampled, " is", " are")
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))

@@ -29,8 +29,7 @@ type Executor struct {
 	guarded   map[string]bool // cases that run first; true = one run gave the known outcome
 	answering bool
 	mismatch  *Mismatch
-	ran       map[string]outcome.Digest // outcomes of first runs, zero for one that a limit cut short
-	reused    map[string]bool
+	gave      map[string]Case // of first runs: a known entry, or only an outcome, zero if a limit cut it short
 }
 
 // Mismatch says that a guarded case did not give its known outcome.
@@ -41,7 +40,7 @@ type Mismatch struct {
 
 // New returns an Executor that knows no case.
 func New(e exec.Executor, find func(caseName string, c Case) *exec.Result) *Executor {
-	return &Executor{Executor: e, find: find, ran: map[string]outcome.Digest{}, reused: map[string]bool{}}
+	return &Executor{Executor: e, find: find, gave: map[string]Case{}}
 }
 
 // Know sets the known cases, and chooses those that must run first: a random sample, and all that
@@ -84,18 +83,12 @@ func (e *Executor) Answer() *Mismatch {
 	return e.mismatch
 }
 
-// Reused reports whether the Executor answered for a case.
-func (e *Executor) Reused(caseName string) bool {
+// Gave returns the entry that the Executor answered with for a case. If the case ran instead, it returns
+// the outcome of the first run alone, or none for a run that a limit cut short.
+func (e *Executor) Gave(caseName string) Case {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.reused[caseName]
-}
-
-// Ran returns the digest of the outcome of the first run of a case, zero without one.
-func (e *Executor) Ran(caseName string) outcome.Digest {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.ran[caseName]
+	return e.gave[caseName]
 }
 
 // Run implements exec.Executor.
@@ -159,7 +152,7 @@ func (e *Executor) answer(j exec.Job) *exec.Result {
 	r.Reused = true
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.reused[caseName] = true
+	e.gave[caseName] = e.known[caseName]
 	return r
 }
 
@@ -173,7 +166,7 @@ func (e *Executor) look(j exec.Job, r *exec.Result, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !j.Fresh {
-		e.ran[caseName] = now
+		e.gave[caseName] = Case{Outcome: now}
 	}
 	if _, is := e.guarded[caseName]; !is || e.answering || e.mismatch != nil {
 		return

@@ -7,18 +7,27 @@ import (
 	"strings"
 )
 
-// Machine describes this machine and its user, as far as a program may depend on them: some programs
-// choose their code by the processor, or start a thread for each.
+// Machine describes this machine and the rights of this process, as far as a program may depend on them:
+// some programs choose their code by the processor, or start a thread for each.
 func Machine() map[string]string {
 	host, _ := os.Hostname() // "" is one, too
-	groups, _ := os.Getgroups()
 	return map[string]string{
-		"the user":       fmt.Sprint(os.Getuid(), os.Geteuid(), os.Getgid(), os.Getegid(), groups),
-		"the host":       host,
-		"the kernel":     runtime.GOOS + " " + runtime.GOARCH + " " + firstBytes("/proc/sys/kernel/osrelease"),
-		"the processors": fmt.Sprint(runtime.NumCPU()) + " " + processor(firstBytes("/proc/cpuinfo")),
-		"the ulimits":    firstBytes("/proc/self/limits"),
+		"the rights":      linesOf(firstBytes("/proc/self/status"), isRight),
+		"the host":        host,
+		"the kernel":      runtime.GOOS + " " + runtime.GOARCH + " " + firstBytes("/proc/version"),
+		"the personality": firstBytes("/proc/self/personality"), // of setarch(8)
+		"the processors":  fmt.Sprint(runtime.NumCPU()) + " " + processor(firstBytes("/proc/cpuinfo")),
+		"the ulimits":     firstBytes("/proc/self/limits"),
 	}
+}
+
+// isRight reports whether a line of the status of a process says who its user is, or what it may do.
+func isRight(key string) bool {
+	switch key {
+	case "Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed":
+		return true
+	}
+	return strings.HasPrefix(key, "Cap")
 }
 
 // firstBytes returns a file of the kernel, or "" where there is none.
@@ -30,12 +39,21 @@ func firstBytes(file string) string {
 // processor returns the description of the first processor, without what changes all the time.
 func processor(cpuinfo string) string {
 	first, _, _ := strings.Cut(cpuinfo, "\n\n")
-	var lines []string
-	for line := range strings.Lines(first) {
-		key, _, _ := strings.Cut(line, ":")
-		switch strings.TrimSpace(key) {
+	return linesOf(first, func(key string) bool {
+		switch key {
 		case "cpu MHz", "bogomips", "BogoMIPS", "processor", "core id", "apicid", "initial apicid", "physical id":
-		default:
+			return false
+		}
+		return true
+	})
+}
+
+// linesOf returns the lines whose keys are wanted. A key ends at a colon.
+func linesOf(text string, wants func(key string) bool) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		key, _, _ := strings.Cut(line, ":")
+		if wants(strings.TrimSpace(key)) {
 			lines = append(lines, line)
 		}
 	}

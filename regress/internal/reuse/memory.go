@@ -8,6 +8,7 @@
 package reuse
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -28,7 +29,7 @@ import (
 )
 
 // version is that of the files. A file of another version is ignored.
-const version = 1
+const version = 2
 
 // filesMax bounds the files in the folder, each of another setting.
 const filesMax = 8
@@ -38,14 +39,13 @@ const suffix = ".json"
 
 // Memory is what earlier checks of one setting left. The zero Memory has no case.
 type Memory struct {
-	Files  []closure.File  // of the tool
-	Places []closure.Place // of the tool
-	Cases  map[string]Case
+	Tool  closure.Closure
+	Cases map[string]Case
 
-	modes map[string]string // of the files, by path
+	looks map[string]string // of the tool's paths
 }
 
-// Case is the entry of a case.
+// Case is the entry of a case. An entry without an outcome says that the outcome varied.
 type Case struct {
 	Source  outcome.Digest `json:"source"`
 	Outcome outcome.Digest `json:"outcome"`
@@ -53,25 +53,24 @@ type Case struct {
 	Run     string         `json:"run,omitempty"` // the run that stores the outcome; "" = the golden had it
 }
 
-// keptMemory is the form of a file. Paths and names are raw bytes.
+// HasOutcome reports whether the outcome of the case did not vary.
+func (c Case) HasOutcome() bool { return c.Outcome != (outcome.Digest{}) }
+
+// keptMemory is the form of a file, below a line with the digest of the rest. Paths and names are raw bytes.
 type keptMemory struct {
-	Version int         `json:"version"`
-	Files   []keptFile  `json:"files"`
-	Places  []keptPlace `json:"places"`
-	Cases   []keptCase  `json:"cases"`
+	Version int        `json:"version"`
+	Paths   []keptPath `json:"paths"`
+	Cases   []keptCase `json:"cases"`
 }
 
-type keptFile struct {
-	Path   []byte         `json:"path"`
-	Role   closure.Role   `json:"role"`
-	Digest outcome.Digest `json:"digest"`
-	Mode   string         `json:"mode"`
-}
-
-type keptPlace struct {
-	Path     []byte `json:"path"`
-	State    string `json:"state"`
-	IsListed bool   `json:"is_listed,omitempty"`
+// keptPath is a file of the tool, or a place.
+type keptPath struct {
+	Path     []byte         `json:"path"`
+	Role     closure.Role   `json:"role,omitempty"` // "" = a place
+	Digest   outcome.Digest `json:"digest,omitzero"`
+	State    string         `json:"state,omitempty"`
+	IsListed bool           `json:"is_listed,omitempty"`
+	Look     string         `json:"look"`
 }
 
 type keptCase struct {
@@ -91,19 +90,21 @@ func Name(setting map[string]string) string {
 // Read reads a file. If it is missing, damaged or of another version, the Memory is empty: everything
 // runs.
 func Read(file string) (m Memory) {
-	text, err := readBounded(file)
+	all, err := readBounded(file)
+	digest, text, _ := bytes.Cut(all, []byte("\n"))
 	var kept keptMemory
-	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Version != version {
+	if err != nil || string(digest) != outcome.Of(text).String() || json.Unmarshal(text, &kept) != nil || kept.Version != version {
 		return m
 	}
-	m.Cases, m.modes = make(map[string]Case, len(kept.Cases)), map[string]string{}
-	for _, f := range kept.Files {
-		path := string(f.Path)
-		m.Files = append(m.Files, closure.File{Path: path, Resolved: path, Role: f.Role, Digest: f.Digest})
-		m.modes[path] = f.Mode
-	}
-	for _, p := range kept.Places {
-		m.Places = append(m.Places, closure.Place{Path: string(p.Path), State: p.State, IsListed: p.IsListed})
+	m.Cases, m.looks = make(map[string]Case, len(kept.Cases)), make(map[string]string, len(kept.Paths))
+	for _, p := range kept.Paths {
+		path := string(p.Path)
+		m.looks[path] = p.Look
+		if p.Role == "" {
+			m.Tool.Places = append(m.Tool.Places, closure.Place{Path: path, State: p.State, IsListed: p.IsListed})
+		} else {
+			m.Tool.Files = append(m.Tool.Files, closure.File{Path: path, Resolved: path, Role: p.Role, Digest: p.Digest})
+		}
 	}
 	for _, c := range kept.Cases {
 		m.Cases[string(c.Name)] = c.Case
@@ -127,37 +128,64 @@ func readBounded(file string) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, bytesMax))
 }
 
-// OtherMode returns the first file of the tool with other rights or another owner now, or "".
-func (m *Memory) OtherMode() string {
-	for _, f := range m.Files {
-		if modeOf(f.Path) != m.modes[f.Path] {
+// LooksOther returns the first path of the tool that looks otherwise now, or "". own are muster's files.
+func (m *Memory) LooksOther(own closure.Own) string {
+	for _, f := range m.Tool.Files {
+		if lookOf(f.Path, false, own) != m.looks[f.Path] {
 			return f.Path
+		}
+	}
+	for _, p := range m.Tool.Places {
+		if lookOf(p.Path, p.IsListed, own) != m.looks[p.Path] {
+			return p.Path
 		}
 	}
 	return ""
 }
 
-// modeOf describes the rights and the owner of a file. It is empty if nothing is there.
-func modeOf(path string) string {
+// lookOf describes what a program can see at a path beside a content: where links lead, the rights, the
+// owner, and what a listed folder has, in the order of the folder.
+func lookOf(path string, isListed bool, own closure.Own) string {
+	target, _ := os.Readlink(path)             // "" if it is no link
+	resolved, _ := filepath.EvalSymlinks(path) // "" if nothing is there
+	look := fmt.Sprintf("%q %q", target, resolved)
 	info, err := os.Stat(path)
 	if err != nil {
-		return ""
+		return look
 	}
-	mode := info.Mode().String()
+	look += " " + info.Mode().String()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		mode += fmt.Sprintf(" %d:%d", st.Uid, st.Gid)
+		look += fmt.Sprintf(" %d:%d", st.Uid, st.Gid)
 	}
-	return mode
+	if isListed && info.IsDir() { // a pipe would wait
+		look += " " + entriesOf(path, own).String()
+	}
+	return look
+}
+
+// entriesOf returns the digest of the names in a folder, with what they name.
+func entriesOf(folder string, own closure.Own) outcome.Digest {
+	var text []byte
+	if f, err := os.Open(folder); err == nil {
+		defer func() { _ = f.Close() }() // it was only read
+		entries, _ := f.ReadDir(-1)      // on an error, those before it count
+		for _, e := range entries {
+			if !own[filepath.Join(folder, e.Name())] {
+				text = fmt.Appendf(text, "%v %q\n", e.Type(), e.Name())
+			}
+		}
+	}
+	return outcome.Of(text)
 }
 
 // Write replaces a file atomically, and removes the oldest of its folder beyond filesMax.
 func (m *Memory) Write(file string) error {
 	kept := keptMemory{Version: version}
-	for _, f := range m.Files {
-		kept.Files = append(kept.Files, keptFile{[]byte(f.Path), f.Role, f.Digest, modeOf(f.Path)})
+	for _, f := range m.Tool.Files {
+		kept.Paths = append(kept.Paths, keptPath{Path: []byte(f.Path), Role: f.Role, Digest: f.Digest, Look: lookOf(f.Path, false, m.Tool.Own)})
 	}
-	for _, p := range m.Places {
-		kept.Places = append(kept.Places, keptPlace{[]byte(p.Path), p.State, p.IsListed})
+	for _, p := range m.Tool.Places {
+		kept.Paths = append(kept.Paths, keptPath{Path: []byte(p.Path), State: p.State, IsListed: p.IsListed, Look: lookOf(p.Path, p.IsListed, m.Tool.Own)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Cases)) {
 		kept.Cases = append(kept.Cases, keptCase{[]byte(name), m.Cases[name]})
@@ -167,7 +195,7 @@ func (m *Memory) Write(file string) error {
 		err = os.MkdirAll(filepath.Dir(file), 0o755)
 	}
 	if err == nil {
-		err = replace(file, text)
+		err = replace(file, slices.Concat([]byte(outcome.Of(text).String()), []byte("\n"), text))
 	}
 	if err != nil {
 		return fault.Environmentf("%s: %w", filepath.Dir(file), fault.Reason(err))
@@ -175,8 +203,10 @@ func (m *Memory) Write(file string) error {
 	return prune(filepath.Dir(file))
 }
 
+// replace writes a file beside its place, and renames it. Nothing else writes there.
 func replace(file string, text []byte) error {
 	temp := file + ".new"
+	_ = os.Remove(temp) // of a check that was killed, or a link to another file
 	err := os.WriteFile(temp, text, 0o644)
 	if err == nil {
 		err = os.Rename(temp, file)

@@ -61,7 +61,7 @@ func rig(p *player) *Executor {
 	is := printing("")
 	known := map[string]Case{}
 	for i := range 50 {
-		known[fmt.Sprint(i)] = Case{Outcome: is.Digest()}
+		known[fmt.Sprint(i)] = Case{Outcome: is.Digest(), Runs: 7}
 	}
 	e := New(p, func(string, Case) *exec.Result {
 		return exec.NewResult(printing(""), outcome.Cost{}, exec.NoLane, nil, nil)
@@ -88,7 +88,7 @@ func runGuard(t *testing.T, e *Executor) (n int) {
 func TestGuard(t *testing.T) {
 	p := &player{}
 	e := rig(p)
-	if _, err := e.Run(t.Context(), job("other")); err != nil || e.Reused("other") {
+	if r, err := e.Run(t.Context(), job("other")); err != nil || r.Reused {
 		t.Errorf("reused early, %v", err)
 	}
 	if n := runGuard(t, e); n != 3+guardLeast {
@@ -103,8 +103,8 @@ func TestGuard(t *testing.T) {
 		j := job(name)
 		j.Fresh = true
 		r, err := e.Run(t.Context(), j)
-		if err != nil || r.Reused == e.IsGuarded(name) || r.Reused != e.Reused(name) {
-			t.Errorf("%s: reused %v, guarded %v, %v", name, r.Reused, e.IsGuarded(name), err)
+		if err != nil || r.Reused == e.IsGuarded(name) || r.Reused != (e.Gave(name).Runs == 7) {
+			t.Errorf("%s: reused %v as %v, guarded %v, %v", name, r.Reused, e.Gave(name), e.IsGuarded(name), err)
 		}
 	}
 	if len(p.ran) != 3+guardLeast {
@@ -133,7 +133,7 @@ func TestGuardFails(t *testing.T) {
 func runAll(t *testing.T, e *Executor) {
 	t.Helper()
 	for i := range 50 {
-		if _, _ = e.Run(t.Context(), job(fmt.Sprint(i))); e.Reused(fmt.Sprint(i)) {
+		if r, _ := e.Run(t.Context(), job(fmt.Sprint(i))); r != nil && r.Reused { // nil: it cannot run
 			t.Errorf("%d is reused", i)
 		}
 	}
@@ -176,7 +176,7 @@ func TestBatch(t *testing.T) {
 }
 
 // The result of a limit is noted as none, and that of a further run not at all.
-func TestRan(t *testing.T) {
+func TestGave(t *testing.T) {
 	p := &player{texts: map[string]string{"a": "x"}}
 	e := New(p, nil)
 	for _, fresh := range []bool{false, true} {
@@ -188,42 +188,105 @@ func TestRan(t *testing.T) {
 		p.texts["a"] = "y"
 	}
 	x := printing("x")
-	if e.Ran("a") != x.Digest() || e.Ran("b") != (outcome.Digest{}) {
-		t.Errorf("ran %s", e.Ran("a"))
+	if e.Gave("a") != (Case{Outcome: x.Digest()}) || e.Gave("b") != (Case{}) {
+		t.Errorf("a gave %v, b %v", e.Gave("a"), e.Gave("b"))
 	}
 	cut := exec.NewResult(outcome.Outcome{Ending: regress.Ending{Kind: regress.TimedOut}}, outcome.Cost{}, 0, nil, nil)
-	if e.look(job("a"), cut, nil); e.Ran("a") != (outcome.Digest{}) {
+	if e.look(job("a"), cut, nil); e.Gave("a").HasOutcome() {
 		t.Error("a run that a limit ended counts")
 	}
 }
 
-// What is written is read again, also names that are no text. Damage is an empty memory.
+// What is written is read again, also names that are no text. Every damage is an empty memory.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "tool\xff")
 	must(t, os.WriteFile(tool, []byte("x"), 0o755))
 	file := filepath.Join(dir, "reuse", Name(map[string]string{"a": "b"}))
 	m := Memory{
-		Files:  []closure.File{{Path: tool, Resolved: tool, Role: closure.Program, Digest: outcome.Of([]byte("x"))}},
-		Places: []closure.Place{{Path: "/none", State: "absent", IsListed: true}},
-		Cases:  map[string]Case{"a\xff": {Source: outcome.Of(nil), Outcome: outcome.Of([]byte("o")), Runs: 3, Run: "r"}},
+		Tool: closure.Closure{
+			Files:  []closure.File{{Path: tool, Resolved: tool, Role: closure.Program, Digest: outcome.Of([]byte("x"))}},
+			Places: []closure.Place{{Path: "/none", State: "absent", IsListed: true}},
+		},
+		Cases: map[string]Case{"a\xff": {Source: outcome.Of(nil), Outcome: outcome.Of([]byte("o")), Runs: 3, Run: "r"}},
 	}
 	must(t, m.Write(file))
 	got := Read(file)
-	if got.OtherMode() != "" {
-		t.Errorf("the mode of %q changed", got.OtherMode())
-	}
-	must(t, os.Chmod(tool, 0o700))
-	if got.OtherMode() != tool {
-		t.Error("another mode is not seen")
-	}
-	if got.modes = nil; !reflect.DeepEqual(got, m) {
+	if got.looks = nil; !reflect.DeepEqual(got, m) {
 		t.Errorf("read %+v, want %+v", got, m)
 	}
-	for _, text := range []string{"", "{", `{"version":2,"cases":[{}]}`} {
-		must(t, os.WriteFile(file, []byte(text), 0o644))
-		if got := Read(file); len(got.Cases) > 0 {
-			t.Errorf("%q is read as %+v", text, got)
+	whole, err := os.ReadFile(file)
+	must(t, err)
+	for i := range whole {
+		for what, text := range map[string][]byte{"cut": whole[:i], "damaged": slices.Concat(whole[:i], []byte{whole[i] ^ 1}, whole[i+1:])} {
+			must(t, os.WriteFile(file, text, 0o644))
+			if got := Read(file); len(got.Cases)+len(got.Tool.Files)+len(got.Tool.Places) > 0 {
+				t.Fatalf("%s at byte %d, it is read as %+v", what, i, got)
+			}
+		}
+	}
+	other := []byte(`{"version":3,"cases":[{}]}`)
+	must(t, os.WriteFile(file, slices.Concat([]byte(outcome.Of(other).String()+"\n"), other), 0o644))
+	if got := Read(file); got.Cases != nil {
+		t.Errorf("another version is read as %+v", got)
+	}
+}
+
+// A link in the place of the file that is being written leads nowhere.
+func TestLinkInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	file, precious := filepath.Join(dir, Name(nil)), filepath.Join(dir, "precious")
+	must(t, os.WriteFile(precious, []byte("x"), 0o644))
+	must(t, os.Symlink(precious, file+".new"))
+	must(t, (&Memory{}).Write(file))
+	if text, err := os.ReadFile(precious); string(text) != "x" {
+		t.Errorf("the other file has %q, %v", text, err)
+	}
+}
+
+// A path looks otherwise if a program can see that, though the contents and the names stay.
+func TestLooks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, folder := range []string{"a", "b", "listed", "listed/x", "asked", "asked/x"} {
+		must(t, os.Mkdir(at(folder), 0o755))
+	}
+	for _, file := range []string{"a/tool", "b/tool", "data", "listed/own"} {
+		must(t, os.WriteFile(at(file), []byte("same"), 0o755))
+	}
+	must(t, os.Symlink("a", at("version")))
+	must(t, os.Symlink("version/tool", at("first")))
+	m := Memory{Tool: closure.Closure{
+		Files:  []closure.File{{Path: at("first"), Role: closure.Program}, {Path: at("data"), Role: closure.Opened}},
+		Places: []closure.Place{{Path: at("listed"), IsListed: true}, {Path: at("asked")}, {Path: at("none")}},
+		Own:    closure.Own{at("listed/own"): true},
+	}}
+	file := filepath.Join(t.TempDir(), Name(nil))
+	swap := func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o644)) }
+	for _, c := range []struct {
+		how    string
+		change func() error
+		path   string
+	}{
+		{"nothing", func() error { return nil }, ""},
+		{"the mode of a file", func() error { return os.Chmod(at("data"), 0o700) }, "data"},
+		{"the mode of a folder", func() error { return os.Chmod(at("asked"), 0o700) }, "asked"},
+		{"a link in a link", func() error { return errors.Join(os.Remove(at("version")), os.Symlink("b", at("version"))) }, "first"},
+		{"another link to the same", func() error { return errors.Join(os.Remove(at("first")), os.Symlink("b/tool", at("first"))) }, "first"},
+		{"a file for a folder in a listed one", func() error { return swap(at("listed/x")) }, "listed"},
+		{"a file for a folder in another one", func() error { return swap(at("asked/x")) }, ""},
+		{"a file of muster's own", func() error { return os.Remove(at("listed/own")) }, ""},
+		{"a pipe for a listed folder", func() error { return errors.Join(os.RemoveAll(at("listed")), syscall.Mkfifo(at("listed"), 0o600)) }, "listed"},
+		{"a dangling link for nothing", func() error { return os.Symlink("x", at("none")) }, "none"},
+	} {
+		must(t, m.Write(file))
+		must(t, c.change())
+		want := ""
+		if c.path != "" {
+			want = at(c.path)
+		}
+		if got := Read(file); got.LooksOther(m.Tool.Own) != want {
+			t.Errorf("%s: %q looks otherwise, want %q", c.how, got.LooksOther(m.Tool.Own), want)
 		}
 	}
 }

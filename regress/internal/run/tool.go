@@ -127,12 +127,21 @@ func (t *Tool) restore(id map[string]string) {
 	t.options.Digests.Save()
 }
 
-// Unseen says why not all files of the tool are known, or "".
+// Unseen says why not all that the tool depends on is known, or "".
 func (t *Tool) Unseen() string {
 	if t.observer == nil {
 		return "the tool cannot be observed here"
 	}
+	if c := t.Closure(); c != nil && len(c.Varying) > 0 {
+		return "the tool reads " + name.Print(c.Varying[0]) + ", which changes while it runs"
+	}
 	return t.observer.Blind()
+}
+
+// Touched returns the first file or place that was touched since muster looked at it, or "".
+func (t *Tool) Touched() string {
+	s := t.Closure().Snapshot()
+	return s.Differs(s.Look())
 }
 
 // IsExpected reports whether the tool was observed on a case whose plain run is to come.
@@ -140,14 +149,14 @@ func (t *Tool) IsExpected(caseName string) bool { return t.observer.AwaitsPlainR
 
 // Recall adds what an earlier run knew of the tool. If something of that changed since, or if this
 // run knows more, it adds nothing and says why: what more there was may have been otherwise then.
-func (t *Tool) Recall(files []closure.File, places []closure.Place) (why string) {
-	now := closure.Restore(files, places, t.own, t.options.Digests)
+func (t *Tool) Recall(earlier *closure.Closure) (why string) {
+	now := closure.Restore(earlier.Files, earlier.Places, t.own, t.options.Digests)
 	t.options.Digests.Save()
 	known := map[string]string{}
 	for _, f := range now.Files {
 		known[f.Path] = f.Digest.String()
 	}
-	for _, f := range files {
+	for _, f := range earlier.Files {
 		if known[f.Path] != f.Digest.String() {
 			return name.Print(f.Path) + ", a file of the tool, changed since the earlier check"
 		}
@@ -155,7 +164,7 @@ func (t *Tool) Recall(files []closure.File, places []closure.Place) (why string)
 	for _, p := range now.Places {
 		known[p.Path] = p.State
 	}
-	for _, p := range places {
+	for _, p := range earlier.Places {
 		if known[p.Path] != p.State {
 			return name.Print(p.Path) + ", where the tool looks, changed since the earlier check"
 		}
