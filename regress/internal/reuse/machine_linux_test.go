@@ -20,7 +20,7 @@ func TestMachine(t *testing.T) {
 	names := map[string]string{}
 	for _, wrapper := range []string{"env", "setarch -R", "setpriv --no-new-privs", "prlimit --nofile=512"} {
 		words := append(strings.Fields(wrapper), os.Args[0], "-test.run=^TestMachine$")
-		cmd := exec.Command(words[0], words[1:]...)
+		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Env = append(os.Environ(), printsMachine+"=1")
 		out, err := cmd.Output()
 		must(t, err)
