@@ -183,7 +183,9 @@ func (h *helper) nextStoredName() string {
 // with a reader. With O_APPEND several writers share it as they would a pipe.
 //
 // It is opened anew for each case: all that a case does to its descriptor (flags, locks,
-// leases) ends with it. The file itself is reused if the case did not touch it.
+// leases) ends with it. The file itself is reused if the case did not touch it. That shows
+// only for a file that was made some time before the case, so a spare file waits to become
+// old enough. Without one, quick cases would get a new file each time.
 type streamFile struct {
 	path        path
 	fd          int
@@ -191,6 +193,19 @@ type streamFile struct {
 	statIsFinal bool           // stat was read after the case
 	madeAt      int64          // ns: ctime of the new file
 	moved       bool           // into the outbox
+
+	spare       path
+	spareMadeAt int64 // ns
+}
+
+// set sets the file's path, and makes the file and its spare.
+func (c *streamFile) set(dir, name string) error {
+	c.path.set(dir, name)
+	c.spare.set(dir, name, ".spare")
+	if err := c.makeSpare(); err != nil {
+		return err
+	}
+	return c.create()
 }
 
 // open opens the file, and makes it if it does not exist.
@@ -209,6 +224,29 @@ func (c *streamFile) create() error {
 	return err
 }
 
+// makeSpare makes the next file.
+func (c *streamFile) makeSpare() error {
+	next := streamFile{path: c.spare}
+	err := next.create()
+	closeFD(next.fd)
+	c.spareMadeAt = next.madeAt
+	return err
+}
+
+// useSpare replaces the file, which is gone, by the spare file.
+func (c *streamFile) useSpare() error {
+	c.path, c.spare = c.spare, c.path
+	c.madeAt = c.spareMadeAt
+	if err := errors.Join(c.makeSpare(), c.open()); err != nil {
+		return err
+	}
+	if err := c.readStat(); err != nil || c.isUntouched() {
+		return err
+	}
+	closeFD(c.fd) // a case can reach the spare file in a plain lane
+	return c.replace()
+}
+
 // readStat reads what the file is like now.
 func (c *streamFile) readStat() error { return c.path.fail("look at", syscall.Fstat(c.fd, &c.stat)) }
 
@@ -219,15 +257,14 @@ func (c *streamFile) size() int64 {
 	return c.stat.Size
 }
 
-// isUntouched reports whether the case, which began then, left the file alone. Writing to it,
-// its mode, links and attributes all move ctime. If the file was made just before the case,
-// ctime may have moved too little to show.
-func (c *streamFile) isUntouched(began time.Time) bool {
-	return c.stat.Size == 0 && c.stat.Ctim.Nano() == c.madeAt && c.madeAt < began.Add(-clockLagMax).UnixNano()
+// isUntouched reports whether nobody touched the file, as far as its last stat shows. Writing
+// to it, its mode, links and attributes all move ctime.
+func (c *streamFile) isUntouched() bool {
+	return c.stat.Size == 0 && c.stat.Ctim.Nano() == c.madeAt
 }
 
-// renew prepares the stream for the next case. It closes the open file first, because somebody
-// may hold a lease with it.
+// renew prepares the stream for the case after one that began then. It closes the open file
+// first, because somebody may hold a lease with it.
 func (c *streamFile) renew(began time.Time) error {
 	var err error
 	if !c.statIsFinal { // the machine failed during the case
@@ -236,19 +273,41 @@ func (c *streamFile) renew(began time.Time) error {
 	c.statIsFinal = false
 	closeFD(c.fd)
 	c.fd = -1
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.moved:
-		c.moved = false
-	case c.isUntouched(began):
+	}
+	// A case that begins just after a file was made may move its ctime too little to show.
+	old := began.Add(-clockLagMax).UnixNano()
+	if !c.moved && c.madeAt < old && c.isUntouched() {
 		return c.open()
-	default:
-		if err := c.path.unlink(); err != nil && err != syscall.ENOENT {
-			return c.path.fail("remove", err)
-		}
+	}
+	if c.spareMadeAt >= old {
+		return c.replace()
+	}
+	if err := c.remove(); err != nil {
+		return err
+	}
+	return c.useSpare()
+}
+
+// replace replaces the file by a new one.
+func (c *streamFile) replace() error {
+	if err := c.remove(); err != nil {
+		return err
 	}
 	return c.create()
+}
+
+// remove removes the file, unless it was moved.
+func (c *streamFile) remove() error {
+	if c.moved {
+		c.moved = false
+		return nil
+	}
+	if err := c.path.unlink(); err != nil && err != syscall.ENOENT {
+		return c.path.fail("remove", err)
+	}
+	return nil
 }
 
 // collectStream collects what was written to a stream, up to the output limit.

@@ -87,9 +87,7 @@ func prepare(s *Setup) (*helper, error) {
 
 func (h *helper) openStreams() error {
 	h.null.set("/dev/null")
-	h.stdout.path.set(h.outbox, "/stdout")
-	h.stderr.path.set(h.outbox, "/stderr")
-	return errors.Join(h.stdout.create(), h.stderr.create())
+	return errors.Join(h.stdout.set(h.outbox, "/stdout"), h.stderr.set(h.outbox, "/stderr"))
 }
 
 // FilesMax bounds the files and folders that one case may leave. A case with more reaches the
