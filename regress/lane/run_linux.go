@@ -114,6 +114,9 @@ func (h *helper) run(job *Job, d *Answer) error {
 	if err := h.endTree(err); err != nil {
 		return err
 	}
+	if err := h.spawner.failure(); err != nil {
+		return fail("start", job.Path, err)
+	}
 	if left := h.tree.reaped - before; d.Kind <= Signalled && int64(left) > h.setup.ProcessesMax {
 		// The kernel stopped a fork bomb before a look, and it ended by itself.
 		d.Kind, d.Code = OutOfMemory, 0

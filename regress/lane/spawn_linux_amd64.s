@@ -2,13 +2,13 @@
 
 #include "textflag.h"
 
-// func vfork(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
 //
-// The child shares memory and stack with the parent, which sleeps until the
-// child is another program or has ended. So the child touches no stack: it
-// makes the system calls that steps lists, notes what each returned, and ends
-// at the first that fails. The last is execve, which does not return.
-TEXT ·vfork(SB), NOSPLIT, $0-40
+// The child shares memory and stack with the parent, which may run meanwhile.
+// So the child touches no stack: it makes the system calls that steps lists,
+// notes what each returned, and ends at the first that fails. The last is
+// execve, which does not return.
+TEXT ·clone(SB), NOSPLIT, $0-40
 	MOVQ	flags+0(FP), DI
 	XORQ	SI, SI              // the stack: the same
 	MOVQ	pidfd+8(FP), DX

@@ -2,10 +2,10 @@
 
 #include "textflag.h"
 
-// func vfork(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
 //
 // As spawn_linux_amd64.s says.
-TEXT ·vfork(SB), NOSPLIT, $0-40
+TEXT ·clone(SB), NOSPLIT, $0-40
 	MOVD	flags+0(FP), R0
 	MOVD	ZR, R1              // the stack: the same
 	MOVD	pidfd+8(FP), R2

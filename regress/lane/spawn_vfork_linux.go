@@ -19,17 +19,22 @@ type step struct {
 }
 
 //go:noescape
-func vfork(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+func clone(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
 
 // spawner starts commands. It does what syscall.ForkExec does, for a process that has no
 // signal handlers and no threads that fork. It takes one system call instead of nine, makes no
 // garbage, and saves 56 calls in the child, which would count as the case's.
+//
+// The new process shares this one's memory until it becomes the command, but uses no stack. So
+// this process need not sleep meanwhile, as with vfork(2): it is about to sleep until the
+// command ends, and one sleep less saves 10 µs a case. See failure for the steps' results.
 type spawner struct {
 	env   block
 	dir   block
 	path  block
 	args  block
 	steps [9]step
+	count int // of steps whose results are not known yet
 	pidfd int32
 
 	observer *observe.Observer // nil = the next command is not observed
@@ -71,8 +76,9 @@ func (s *spawner) prepare(env []string, dir string) error {
 }
 
 // start starts a command with the three descriptors as its streams. pidfd is -1 where the
-// kernel has none.
+// kernel has none. Call failure when the process has ended.
 func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (pid, pidfd int, err error) {
+	s.count = 0
 	if err := s.path.set(path); err != nil {
 		return 0, -1, err
 	}
@@ -82,14 +88,18 @@ func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (
 	if s.observer != nil {
 		return s.startObserved(stdin, stdout, stderr)
 	}
-	pid, failed, err := s.vfork(0, s.listSteps(stdin, stdout, stderr))
-	if failed >= 0 {
-		s.reapFailed(pid)
-	}
-	if err != nil {
+	count := s.listSteps(stdin, stdout, stderr)
+	if pid, err = s.clone(0, count); err != nil {
 		return 0, -1, err
 	}
+	s.count = count
 	return pid, int(s.pidfd), nil
+}
+
+// failure returns the error of a process that has ended and did not become the command.
+func (s *spawner) failure() error {
+	_, err := s.failedStep(s.count)
+	return err
 }
 
 // listSteps fills in the steps of a command, with the observer's steps before those that are the
@@ -105,21 +115,36 @@ func (s *spawner) listSteps(stdin, stdout, stderr int, observing ...step) (count
 	return count
 }
 
-// vfork makes the steps in a new process. failed is the index of the step that failed, or -1.
-func (s *spawner) vfork(extra uintptr, count int) (pid, failed int, err error) {
+// clone makes a new process, which makes the steps.
+func (s *spawner) clone(extra uintptr, count int) (pid int, err error) {
 	s.pidfd = -1
-	const flags = syscall.CLONE_VM | syscall.CLONE_VFORK | clonePIDFD | uintptr(syscall.SIGCHLD)
-	pid = vfork(flags|extra, &s.pidfd, &s.steps[0], uintptr(count))
+	const flags = syscall.CLONE_VM | clonePIDFD | uintptr(syscall.SIGCHLD)
+	pid = clone(flags|extra, &s.pidfd, &s.steps[0], uintptr(count))
 	runtime.KeepAlive(s) // the steps hold addresses in s as numbers
 	if pid < 0 {
-		return 0, -1, syscall.Errno(-pid)
+		return 0, syscall.Errno(-pid)
 	}
+	return pid, nil
+}
+
+// vfork is clone that returns when the new process has become the command, or has ended. failed
+// is the index of the step that failed, or -1.
+func (s *spawner) vfork(extra uintptr, count int) (pid, failed int, err error) {
+	if pid, err = s.clone(syscall.CLONE_VFORK|extra, count); err != nil {
+		return 0, -1, err
+	}
+	failed, err = s.failedStep(count)
+	return pid, failed, err
+}
+
+// failedStep returns the step that failed and its error, or -1.
+func (s *spawner) failedStep(count int) (failed int, err error) {
 	for i := range s.steps[:count] {
 		if e := -int(s.steps[i].result); e > 0 && e < 4096 {
-			return pid, i, syscall.Errno(e)
+			return i, syscall.Errno(e)
 		}
 	}
-	return pid, -1, nil
+	return -1, nil
 }
 
 // startObserved starts a command whose calls the observer sees. The new process shares this one's
