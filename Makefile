@@ -138,8 +138,9 @@ check-release: tools
 	@GO="$(GO)" scripts/check-release
 
 # Beside other people's tools; what is not installed is named and left out.
-# TABLE=article is muster alone by number of jobs, TABLE=reuse CORPUS=1GB check --reuse; MUSTER=old=../old/muster,new=../bin/muster
-# compares versions. What they are is in bench/README.md, from whose folder paths are seen.
+# TABLE=article is muster alone by number of jobs, TABLE=reuse CORPUS=1GB check --reuse, TABLE=goals only
+# what the goals compare; MUSTER=old=../old/muster,new=../bin/muster compares versions. What they are is in
+# bench/README.md, from whose folder paths are seen.
 MUSTER ?= ../bin/muster
 CORPUS ?= 67MB,1KB
 TOOL ?= tcc,true

@@ -32,11 +32,12 @@ const (
 	tableRivals  = "rivals"
 	tableArticle = "article"
 	tableReuse   = "reuse"
+	tableGoals   = "goals"
 )
 
 var (
-	specs  = []corpora.Spec{corpora.Large(), corpora.Mid(), corpora.Small()}
-	tables = []string{tableRivals, tableArticle, tableReuse}
+	specs  = []corpora.Spec{corpora.Large(), corpora.Mid(), corpora.Small(), corpora.Many()}
+	tables = []string{tableRivals, tableArticle, tableReuse, tableGoals}
 )
 
 func specName(s corpora.Spec) string { return s.Name }
@@ -52,7 +53,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	toolNames := f.String("tool", "tcc,true", "some of "+known(tools, toolName))
 	f.IntVar(&o.rounds, "rounds", 5, "rounds; each runs every rival once")
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "commands at once")
-	f.StringVar(&o.table, "table", tableRivals, "rivals: beside other programs; article: muster alone with 0, 1, 2 … 32 jobs,\nthe table of \"Multithreaded Go programming\" (habr.com/ru/post/117842, 2011) on this machine;\nreuse: check --reuse where nothing changed")
+	f.StringVar(&o.table, "table", tableRivals, "rivals: beside other programs; goals: whether the goals are met; reuse: check --reuse where nothing changed;\narticle: muster alone with 0, 1, 2 … 32 jobs,\nthe table of \"Multithreaded Go programming\" (habr.com/ru/post/117842, 2011) on this machine")
 	f.StringVar(&o.work, "work", "/dev/shm", "folder to work in, best in memory")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		f.SetOutput(out)

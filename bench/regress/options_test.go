@@ -15,10 +15,10 @@ import (
 func TestRefused(t *testing.T) {
 	self := executable(t)
 	for _, c := range []struct{ args, want string }{
-		{"-corpus 67Mb", `-corpus: "67Mb" is none of 1GB,67MB,1KB`},
-		{"-corpus 1KB,", `-corpus: "" is none of 1GB,67MB,1KB`},
+		{"-corpus 67Mb", `-corpus: "67Mb" is none of 1GB,67MB,1KB,54k`},
+		{"-corpus 1KB,", `-corpus: "" is none of 1GB,67MB,1KB,54k`},
 		{"-tool tcc,clang", `-tool: "clang" is none of tcc,gcc,true`},
-		{"-table articles", `-table: "articles" is none of rivals,article,reuse`},
+		{"-table articles", `-table: "articles" is none of rivals,article,reuse,goals`},
 		{"-rounds 0", "at least 1"},
 		{"-jobs 0", "at least 1"},
 		{"-rouns 3", "not defined: -rouns"},
@@ -64,7 +64,7 @@ func TestHelp(t *testing.T) {
 	if err := run(t.Context(), []string{"-help"}, &help); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"1GB,67MB,1KB", "habr.com/ru/post/117842", "NAME=PATH"} {
+	for _, word := range []string{"1GB,67MB,1KB,54k", "habr.com/ru/post/117842", "NAME=PATH"} {
 		if !strings.Contains(help.String(), word) {
 			t.Errorf("the help does not say %s:\n%s", word, help.String())
 		}

@@ -55,6 +55,7 @@ type rival struct {
 	command func(p place, t tool) []string
 	// accepted exit statuses: some of the sources do not compile.
 	accepted []int
+	kind     string // of its row, or ""
 }
 
 func rivals(p place) []rival {
@@ -62,25 +63,25 @@ func rivals(p place) []rival {
 	return []rival{
 		{"make -j" + jobs, "make", writeMakefile, func(place, tool) []string {
 			return []string{"make", "-r", "-R", "-s", "-k", "-j", jobs, "all"}
-		}, []int{0, 2}},
+		}, []int{0, 2}, rowMake},
 		{"xargs -P" + jobs, "xargs", nil, func(_ place, t tool) []string {
 			return append([]string{"xargs", "-a", listName, "-P", jobs, "-I@"}, t.with("@", "@.o")...)
-		}, []int{0, 123}},
+		}, []int{0, 123}, rowXargs},
 		{"xargs -P1 (one after another)", "xargs", nil, func(_ place, t tool) []string {
 			return append([]string{"xargs", "-a", listName, "-P", "1", "-I@"}, t.with("@", "@.o")...)
-		}, []int{0, 123}},
+		}, []int{0, 123}, ""},
 		{"plain Go port", p.goport, nil, func(p place, t tool) []string {
 			return append([]string{p.goport, "-jobs", jobs, "-dir", filepath.Join(p.dir, "port"), p.archive}, t.args...)
-		}, []int{0}},
+		}, []int{0}, ""},
 		{"ninja -j" + jobs, "ninja", writeNinja, func(place, tool) []string {
 			return []string{"ninja", "--quiet", "-k", "0", "-j", jobs}
-		}, []int{0, 1}},
+		}, []int{0, 1}, ""},
 		{"LLVM lit -j" + jobs, "lit", writeLit, func(p place, _ tool) []string {
 			return []string{"lit", "-q", "-j", jobs, p.dir}
-		}, []int{0, 1}},
+		}, []int{0, 1}, ""},
 		{"GNU parallel -j" + jobs, "parallel", nil, func(_ place, t tool) []string {
 			return append([]string{"parallel", "-j", jobs, "-a", listName}, t.with("{}", "{}.o")...)
-		}, upTo(101)}, // the number of commands that failed, at most that
+		}, upTo(101), ""}, // the number of commands that failed, at most that
 	}
 }
 

@@ -51,6 +51,8 @@ func (b *bench) measure(ctx context.Context, spec corpora.Spec, t tool) error {
 		return m.article(ctx)
 	case tableReuse:
 		return m.reuse(ctx)
+	case tableGoals:
+		return m.judge(ctx)
 	}
 	return m.compare(ctx)
 }

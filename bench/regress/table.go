@@ -50,13 +50,29 @@ func kernel() string {
 // row is one line of the table.
 type row struct {
 	name    string
+	kind    string   // of the rows that goals compare, or ""
+	of      *subject // nil for a rival
 	samples []timing.Sample
 	run     func(context.Context) (timing.Sample, error)
 }
 
 // compare runs every rival and muster, in turns.
 func (m *measured) compare(ctx context.Context) error {
-	rows := m.rows()
+	rows := m.rows(func(string) bool { return true })
+	if err := m.interleave(ctx, rows); err != nil {
+		return err
+	}
+	m.print(rows)
+	for _, s := range m.subjects {
+		if err := s.indexAndManyLanes(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interleave runs every row once in each round.
+func (m *measured) interleave(ctx context.Context, rows []row) error {
 	for round := range m.rounds {
 		for _, i := range order(round, len(rows)) {
 			r := &rows[i]
@@ -71,12 +87,6 @@ func (m *measured) compare(ctx context.Context) error {
 			}
 		}
 	}
-	m.print(rows)
-	for _, s := range m.subjects {
-		if err := s.indexAndManyLanes(ctx); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -84,21 +94,25 @@ func (m *measured) compare(ctx context.Context) error {
 // every time.
 func order(round, rows int) []int { return rand.New(rand.NewPCG(uint64(round), 0)).Perm(rows) }
 
-// rows are the runs of one round.
-func (m *measured) rows() (rows []row) {
+// rows are the runs of one round, of the wanted kinds.
+func (m *measured) rows(wanted func(kind string) bool) (rows []row) {
 	jobs := strconv.Itoa(m.jobs)
 	for _, s := range m.subjects {
 		rows = append(rows,
-			row{name: "**" + s.called("muster check") + "**", run: func(ctx context.Context) (timing.Sample, error) { return s.check(ctx, jobs) }},
-			row{name: s.called("muster record --repeat 2"), run: func(ctx context.Context) (timing.Sample, error) { return s.recordTwice(ctx, jobs) }})
+			row{name: "**" + s.called("muster check") + "**", kind: rowCheck, of: s, run: func(ctx context.Context) (timing.Sample, error) { return s.check(ctx, jobs) }},
+			row{name: s.called("muster record --repeat 2"), kind: rowRecord, of: s, run: func(ctx context.Context) (timing.Sample, error) { return s.recordTwice(ctx, jobs) }})
 	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !wanted(r.kind) })
 	cases := corpora.Cases(m.spec)
 	for _, r := range rivals(m.place) {
+		if !wanted(r.kind) {
+			continue
+		}
 		if r.missing() {
 			fmt.Fprintf(m.out, "\nNot here: %s.\n", r.name)
 			continue
 		}
-		rows = append(rows, row{name: r.name, run: func(ctx context.Context) (timing.Sample, error) {
+		rows = append(rows, row{name: r.name, kind: r.kind, run: func(ctx context.Context) (timing.Sample, error) {
 			if r.prepare != nil {
 				if err := r.prepare(m.place, m.tool, cases); err != nil {
 					return timing.Sample{}, err

@@ -77,6 +77,45 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// TestGoals: a goal compares figures of one round, and what could not be measured is not met.
+func TestGoals(t *testing.T) {
+	var out bytes.Buffer
+	dir := t.TempDir()
+	b := &bench{out: &out, dir: dir, goport: filepath.Join(dir, "absent")}
+	b.musters = []program{fake(t, "old", 3), fake(t, "new", 6)}
+	b.rounds, b.jobs, b.table = 2, 2, tableGoals
+	t.Setenv("PATH", dir) // no rival is there
+	if err := b.measure(t.Context(), corpora.Spec{Name: "67MB", Cases: 20, Bytes: 3000}, tools[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{
+		"| own CPU for a case (old) | at most 240 µs | 150 µs | 150 µs–150 µs | met |",
+		"| own CPU for a case (new) | at most 240 µs | 300 µs | 300 µs–300 µs | missed |",
+	} {
+		if !strings.Contains(out.String(), w) {
+			t.Errorf("no %q in\n%s", w, out.String())
+		}
+	}
+	sample := func(seconds time.Duration) timing.Sample { return timing.Sample{Wall: seconds * time.Second} }
+	s := &subject{}
+	rows := []row{{kind: rowMake, samples: []timing.Sample{sample(2), sample(4), sample(8)}},
+		{kind: rowCheck, of: &subject{}, samples: []timing.Sample{sample(9), sample(9), sample(9)}},
+		{kind: rowCheck, of: s, samples: []timing.Sample{sample(1), sample(3), sample(4)}}}
+	for _, c := range []struct {
+		goal goal
+		want string
+	}{
+		{goal{"", rowCheck, rowMake, 0.5}, "0.50 | 0.50–0.75 | met"},
+		{goal{"", rowCheck, rowMake, 0.4}, "0.50 | 0.50–0.75 | missed"},
+		{goal{"", rowCheck, rowXargs, 9}, "– | – | not measured"},
+	} {
+		_, form, figures := c.goal.of(s, rows)
+		if got := c.goal.result(form, figures); got != c.want {
+			t.Errorf("%v: %s, want %s", c.goal, got, c.want)
+		}
+	}
+}
+
 // TestHead: with several, each version stands behind its name.
 func TestHead(t *testing.T) {
 	var out bytes.Buffer

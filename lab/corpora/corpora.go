@@ -32,6 +32,9 @@ func Mid() Spec { return Spec{"67MB", 1_000, 67 << 20, 0.85, 2} }
 // Small has tiny sources, so that its time is the overhead per case.
 func Small() Spec { return Spec{"1KB", 3_000, 3_000 << 10, 0, 3} }
 
+// Many has as many sources as a large conformance suite, each tiny.
+func Many() Spec { return Spec{"54k", 54_000, 54_000 << 10, 0, 4} }
+
 // Percentages of sources that compile with a warning, and that do not compile.
 const (
 	warnings = 3

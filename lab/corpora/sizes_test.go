@@ -17,7 +17,7 @@ func TestSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []Spec{Large(), Mid(), Small()} {
+	for _, s := range []Spec{Large(), Mid(), Small(), Many()} {
 		sizes, total := make([]int, s.Cases), 0
 		for i := range sizes {
 			sizes[i] = len(entry{i, false}.content(s))
