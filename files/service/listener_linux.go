@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -29,11 +30,14 @@ type connection struct {
 
 // transfer is the state of one direction.
 type transfer struct {
-	mu   sync.Mutex
-	data []byte
-	n    int
-	err  error
-	call func(fd uintptr) bool // created once: otherwise each call would allocate it
+	deadline deadline
+
+	mu      sync.Mutex
+	data    []byte
+	section *nowait.Section // to be sent; nil = data
+	n       int
+	err     error
+	call    func(fd uintptr) bool // created once: otherwise each call would allocate it
 }
 
 func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
@@ -43,8 +47,13 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	}
 	limitUnsent(raw)
 	c := &connection{TCPConn: tcp, raw: raw, closed: closed}
+	c.reading.deadline.set, c.writing.deadline.set = tcp.SetReadDeadline, tcp.SetWriteDeadline
 	c.reading.call = func(fd uintptr) bool { return c.reading.try(fd, nowait.Read) }
 	c.writing.call = func(fd uintptr) bool {
+		if s := c.writing.section; s != nil {
+			c.writing.n, c.writing.err = s.SendTo(int(fd), callMax)
+			return c.writing.tried()
+		}
 		if c.more.Swap(false) {
 			return c.writing.try(fd, nowait.WriteMore)
 		}
@@ -56,7 +65,33 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 // try makes a call, and reports whether it need not wait for the connection.
 func (t *transfer) try(fd uintptr, call func(int, []byte) (int, error)) bool {
 	t.n, t.err = call(int(fd), t.data[:min(len(t.data), callMax)])
-	return t.err != syscall.EAGAIN
+	return t.tried()
+}
+
+// tried reports whether the call need not wait.
+func (t *transfer) tried() bool {
+	if t.err != syscall.EAGAIN {
+		return true
+	}
+	t.deadline.wait()
+	return false
+}
+
+// run makes the call. It waits for the connection, up to the deadline.
+func (t *transfer) run(raw func(func(uintptr) bool) error) error {
+	for {
+		if t.deadline.passed() {
+			return os.ErrDeadlineExceeded
+		}
+		err := raw(t.call)
+		t.deadline.waited()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := t.deadline.renew(); err != nil {
+			return err
+		}
+	}
 }
 
 // callMax is how many bytes one call moves, so that other goroutines on the same processor run
@@ -75,7 +110,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.data, t.n, t.err = p, 0, nil
-	err := c.raw.Read(t.call)
+	err := t.run(c.raw.Read)
 	t.data = nil
 	switch {
 	case err != nil: // a deadline, or a closed connection
@@ -96,7 +131,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	defer func() { t.data = nil }()
 	for done := 0; done < len(p); done += t.n {
 		t.data, t.n, t.err = p[done:], 0, nil
-		if err := c.raw.Write(t.call); err != nil {
+		if err := t.run(c.raw.Write); err != nil {
 			return done, err
 		}
 		if t.err != nil {
@@ -106,9 +141,31 @@ func (c *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom hides TCPConn.ReadFrom, which would bypass Write.
-func (c *connection) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{c}, r)
+// ReadFrom sends a part of a file without copying it. It ends early where the file does. It
+// hides TCPConn.ReadFrom, which would bypass Write.
+func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
+	section, ok := r.(*nowait.Section)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	t := &c.writing
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer func() { t.section = nil }()
+	t.section = section
+	for section.Left > 0 {
+		if err := t.run(c.raw.Write); err != nil {
+			return sent, err
+		}
+		if t.err != nil {
+			return sent, &net.OpError{Op: "write", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: t.err}
+		}
+		if t.n == 0 {
+			break
+		}
+		sent += int64(t.n)
+	}
+	return sent, nil
 }
 
 // Close implements net.Conn.

@@ -11,6 +11,8 @@
 package nowait
 
 import (
+	"io"
+	"math/bits"
 	"syscall"
 	"unsafe"
 
@@ -64,6 +66,63 @@ func ReadAt(fd int, p []byte, offset int64) (int, error) {
 			return 0, errno
 		}
 	}
+}
+
+// InMemory reports whether the system has a part of a file in memory. It reports false before
+// Linux 6.5. It may be wrong about a part that somebody is reading from the disk just now.
+func InMemory(fd int, offset, n int64) bool {
+	if n <= 0 {
+		return true
+	}
+	if bits.UintSize < 64 {
+		return false // sendfile has another offset there
+	}
+	size := int64(unix.Getpagesize())
+	pages := (offset+n-1)/size - offset/size + 1
+	part := unix.CachestatRange{Off: uint64(offset), Len: uint64(n)}
+	var counts unix.Cachestat_t
+	_, _, errno := syscall.RawSyscall6(unix.SYS_CACHESTAT, uintptr(fd), uintptr(unsafe.Pointer(&part)), uintptr(unsafe.Pointer(&counts)), 0, 0, 0)
+	if errno != 0 || counts.Cache < uint64(pages) {
+		return false
+	}
+	// A page also counts while it is being read. The last one is read last, so look at it. Not
+	// before: looking at a page that is not in memory has it read.
+	var last [1]byte
+	_, err := ReadAt(fd, last[:], offset+n-1)
+	return err == nil
+}
+
+// A Section is a part of a file that is in memory ([InMemory]).
+type Section struct {
+	File         int
+	Offset, Left int64
+}
+
+// SendTo sends at most most bytes to a non-blocking socket, without copying them. It sends
+// none where the file ends.
+func (s *Section) SendTo(socket int, most int64) (int, error) {
+	for {
+		n, _, errno := syscall.RawSyscall6(unix.SYS_SENDFILE, uintptr(socket), uintptr(s.File), uintptr(unsafe.Pointer(&s.Offset)),
+			uintptr(min(s.Left, most)), 0, 0)
+		if errno == 0 {
+			s.Left -= int64(n)
+			return int(n), nil
+		}
+		if errno != syscall.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// Read implements io.Reader. The section ends early where the file ends or is no longer in
+// memory.
+func (s *Section) Read(p []byte) (int, error) {
+	n, err := ReadAt(s.File, p[:min(int64(len(p)), s.Left)], s.Offset)
+	if err != nil || n == 0 {
+		return 0, io.EOF
+	}
+	s.Offset, s.Left = s.Offset+int64(n), s.Left-int64(n)
+	return n, nil
 }
 
 // resolveCached is RESOLVE_CACHED of openat2(2), since Linux 5.12. The call fails with EAGAIN

@@ -5,6 +5,7 @@ package nowait_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -77,11 +78,49 @@ func TestFiles(t *testing.T) {
 			t.Errorf("from %d on: %q, %v", offset, buffer[:n], err)
 		}
 	}
+	if nowait.InMemory(fd, 0, 100_000) { // older systems do not tell
+		testSection(t, fd, want)
+	}
+	if nowait.InMemory(fd, 99_000, 10_000) {
+		t.Error("bytes beyond the end are in memory")
+	}
 	if err := os.Symlink("one", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	if fd, err := nowait.Open(at, "link"); err == nil {
 		unix.Close(fd)
 		t.Error("a link was followed")
+	}
+}
+
+// A section of a file in memory can be sent and read. What is not in memory is neither reported
+// nor read.
+func testSection(t *testing.T, fd int, want []byte) {
+	t.Helper()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	s := &nowait.Section{File: fd, Offset: 99_000, Left: 5000}
+	buffer := make([]byte, 5000)
+	if n, err := s.SendTo(ends[0], 100); n != 100 || s.Offset != 99_100 || s.Left != 4900 || err != nil {
+		t.Errorf("%d, %+v, %v", n, s, err)
+	}
+	if n, err := nowait.Read(ends[1], buffer); !bytes.Equal(buffer[:n], want[99_000:99_100]) || err != nil {
+		t.Errorf("%q, %v", buffer[:n], err)
+	}
+	if rest, err := io.ReadAll(s); !bytes.Equal(rest, want[99_100:]) || err != nil {
+		t.Errorf("%d bytes, %v", len(rest), err)
+	}
+	if n, err := s.SendTo(ends[0], 100); n != 0 || err != nil {
+		t.Errorf("beyond the end: %d, %v", n, err)
+	}
+	if err := errors.Join(unix.Fsync(fd), unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED)); err != nil {
+		t.Fatal(err)
+	}
+	if nowait.InMemory(fd, 0, 100_000) {
+		t.Skip("the system keeps it in memory")
 	}
 }

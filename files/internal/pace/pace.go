@@ -4,6 +4,7 @@ package pace
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -63,16 +64,40 @@ type connection struct {
 
 // Write implements net.Conn.
 func (c *connection) Write(data []byte) (written int, err error) {
+	err = c.keepPace(func() (int, error) {
+		n, err := c.Conn.Write(data[written:])
+		written += n
+		return n, err
+	})
+	return written, err
+}
+
+// ReadFrom implements io.ReaderFrom. The wrapped connection may send a part of a file without
+// copying it.
+func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
+	to, ok := c.Conn.(io.ReaderFrom)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	err = c.keepPace(func() (int, error) {
+		n, err := to.ReadFrom(r)
+		sent += n
+		return int(n), err
+	})
+	return sent, err
+}
+
+// keepPace repeats a write that its deadline interrupts while the client has time left.
+func (c *connection) keepPace(write func() (int, error)) error {
 	for {
 		began := time.Now()
 		if err := c.SetWriteDeadline(began.Add(c.pace.Left)); err != nil {
-			return written, err
+			return err
 		}
-		n, err := c.Conn.Write(data[written:])
-		written += n
+		n, err := write()
 		c.pace.Record(n, time.Since(began))
 		if !errors.Is(err, os.ErrDeadlineExceeded) || c.pace.Left <= 0 {
-			return written, err
+			return err
 		}
 	}
 }

@@ -1,0 +1,143 @@
+package service
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/internal/nowait"
+)
+
+// connected returns both ends of a connection.
+func connected(t *testing.T, rateMin int64) (ours, theirs net.Conn) {
+	t.Helper()
+	o := Options{Addr: "127.0.0.1:0", ConnectionsMax: 1, RateMin: rateMin}
+	l, err := o.listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if theirs, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { theirs.Close() })
+	if ours, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	return ours, theirs
+}
+
+// A deadline ends a read that waits, also when it was set meanwhile. An earlier deadline that was
+// moved or removed does not.
+func TestDeadline(t *testing.T) {
+	ours, theirs := connected(t, 0)
+	one := make([]byte, 1)
+	read := func(want error) {
+		t.Helper()
+		if _, err := ours.Read(one); !errors.Is(err, want) {
+			t.Errorf("%v, not %v", err, want)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(ours.SetReadDeadline(time.Now().Add(10 * time.Millisecond)))
+	read(os.ErrDeadlineExceeded)
+	read(os.ErrDeadlineExceeded)
+	_, err := theirs.Write([]byte("ab"))
+	must(err)
+	read(os.ErrDeadlineExceeded) // although there is a byte
+	must(ours.SetDeadline(time.Time{}))
+	read(nil)
+	read(nil)
+
+	must(ours.SetReadDeadline(time.Now().Add(10 * time.Millisecond)))
+	done := make(chan error, 1)
+	wait := func() {
+		c := ours.(*connection)
+		for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+			c.reading.deadline.mu.Lock()
+			waiting = c.reading.deadline.waiting
+			c.reading.deadline.mu.Unlock()
+		}
+	}
+	for _, end := range []func() error{
+		func() error { return ours.SetReadDeadline(time.Unix(1, 0)) },
+		func() error { _, err := theirs.Write([]byte("c")); return err },
+	} {
+		must(ours.SetReadDeadline(time.Now().Add(time.Hour)))
+		go func() { _, err := ours.Read(one); done <- err }()
+		wait()
+		must(end())
+		if err := <-done; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(err)
+		}
+	}
+
+	// The timer of the first deadline ends while the second is valid.
+	must(ours.SetReadDeadline(time.Now().Add(50 * time.Millisecond)))
+	go func() { _, err := ours.Read(one); done <- err }()
+	wait()
+	ours.(*connection).reading.deadline.mu.Lock()
+	ours.(*connection).reading.deadline.at = time.Now().Add(time.Hour)
+	ours.(*connection).reading.deadline.mu.Unlock()
+	time.AfterFunc(100*time.Millisecond, func() { _, _ = theirs.Write([]byte("d")) })
+	if err := <-done; err != nil {
+		t.Errorf("a deadline that was moved: %v", err)
+	}
+}
+
+// A part of a file arrives whole at a client that reads slowly, and ends early where the file
+// does. A client that reads nothing ends it.
+func TestSendsFiles(t *testing.T) {
+	want := bytes.Repeat([]byte("0123456789"), 500_000)
+	name := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(name, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, rate := range []int64{0, 1000} {
+		ours, theirs := connected(t, rate)
+		got := make(chan []byte, 1)
+		go func() {
+			all, _ := io.ReadAll(theirs)
+			got <- all
+		}()
+		part := &nowait.Section{File: int(file.Fd()), Offset: 5, Left: int64(len(want))}
+		n, err := ours.(io.ReaderFrom).ReadFrom(part)
+		if n != int64(len(want)-5) || part.Left != 5 || err != nil {
+			t.Errorf("%d, %d, %v", n, part.Left, err)
+		}
+		if n, err := ours.(io.ReaderFrom).ReadFrom(bytes.NewReader([]byte("end"))); n != 3 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		ours.Close()
+		if all := <-got; !bytes.Equal(all, append(want[5:len(want):len(want)], "end"...)) {
+			t.Errorf("%d bytes of %d", len(all), len(want)-5)
+		}
+	}
+
+	ours, _ := connected(t, 0)
+	if err := ours.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil { // until no more is buffered
+		_, err = ours.(io.ReaderFrom).ReadFrom(&nowait.Section{File: int(file.Fd()), Left: int64(len(want))})
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+}
