@@ -1,6 +1,7 @@
 package fileio
 
 import (
+	"io"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -43,10 +44,31 @@ func (c *cache) open(folder int, name string) (file int, info Entry, known bool,
 	return file, j.Info, true, nil
 }
 
-// read reads the part of the file's beginning that is in memory.
-func (c *cache) read(file int, data []byte) (n int) {
+// has reports whether a part of a file is in memory.
+func (c *cache) has(file int, offset, n int64) bool { return nowait.InMemory(file, offset, n) }
+
+// send has a connection send a part of a file, which need not copy it. The part's first known
+// bytes are in memory. If the rest is not, send ends early.
+func (c *cache) send(to io.ReaderFrom, file int, offset, n, known int64) (sent int64, err error) {
+	for sent < n {
+		piece := min(n-sent, chunkSize)
+		if sent+piece > known && !c.has(file, offset+sent, piece) {
+			return sent, nil
+		}
+		section := nowait.Section{File: file, Offset: offset + sent, Left: piece}
+		_, err := to.ReadFrom(&section)
+		sent += piece - section.Left
+		if err != nil || section.Left > 0 {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// read reads the beginning of a part of a file, as far as it is in memory.
+func (c *cache) read(file int, data []byte, offset int64) (n int) {
 	for n < len(data) {
-		more, err := nowait.ReadAt(file, data[n:], int64(n))
+		more, err := nowait.ReadAt(file, data[n:], offset+int64(n))
 		if err != nil || more <= 0 {
 			return n
 		}

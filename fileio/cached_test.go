@@ -1,6 +1,8 @@
 package fileio_test
 
 import (
+	"bytes"
+	"errors"
 	"testing"
 
 	"muster/fileio"
@@ -8,7 +10,8 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// Cached files are read without a job, unless JobsOnly is set. Jobs read large files.
+// Cached files are read without a job, unless JobsOnly is set. Where the reader can take a file
+// from the system's memory, it gets the same bytes.
 func TestWithoutAJob(t *testing.T) {
 	folder := t.TempDir()
 	for _, jobsOnly := range []bool{false, true} {
@@ -22,9 +25,20 @@ func TestWithoutAJob(t *testing.T) {
 			enginetest.Put(t, s, "x", data)
 			before := e.Stats().Done
 			enginetest.CheckContent(t, s, "x", data)
+			f, err := s.Get(t.Context(), "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer // reads by itself
+			if err := errors.Join(f.CopyTo(t.Context(), &got, f.Size/3, f.Size-f.Size/3), f.Close()); err != nil || !bytes.Equal(got.Bytes(), data[size/3:]) {
+				t.Errorf("%d bytes: %d of them, %v", size, got.Len(), err)
+			}
 			jobs := e.Stats().Done - before
-			if small := size <= 256<<10; reportsCached(t, folder) && (jobs == 0) != (small && !jobsOnly) {
+			if reportsCached(t, folder) && (jobs == 0) == jobsOnly {
 				t.Errorf("%d bytes take %d jobs, with jobs alone: %v", size, jobs, jobsOnly)
+			}
+			if held := s.Stats().Memory; held != 0 {
+				t.Errorf("%d bytes are held", held)
 			}
 		}
 		if err := s.Close(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"io/fs"
 	"slices"
@@ -27,13 +26,19 @@ type File struct {
 	buffer *buffer // holds the beginning or the whole file; later one piece after another
 	filled int     // bytes of the beginning that are still in the buffer
 	file   int     // descriptor; -1 = the buffer holds the whole file
+
+	cached bool  // opened without a job, and may be read so
+	known  int64 // bytes of the beginning that the system had in memory
 }
 
 // firstSize is how much Get reads before it knows the size of the file.
 const firstSize = 64 << 10
 
-// Get opens a file. A file of at most about 64 KiB is then in memory, if the client's share
-// allows it.
+// copiedMax is the largest cached file that is copied: others are sent from the system's memory.
+const copiedMax = 8 << 10
+
+// Get opens a file. If it was not in the system's memory, its first 64 KiB are then in the
+// store's, if the client's share allows it.
 func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -64,20 +69,23 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	return &File{Info: infoOf(name, j.Info), store: s, buffer: b, filled: j.N, file: j.File}, nil
 }
 
-// openCached returns an open file with the part of its beginning that is in memory. A job
-// reads the rest.
+// openCached returns an open file. If the system does not have all of its beginning in memory,
+// a job reads the rest.
 func (s *Store) openCached(ctx context.Context, info Info, file int) (*File, error) {
+	if first := min(info.Size, chunkSize); first > copiedMax && s.cache.has(file, 0, first) {
+		return &File{Info: info, store: s, file: file, cached: true, known: first}, nil
+	}
 	b, err := s.reads.newBuffer(ctx, int(min(info.Size, chunkSize)))
 	if err != nil {
 		s.cache.close(file)
 		return nil, err
 	}
-	f := &File{Info: info, store: s, buffer: b, file: file}
+	f := &File{Info: info, store: s, buffer: b, file: file, cached: true}
 	if info.Size > chunkSize {
 		return f, nil // copyPieces reads it
 	}
 	size := min(int(info.Size), len(b.data)) // the client's share may allow less
-	f.filled = s.cache.read(file, b.data[:size])
+	f.filled = s.cache.read(file, b.data[:size], 0)
 	if int64(f.filled) == info.Size {
 		s.cache.close(file)
 		f.file = -1
@@ -94,7 +102,8 @@ func (s *Store) openCached(ctx context.Context, info Info, file int) (*File, err
 	return f, nil
 }
 
-// CopyTo writes n bytes from offset on to w.
+// CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
+// package service, it may take the file from the system's memory without copying it.
 func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if offset < 0 || n < 0 || offset+n > f.Size {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
@@ -113,6 +122,13 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 		return operationError("get", f.Name, io.ErrUnexpectedEOF)
 	}
 	f.filled = 0
+	if to, ok := w.(io.ReaderFrom); ok && f.cached {
+		sent, err := f.store.cache.send(to, f.file, offset, n, f.known-offset)
+		if err != nil {
+			return err
+		}
+		offset, n = offset+sent, n-sent
+	}
 	return f.copyPieces(ctx, w, offset, n)
 }
 
@@ -120,31 +136,65 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 // buffer again before each piece, so that a slow reader leaves memory to others.
 func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
 	for n > 0 {
-		f.buffer.fit(int(min(n, chunkSize)))
-		data := f.buffer.data
-		j := Job{Op: OpRead, File: f.file, Data: data[:min(n, int64(len(data)))], Offset: offset}
-		if err := f.store.executeLate(ctx, &j); err != nil {
+		if err := f.fit(ctx, int(min(n, chunkSize))); err != nil {
 			return operationError("get", f.Name, err)
 		}
-		if j.N < len(j.Data) { // another program has truncated the file
-			return operationError("get", f.Name, io.ErrUnexpectedEOF)
+		data := f.buffer.data
+		data = data[:min(n, int64(len(data)))]
+		if err := f.read(ctx, data, offset); err != nil {
+			return operationError("get", f.Name, err)
 		}
-		if _, err := w.Write(j.Data); err != nil {
+		if _, err := w.Write(data); err != nil {
 			return err
 		}
-		offset, n = offset+int64(j.N), n-int64(j.N)
+		offset, n = offset+int64(len(data)), n-int64(len(data))
+	}
+	return nil
+}
+
+// fit fits the buffer to size bytes. A file that was in the system's memory has none yet.
+func (f *File) fit(ctx context.Context, size int) (err error) {
+	if f.buffer == nil {
+		f.buffer, err = f.store.reads.newBufferLate(ctx)
+	}
+	if err == nil {
+		f.buffer.fit(size)
+	}
+	return err
+}
+
+// read fills data from an offset. A job reads what the system does not have in memory.
+func (f *File) read(ctx context.Context, data []byte, offset int64) error {
+	n := 0
+	if f.cached && f.store.cache.has(f.file, offset, int64(len(data))) {
+		if n = f.store.cache.read(f.file, data, offset); n == len(data) {
+			return nil
+		}
+	}
+	j := Job{Op: OpRead, File: f.file, Data: data[n:], Offset: offset + int64(n)}
+	if err := f.store.executeLate(ctx, &j); err != nil {
+		return err
+	}
+	if j.N < len(j.Data) { // another program has truncated the file
+		return io.ErrUnexpectedEOF
 	}
 	return nil
 }
 
 // Close releases the file's memory and descriptor.
 func (f *File) Close() error {
-	f.buffer.free()
-	if f.file < 0 {
-		return nil
+	if f.buffer != nil {
+		f.buffer.free()
 	}
 	j := Job{Op: OpClose, File: f.file}
 	f.file = -1
+	switch {
+	case j.File < 0:
+		return nil
+	case f.known > 0: // no job has read it
+		f.store.cache.close(j.File)
+		return nil
+	}
 	return f.store.engine.Do(&j)
 }
 
@@ -296,9 +346,10 @@ type place struct {
 // placeOf spreads names over the folders. Renaming a file into one folder with millions of
 // files takes several times as long (benchmark Rename of muster lab io).
 func placeOf(name string) place {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	sum := h.Sum32()
+	sum := uint32(2166136261) // FNV-1a; hash/fnv would allocate
+	for i := range len(name) {
+		sum = (sum ^ uint32(name[i])) * 16777619
+	}
 	return place{int((sum ^ sum>>8 ^ sum>>16 ^ sum>>24) % folders), encode(name)}
 }
 
@@ -309,6 +360,7 @@ const hexDigits = "0123456789abcdef"
 // with which temporary files begin.
 func encode(name string) string {
 	var b strings.Builder
+	b.Grow(len(name))
 	for i := range len(name) {
 		switch c := name[i]; {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '.' && i > 0:

@@ -175,6 +175,16 @@ func (m *memory) newBuffer(ctx context.Context, size int) (*buffer, error) {
 	return b, nil
 }
 
+// newBufferLate waits for the smallest buffer, for an operation that has begun.
+func (m *memory) newBufferLate(ctx context.Context) (*buffer, error) {
+	b := &buffer{memory: m, client: fair.ClientOf(ctx)}
+	if err := m.budget.TakeLate(ctx, b.client); err != nil {
+		return nil, err
+	}
+	b.allocate(0)
+	return b, nil
+}
+
 // fit replaces the buffer by one that holds size bytes, or by a smaller one if the client's
 // share does not suffice. The content is lost.
 func (b *buffer) fit(size int) {

@@ -479,7 +479,7 @@ func (s *Store) closeFolders() error {
 func infoOf(name string, e Entry) Info {
 	return Info{
 		Name: name, Size: e.Size, Changed: e.Changed,
-		Tag: fmt.Sprintf("%x-%x-%x", e.Inode, e.Changed.UnixNano(), e.Size),
+		Tag: strconv.FormatUint(e.Inode, 16) + "-" + strconv.FormatInt(e.Changed.UnixNano(), 16) + "-" + strconv.FormatInt(e.Size, 16),
 	}
 }
 

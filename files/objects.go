@@ -32,18 +32,15 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	defer f.Close()
 	h := w.Header()
-	h.Set("ETag", etag(f.Tag))
-	h.Set("Content-Type", octets)
-	h.Set("X-Content-Type-Options", "nosniff")
+	h["Etag"] = []string{etag(f.Tag)} // Set would compute this spelling each time
+	h["Content-Type"] = []string{octets}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
 	if wantsWholeFile(r) {
-		h.Set("Last-Modified", f.Changed.UTC().Format(http.TimeFormat))
-		h.Set("Accept-Ranges", "bytes")
-		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
+		h["Last-Modified"] = []string{f.Changed.UTC().Format(http.TimeFormat)}
+		h["Accept-Ranges"] = []string{"bytes"}
+		h["Content-Length"] = []string{strconv.FormatInt(f.Size, 10)}
 		if r.Method == http.MethodGet {
-			if f.Size > bufferedMax && r.ProtoMajor == 1 && s.options.More != nil {
-				s.options.More(r.Context())
-			}
-			s.abortBroken(r, f.CopyTo(r.Context(), w, 0, f.Size))
+			s.abortBroken(r, f.CopyTo(r.Context(), s.fileAnswer(w, r, f.Size), 0, f.Size))
 		}
 		return
 	}
@@ -60,7 +57,7 @@ const bufferedMax = 4096
 // wantsWholeFile reports whether a request wants the whole file unconditionally.
 func wantsWholeFile(r *http.Request) bool {
 	for _, header := range []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
-		if r.Header.Get(header) != "" {
+		if values := r.Header[header]; len(values) > 0 && values[0] != "" {
 			return false
 		}
 	}

@@ -44,7 +44,7 @@ func TestSeveralRangesBrokenOff(t *testing.T) {
 			}
 		}
 	}})
-	store := enginetest.Open(t, disk, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+	store := enginetest.Open(t, disk, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, JobsOnly: true})
 	enginetest.Put(t, store, "x", enginetest.Content(1, 2_000_000))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/files/x", nil)
 	r.Header.Set("Range", "bytes=300000-900000,1000001-1900000")
