@@ -35,7 +35,7 @@ type Options struct {
 	BodyMax int64
 
 	// PageSize is how many bytes of a file the server reads from a client at a time, and how
-	// many a message holds; at most PageSizeMax. 0 = 64 KiB in a message, and up to 256 KiB
+	// many a message holds; at most PageSizeMax. 0 = 64 KiB in a message, and up to 1 MiB
 	// from other bodies. Messages with more than PageSize and more than 64 KiB are refused.
 	PageSize int
 
