@@ -305,7 +305,8 @@ func ClientOf(ctx context.Context) Client {
 // A line has members by name. Some of them are in a queue.
 type line[M any] struct {
 	members map[string]*member[M]
-	order   list.List // of *member[M]
+	order   list.List  // of *member[M]
+	spare   *member[M] // the last one that was dropped, with nothing in it; a lone client comes and goes
 }
 
 type member[M any] struct {
@@ -320,14 +321,20 @@ func (l *line[M]) member(name string) *M {
 		if l.members == nil {
 			l.members = map[string]*member[M]{}
 		}
-		m = &member[M]{}
+		m, l.spare = l.spare, nil
+		if m == nil {
+			m = &member[M]{}
+		}
 		l.members[name] = m
 	}
 	return &m.value
 }
 
-// drop removes a member that is not queued.
-func (l *line[M]) drop(name string) { delete(l.members, name) }
+// drop removes a member that is not queued and holds nothing.
+func (l *line[M]) drop(name string) {
+	l.spare = l.members[name]
+	delete(l.members, name)
+}
 
 // queue adds a member at the end of the queue, unless it is queued already.
 func (l *line[M]) queue(name string) {
