@@ -160,8 +160,10 @@ DISK ?= page
 SYNC ?= none
 CONNECTIONS ?= 500
 REQUESTS ?= 20000
+SIZE ?= 50K
+HOGS ?= 0
 bench-files: build
-	$(GO) -C bench run ./files -muster $(MUSTER) -disk $(DISK) -sync $(SYNC) -connections $(CONNECTIONS) -requests $(REQUESTS) -rounds $(ROUNDS)
+	$(GO) -C bench run ./files -muster $(MUSTER) -disk $(DISK) -sync $(SYNC) -connections $(CONNECTIONS) -requests $(REQUESTS) -rounds $(ROUNDS) -size $(SIZE) -hogs $(HOGS)
 
 # How often muster tells of a cost that is not there, and finds 5 % that are: some 20 minutes
 # on a machine with nothing else to do. ROUNDS is 100 unless given.

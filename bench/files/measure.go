@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 )
 
 // A result is the line that muster load prints.
@@ -20,6 +21,8 @@ type result struct {
 	P99       float64 `json:"p99_ms"`
 	P999      float64 `json:"p999_ms"`
 	Threads   int     `json:"threads_peak"`
+
+	CPU float64 `json:"-"` // of the server and its children, ms a request
 }
 
 // samples are the results of one contestant in one operation, one of each round.
@@ -112,9 +115,31 @@ func (b *bench) loadOn(ctx context.Context, s *server, operation string) (r resu
 		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
 	var said bytes.Buffer
 	cmd.Stderr = &said
+	before := cpuTime(s.Process.Pid)
 	text, err := cmd.Output()
 	if e := json.Unmarshal(text, &r); e != nil {
 		return r, fmt.Errorf("muster load: %w: %s", err, said.Bytes())
 	}
+	r.CPU = (cpuTime(s.Process.Pid) - before) / float64(max(r.Succeeded, 1))
 	return r, nil
+}
+
+// cpuTime is what a process and its present children have taken, in milliseconds, as far as
+// it can be read.
+func cpuTime(pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	sum := float64(user+system) * 10 // a tick is 10 ms
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for _, child := range strings.Fields(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			sum += cpuTime(n)
+		}
+	}
+	return sum
 }

@@ -57,7 +57,8 @@ func (b *bench) services() []contestant {
 		contestant{name: "net/http", command: func(addr, folder, _ string) ([]string, error) {
 			return []string{b.plain, addr, folder}, nil
 		}},
-		contestant{name: "nginx", needs: "nginx", command: nginx},
+		contestant{name: "nginx", needs: "nginx", command: nginx("")},
+		contestant{name: "nginx aio threads", needs: "nginx", command: nginx("aio threads;")},
 	)
 }
 
@@ -83,6 +84,7 @@ http {
 	access_log off;
 	sendfile on;
 	tcp_nopush on;
+	%[4]s
 	keepalive_requests 100000000;
 	client_max_body_size 2g;
 	client_body_buffer_size 64k;
@@ -99,12 +101,15 @@ http {
 }
 `
 
-func nginx(addr, folder, work string) ([]string, error) {
-	name := filepath.Join(work, "nginx.conf")
-	if err := os.WriteFile(name, fmt.Appendf(nil, nginxText, addr, folder, work), 0o600); err != nil {
-		return nil, err
+// nginx starts it with one more directive, or none.
+func nginx(directive string) func(addr, folder, work string) ([]string, error) {
+	return func(addr, folder, work string) ([]string, error) {
+		name := filepath.Join(work, "nginx.conf")
+		if err := os.WriteFile(name, fmt.Appendf(nil, nginxText, addr, folder, work, directive), 0o600); err != nil {
+			return nil, err
+		}
+		return []string{"nginx", "-c", name, "-p", work}, nil
 	}
-	return []string{"nginx", "-c", name, "-p", work}, nil
 }
 
 // server is a contestant that runs.

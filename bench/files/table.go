@@ -13,7 +13,7 @@ func (b *bench) print(all []*samples) {
 	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s, %d processors taken by others\n",
 		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync, b.hogs)
 	for _, operation := range b.operations {
-		fmt.Fprintf(b.out, "\n### %s\n\n| | requests/s | p50 ms | p99 ms | p99.9 ms | threads at most | failed |\n|---|---|---|---|---|---|---|\n", operation)
+		fmt.Fprintf(b.out, "\n### %s\n\n| | requests/s | p50 ms | p99 ms | p99.9 ms | CPU ms a request | threads at most | failed |\n|---|---|---|---|---|---|---|---|\n", operation)
 		rows := map[string]*samples{}
 		var order []*samples
 		for _, s := range all {
@@ -23,8 +23,8 @@ func (b *bench) print(all []*samples) {
 			}
 		}
 		for _, s := range order {
-			fmt.Fprintf(b.out, "| %s | %.0f | %.1f | %.1f | %.1f | %.0f | %.0f |\n", s.contestant,
-				s.median(perSecond), s.median(p50), s.median(p99), s.median(p999), s.most(threads), s.most(failed))
+			fmt.Fprintf(b.out, "| %s | %.0f | %.1f | %.1f | %.1f | %.3g | %.0f | %.0f |\n", s.contestant,
+				s.median(perSecond), s.median(p50), s.median(p99), s.median(p999), s.median(cpu), s.most(threads), s.most(failed))
 		}
 		b.ratios(rows)
 		for _, s := range order {
@@ -38,13 +38,13 @@ func (b *bench) print(all []*samples) {
 // ratios compares the engine that stands first with the others' programs.
 func (b *bench) ratios(rows map[string]*samples) {
 	ours := rows["muster "+b.engines[0]]
-	for _, name := range []string{"net/http", "nginx"} {
+	for _, name := range []string{"net/http", "nginx", "nginx aio threads"} {
 		other, ok := rows[name]
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(b.out, "\n%s ÷ %s: %.2f × the requests/s, %.2f × the p99 (medians of each round's ratio)\n",
-			ours.contestant, name, ours.beside(other, perSecond), ours.beside(other, p99))
+		fmt.Fprintf(b.out, "\n%s ÷ %s: %.2f × the requests/s, %.2f × the p99, %.2f × the CPU (medians of each round's ratio); p99 lower in %d rounds of %d\n",
+			ours.contestant, name, ours.beside(other, perSecond), ours.beside(other, p99), ours.beside(other, cpu), ours.lower(other, p99), len(ours.rounds))
 	}
 }
 
@@ -53,6 +53,7 @@ func p50(r result) float64       { return r.P50 }
 func p99(r result) float64       { return r.P99 }
 func p999(r result) float64      { return r.P999 }
 func threads(r result) float64   { return float64(r.Threads) }
+func cpu(r result) float64       { return r.CPU }
 func failed(r result) float64    { return float64(r.Failed) }
 
 func (s *samples) values(figure func(result) float64) []float64 {
@@ -73,6 +74,16 @@ func (s *samples) most(figure func(result) float64) float64 {
 		most = max(most, v)
 	}
 	return most
+}
+
+// lower counts the rounds in which a figure is lower.
+func (s *samples) lower(other *samples, figure func(result) float64) (n int) {
+	for i := range s.rounds {
+		if figure(s.rounds[i]) < figure(other.rounds[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // beside is the median of the ratios within a round.
