@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"muster/fileio/internal/ledger"
 )
 
 // Run executes the job in this goroutine, whose thread waits for the disk. For engines.
@@ -269,4 +271,18 @@ func (System) FlushFolder(folder int) error {
 
 func (System) FlushAll(folder int) error {
 	return retryInterrupted(func() error { return syncFS(folder) })
+}
+
+// findFile describes a file for the ledger. The system or touch has recorded its last use.
+func findFile(folder int, encoded, name string) (ledger.Found, bool) {
+	var st unix.Stat_t
+	err := unix.Fstatat(folder, encoded, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ledger.Found{}, false // as a file that is not listed
+	}
+	used := time.Unix(st.Atim.Unix())
+	if written := time.Unix(st.Mtim.Unix()); written.After(used) {
+		used = written
+	}
+	return ledger.Found{Name: name, Size: st.Size, Used: used}, true
 }

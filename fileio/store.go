@@ -425,20 +425,6 @@ func (s *Store) scanFolders() error {
 	return evict(context.Background(), s, victims)
 }
 
-// findFile describes a file for the ledger. The system or touch has recorded its last use.
-func findFile(folder int, encoded, name string) (ledger.Found, bool) {
-	var st unix.Stat_t
-	err := unix.Fstatat(folder, encoded, &st, unix.AT_SYMLINK_NOFOLLOW)
-	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return ledger.Found{}, false // as a file that is not listed
-	}
-	used := time.Unix(st.Atim.Unix())
-	if written := time.Unix(st.Mtim.Unix()); written.After(used) {
-		used = written
-	}
-	return ledger.Found{Name: name, Size: st.Size, Used: used}, true
-}
-
 // folderWorkers is how many folders are scanned at the same time.
 const folderWorkers = 8
 

@@ -43,7 +43,7 @@ func TestGoCache(t *testing.T) {
 
 // TestGoCacheLarge does the same with this module.
 func TestGoCacheLarge(t *testing.T) {
-	if os.Getenv("MUSTER_LONG") == "" {
+	if testing.Short() || os.Getenv("MUSTER_LONG") == "" {
 		t.Skip("compiles everything twice; make long does that")
 	}
 	bin := build(t)

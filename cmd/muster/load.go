@@ -315,8 +315,8 @@ func goCache(p *program) *cobra.Command {
 		Long: `Gocache is a build cache for the go command, which starts it and talks to it on its standard
 input and output. Set the variable GOCACHEPROG, and every go build, go test and go vet uses it.
 
-Files lie in a local folder, and behind it at a server that all machines share. What one
-machine has built or tested, the others take from there. The content of each file is checked
+Files lie in a local folder, and behind it at a server that all machines share. One machine
+builds or tests a package, and the others take the result. The content of each file is checked
 by its SHA-256. If the server is unreachable, slow or wrong, gocache prints one warning, and
 the build goes on with the local folder.
 

@@ -166,7 +166,7 @@ func serve(t *testing.T) (*fileio.Store, string) {
 	return store, server.URL + "/files/go"
 }
 
-// What one machine has built, another one has from the server. It keeps what it got.
+// Another machine has the outputs of the first one from the server. It keeps them.
 func TestShared(t *testing.T) {
 	_, url := serve(t)
 	large := strings.Repeat("large ", 100_000)
@@ -362,7 +362,7 @@ func size(t *testing.T, dir string) (bytes int64) {
 	return bytes
 }
 
-// What no go command writes ends the cache. A go command that ends without a word does too.
+// Input that no go command writes ends the cache. A go command that ends without a word does too.
 func TestProtocol(t *testing.T) {
 	get := `{"ID":1,"Command":"get","ActionID":"` + base64.StdEncoding.EncodeToString(make([]byte, 32)) + `"}` + "\n"
 	put := strings.Replace(get, `"get"`, `"put","BodySize":3,"OutputID":"`+base64.StdEncoding.EncodeToString(make([]byte, 32))+`"`, 1)
