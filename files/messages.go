@@ -15,6 +15,7 @@ import (
 	"connectrpc.com/connect"
 
 	"muster/fileio"
+	"muster/files/internal/remotecache"
 	"muster/files/internal/wire"
 	"muster/internal/fair"
 	"muster/internal/wording"
@@ -46,16 +47,26 @@ const (
 
 func newMessages(server *Server, page int) *messages {
 	m := &messages{server: server, page: page, messageMax: messageMax(page)}
-	o := fair.Options{
-		Size:       int64(messagesMemory / 2 / (2 * m.messageMax)), // the raw and the decoded message
-		WaitingMax: messagesWaitingMax, WaitMax: server.options.WaitMax, Shares: true,
-	}
+	o := m.waiting()
+	o.Size = int64(messagesMemory / 2 / (2 * m.messageMax)) // the raw and the decoded message
 	m.single, m.streams = fair.New(o), fair.New(o)
 	_, m.handler = wire.NewFilesHandler(m,
 		connect.WithReadMaxBytes(m.messageMax),
 		// Accept no compression: clients may store compressed files, and small bombs grow large.
 		connect.WithCompression("gzip", nil, nil))
 	return m
+}
+
+// waiting returns the options of places for messages, without their number.
+func (m *messages) waiting() fair.Options {
+	return fair.Options{WaitingMax: messagesWaitingMax, WaitMax: m.server.options.WaitMax, Shares: true}
+}
+
+// newCache serves the Remote Execution API, whose requests share the places of messages.
+func (m *messages) newCache() *remotecache.Cache {
+	return remotecache.New(m.server.store, remotecache.Options{
+		BlobMax: m.server.options.BodyMax, Single: m.single, Streams: m.streams, Large: m.waiting(), Fail: m.answerError,
+	})
 }
 
 // messageMax returns the largest size of a message with one page, in bytes. JSON encodes three

@@ -26,6 +26,7 @@ import (
 	"muster/fileio"
 	"muster/files/internal/dav"
 	"muster/files/internal/pace"
+	"muster/files/internal/remotecache"
 	"muster/internal/fair"
 )
 
@@ -70,8 +71,8 @@ const (
 )
 
 // Server is an http.Handler. It serves /files/NAME, also with methods of WebDAV, the methods of
-// the service muster.files.v1.Files for Connect, gRPC and gRPC-Web, and /bench, which echoes
-// posted bodies.
+// the service muster.files.v1.Files for Connect, gRPC and gRPC-Web, the cache services of the
+// Remote Execution API for gRPC, and /bench, which echoes posted bodies.
 type Server struct {
 	page     *template.Template
 	store    *fileio.Store
@@ -79,6 +80,7 @@ type Server struct {
 	access   *access
 	messages *messages
 	dav      dav.Handler
+	cache    *remotecache.Cache
 	echoes   sync.Pool // of *bytes.Buffer
 }
 
@@ -91,6 +93,7 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
 	s.dav = dav.Handler{Store: store, Link: linkOf, Fail: s.fail, Abort: s.abortBroken}
+	s.cache = s.messages.newCache()
 	return s
 }
 
@@ -120,6 +123,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.bench(w, r)
 	case strings.HasPrefix(r.URL.Path, messagesAt):
 		s.messages.ServeHTTP(w, r)
+	case remotecache.Serves(r.URL.Path):
+		s.cache.ServeHTTP(w, r)
 	default:
 		http.Error(w, "files are below "+prefix, http.StatusNotFound)
 	}

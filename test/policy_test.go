@@ -126,10 +126,11 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
-	{"files", "fileio files/internal/dav files/internal/pace files/internal/wire internal/fair internal/wording pool", plain},
+	{"files", "fileio files/internal/dav files/internal/pace files/internal/remotecache files/internal/wire internal/fair internal/wording pool", plain},
 	{"files/gocache", "fileio files", plain},
 	{"files/internal/dav", "fileio", plain},
 	{"files/internal/pace", "", stdlib},
+	{"files/internal/remotecache", "fileio internal/fair pool", plain},
 	{"files/internal/wire", "", plain},
 	{"files/load", "files internal/page internal/plot internal/readable", plain},
 	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
@@ -209,9 +210,13 @@ var dependencies = []dependency{
 	{"golang.org/x/sys", "system calls beyond the standard library: statfs, flock, waitid, file flags", ""},
 }
 
-// engineRooms are the only packages that speak with an engine of the Remote Execution API.
-// Other packages call them, and need not change when the API or gRPC does.
-const engineRooms = "regress/internal/exec/reapi/..."
+// engineRooms are the packages that speak with an engine of the Remote Execution API, and
+// cacheRoom serves the API's cache. Other packages call them, and need not change when the API
+// or gRPC does.
+const (
+	engineRooms = "regress/internal/exec/reapi/..."
+	cacheRoom   = "files/internal/remotecache"
+)
 
 // enginePackages are the packages that speak the API.
 var enginePackages = []string{
@@ -236,8 +241,8 @@ func TestEngineDoor(t *testing.T) {
 func TestEngineRooms(t *testing.T) {
 	for _, s := range readTree(t).sources {
 		for _, imported := range s.imports {
-			if under(imported, enginePackages...) && !under(s.folder(), engineRooms) {
-				t.Errorf("%s imports %s: only %s may; ask one of its packages", s.path, imported, engineRooms)
+			if under(imported, enginePackages...) && !under(s.folder(), engineRooms, cacheRoom) {
+				t.Errorf("%s imports %s: only %s and %s may; ask one of these packages", s.path, imported, engineRooms, cacheRoom)
 			}
 		}
 	}
