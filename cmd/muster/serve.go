@@ -58,6 +58,9 @@ With --capacity SIZE the files take at most SIZE. A PUT that needs room evicts f
 caches (--evict), those first that were not used for longest. Other files are never evicted.
 If that does not suffice, the PUT gets 507.
 
+The same port is a remote cache for Bazel (--remote_cache=grpc://HOST:PORT) and for other
+clients of the Remote Execution API. Their instance name is a prefix of file names.
+
 Flags override the settings in --config FILE. The file's keys are the flags' names, or
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
 DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.

@@ -1,12 +1,10 @@
 package remotecache
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +59,9 @@ type refusal struct {
 func refuse(code connect.Code, format string, arguments ...any) error {
 	return &refusal{fmt.Errorf(format, arguments...), code}
 }
+
+// Unwrap is for package errors.
+func (r *refusal) Unwrap() error { return r.error }
 
 func invalid(format string, arguments ...any) error {
 	return refuse(connect.CodeInvalidArgument, format, arguments...)
@@ -138,20 +139,11 @@ func parseResource(name string, upload bool) (at instance, d digest, err error) 
 // resourceMax is the longest name of a resource, in bytes.
 const resourceMax = 4 << 10
 
-// has reports whether a content is here. A file of another size is not that content.
-func (c *Cache) has(ctx context.Context, at instance, d digest) (bool, error) {
-	if d == empty {
-		return true, nil
+// parseRequest parses what most requests have: an instance, and one digest.
+func parseRequest(name string, m *repb.Digest, f repb.DigestFunction_Value) (at instance, d digest, err error) {
+	if err := errors.Join(checkInstance(name), checkFunction(f)); err != nil {
+		return "", d, err
 	}
-	info, err := c.store.Stat(ctx, at.content(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && info.Size == d.size, err
+	d, err = parseDigest(m)
+	return instance(name), d, err
 }
-
-// errMissing is the error of a content that is not here. The client knows which one.
-var errMissing = refuse(connect.CodeNotFound, "the content is not here")
-
-// Unwrap is for package errors.
-func (r *refusal) Unwrap() error { return r.error }

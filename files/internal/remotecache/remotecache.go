@@ -17,7 +17,6 @@ import (
 	"connectrpc.com/connect"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
-	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -42,7 +41,6 @@ type Options struct {
 
 // Cache is an http.Handler for the paths that Serves recognises.
 type Cache struct {
-	store   *fileio.Store
 	options Options
 	large   *fair.Budget
 	methods map[string]http.Handler
@@ -66,17 +64,19 @@ func Serves(path string) bool {
 // New serves a store.
 func New(store *fileio.Store, o Options) *Cache {
 	o.Large.Size = largeMemory / largeCost
-	c := &Cache{store: store, options: o, large: fair.New(o.Large), methods: map[string]http.Handler{}, errors: connect.NewErrorWriter()}
+	c := &Cache{options: o, large: fair.New(o.Large), methods: map[string]http.Handler{}, errors: connect.NewErrorWriter()}
+	stored := blobs{store}
+	single := contents{stored, func(err error) error { return c.fail(apiPath+"ContentAddressableStorage", err) }}
 	addMethod(c, apiPath+"Capabilities/GetCapabilities", c.capabilities)
-	addMethod(c, apiPath+"ActionCache/GetActionResult", c.result)
-	addMethod(c, apiPath+"ActionCache/UpdateActionResult", c.updateResult)
-	addMethod(c, apiPath+"ContentAddressableStorage/FindMissingBlobs", c.findMissing)
-	addMethod(c, apiPath+"ContentAddressableStorage/BatchUpdateBlobs", c.batchUpdate)
-	addMethod(c, apiPath+"ContentAddressableStorage/BatchReadBlobs", c.batchRead)
-	addStream(c, getTree, c.tree)
-	addMethod(c, streamPath+"QueryWriteStatus", c.writeStatus)
-	addStream(c, read, c.read)
-	c.methods[write] = http.HandlerFunc(c.write)
+	addMethod(c, apiPath+"ActionCache/GetActionResult", stored.result)
+	addMethod(c, apiPath+"ActionCache/UpdateActionResult", stored.updateResult)
+	addMethod(c, apiPath+"ContentAddressableStorage/FindMissingBlobs", single.findMissing)
+	addMethod(c, apiPath+"ContentAddressableStorage/BatchUpdateBlobs", single.batchUpdate)
+	addMethod(c, apiPath+"ContentAddressableStorage/BatchReadBlobs", single.batchRead)
+	addStream(c, getTree, stored.tree)
+	addMethod(c, streamPath+"QueryWriteStatus", stored.writeStatus)
+	addStream(c, read, stored.read)
+	c.methods[write] = uploads{stored, o.BlobMax, c.writeError}
 	return c
 }
 
@@ -179,18 +179,4 @@ func (c *Cache) capabilities(_ context.Context, r *repb.GetCapabilitiesRequest) 
 		LowApiVersion:  &semver.SemVer{Major: 2},
 		HighApiVersion: &semver.SemVer{Major: 2, Minor: 3},
 	}, nil
-}
-
-// writeStatus answers how much of a content is here: all or nothing. A broken upload begins
-// again.
-func (c *Cache) writeStatus(ctx context.Context, r *bytestream.QueryWriteStatusRequest) (*bytestream.QueryWriteStatusResponse, error) {
-	at, d, err := parseResource(r.GetResourceName(), true)
-	if err != nil {
-		return nil, err
-	}
-	here, err := c.has(ctx, at, d)
-	if err != nil || !here {
-		return &bytestream.QueryWriteStatusResponse{}, err
-	}
-	return &bytestream.QueryWriteStatusResponse{CommittedSize: d.size, Complete: true}, nil
 }

@@ -19,17 +19,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// write answers ByteStream.Write. It decodes the stream of messages itself: clients send up to
+// uploads answers ByteStream.Write. It decodes the stream of messages itself: clients send up to
 // 4 MiB in a message, and connect would hold that in memory twice, for each of hundreds of
 // uploads. Here an upload takes a few kilobytes, and the data is copied once.
-func (c *Cache) write(w http.ResponseWriter, r *http.Request) {
+type uploads struct {
+	blobs
+	blobMax int64
+	refuse  func(http.ResponseWriter, *http.Request, error)
+}
+
+// ServeHTTP implements http.Handler.
+func (c uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	size, err := c.receive(r.Context(), r.Body, r.Header.Get("Grpc-Encoding"))
 	var data []byte
 	if err == nil {
 		data, err = proto.Marshal(&bytestream.WriteResponse{CommittedSize: size})
 	}
 	if err != nil {
-		c.writeError(w, r, err)
+		c.refuse(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
@@ -40,7 +47,7 @@ func (c *Cache) write(w http.ResponseWriter, r *http.Request) {
 
 // receive stores the content that a client sends, and returns its size. If the content is here
 // already, receive does not read it.
-func (c *Cache) receive(ctx context.Context, body io.Reader, encoding string) (int64, error) {
+func (c uploads) receive(ctx context.Context, body io.Reader, encoding string) (int64, error) {
 	u := &upload{body: bufio.NewReader(body), encoding: encoding, sum: sha256.New()}
 	if err := u.begin(); err != nil {
 		return 0, err
@@ -49,8 +56,8 @@ func (c *Cache) receive(ctx context.Context, body io.Reader, encoding string) (i
 	switch {
 	case err != nil:
 		return 0, err
-	case d.size > c.options.BlobMax:
-		return 0, refuse(connect.CodeResourceExhausted, "a content of %d bytes is too large: at most %d are possible", d.size, c.options.BlobMax)
+	case d.size > c.blobMax:
+		return 0, refuse(connect.CodeResourceExhausted, "a content of %d bytes is too large: at most %d are possible", d.size, c.blobMax)
 	}
 	here, err := c.has(ctx, at, d)
 	if here || err != nil {
