@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sync/semaphore"
+
 	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -99,7 +101,7 @@ func newWriter(path, suffix string) (*Writer, error) {
 		return nil, err
 	}
 	return &Writer{
-		path: path, part: path + suffix, lock: l, packer: k,
+		path: path, part: path + suffix, lock: l, packer: k, memory: semaphore.NewWeighted(putMemoryMax),
 		known: make(map[outcome.Digest]int64),
 	}, nil
 }
@@ -186,6 +188,7 @@ func (w *Writer) Finish() error {
 	if w.closed {
 		return errClosed
 	}
+	w.known = nil // its memory is for what seal needs
 	err := w.call(func(ctx context.Context) error {
 		if err := w.committer.begin(ctx); err != nil {
 			return err

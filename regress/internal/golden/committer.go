@@ -174,9 +174,14 @@ type blob struct {
 }
 
 // blobs returns the whole table of contents.
-func blobs(ctx context.Context, q querier) ([]blob, error) {
-	var all []blob
-	err := eachRow(ctx, q, "SELECT digest, id, size FROM blob", nil, func(rows *sql.Rows) error {
+func blobs(ctx context.Context, q querier) (all []blob, err error) {
+	err = eachBlob(ctx, q, func(b blob) { all = append(all, b) })
+	return all, err
+}
+
+// eachBlob calls do for each row of the table of contents.
+func eachBlob(ctx context.Context, q querier, do func(blob)) error {
+	return eachRow(ctx, q, "SELECT digest, id, size FROM blob", nil, func(rows *sql.Rows) error {
 		var b blob
 		var digest sql.RawBytes
 		if err := rows.Scan(&digest, &b.id, &b.size); err != nil {
@@ -186,10 +191,9 @@ func blobs(ctx context.Context, q querier) ([]blob, error) {
 			return errors.New("a content without a digest")
 		}
 		b.digest = outcome.Digest(digest)
-		all = append(all, b)
+		do(b)
 		return nil
 	})
-	return all, err
 }
 
 // dropPieces removes the pieces of the blob with the given id.
@@ -344,16 +348,19 @@ func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []
 
 // sweep removes all blobs except the wanted ones. It fails if a wanted blob is missing.
 func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
-	stored, err := blobs(ctx, q)
+	var unwanted []blob
+	there := 0
+	err := eachBlob(ctx, q, func(b blob) {
+		if wanted[b.digest] {
+			there++
+		} else {
+			unwanted = append(unwanted, b)
+		}
+	})
 	if err != nil {
 		return err
 	}
-	there := 0
-	for _, b := range stored {
-		if wanted[b.digest] {
-			there++
-			continue
-		}
+	for _, b := range unwanted {
 		if _, err := q.ExecContext(ctx, "DELETE FROM blob WHERE digest=?", b.digest[:]); err != nil {
 			return err
 		}

@@ -198,11 +198,17 @@ var ErrContent = errors.New("content does not match its part")
 // packer cuts contents into pieces and compresses them. It is safe for
 // concurrent use.
 type packer struct {
-	zip     *zstd.Encoder
-	buffers sync.Pool // of *buffers
+	zip   *zstd.Encoder
+	large sync.Pool // of *buffers, for contents above smallMax
 }
 
 type buffers struct{ plain, packed []byte }
+
+func newBuffers(size int64) *buffers { return &buffers{make([]byte, size), make([]byte, 0, size)} }
+
+// smallMax is the size of a content, in bytes, up to which its buffers are made for it alone. An
+// engine may run thousands of cases at once, and most contents are small.
+const smallMax = 32 << 10
 
 func newPacker() (*packer, error) {
 	// No checksum: the content has a SHA-256.
@@ -211,16 +217,19 @@ func newPacker() (*packer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
-	return &packer{zip: zip, buffers: sync.Pool{New: func() any {
-		return &buffers{make([]byte, pieceMax), make([]byte, 0, pieceMax)}
-	}}}, nil
+	return &packer{zip: zip, large: sync.Pool{New: func() any { return newBuffers(pieceMax) }}}, nil
 }
 
 // pack reads the content of p from r and calls emit with each of its pieces. The ids of the pieces
 // begin at first and ascend. After an error, the emitted pieces are not that content.
 func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece) error) error {
-	b := k.buffers.Get().(*buffers)
-	defer k.buffers.Put(b)
+	var b *buffers
+	if p.Size <= smallMax {
+		b = newBuffers(max(p.Size, 1))
+	} else {
+		b = k.large.Get().(*buffers)
+		defer k.large.Put(b)
+	}
 	sum := sha256.New()
 	id := first
 	for left := p.Size; left > 0; id++ {
@@ -256,6 +265,19 @@ func (k *packer) piece(id int64, plain []byte, b *buffers) piece {
 		c, data = raw, plain
 	}
 	return piece{id, c, append([]byte(nil), data...)}
+}
+
+// putMemoryMax bounds the contents in the memory of all calls of Put, in bytes. Thousands of cases
+// of an engine may end at once.
+const putMemoryMax = 64 << 20
+
+// memoryOf returns the bytes that a Put of contents of this size takes. It never exceeds
+// putMemoryMax.
+func memoryOf(contents int64) int64 {
+	if contents <= smallMax {
+		return 3 * contents // plain, packed, and the piece
+	}
+	return 2*pieceMax + min(contents, jobBytes+pieceMax)
 }
 
 // newDecoder returns a decoder of pieces, which is safe for concurrent use.

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -27,7 +29,7 @@ var errClosed = errors.New("golden: the writer is closed")
 
 // Writer builds a new store in a file beside its final name. The file of that name is untouched
 // until Finish. Hashing and compression run in the goroutines of Put. One goroutine writes, from a
-// bounded queue. After an error of the disk every method returns that error. What was committed
+// bounded queue, and Put waits while others hold much memory. After an error of the disk every method returns that error. What was committed
 // before remains for Resume.
 //
 // All methods are safe for concurrent use, but no method may run beside or after Finish and Abort.
@@ -37,6 +39,7 @@ type Writer struct {
 	lock       *lock
 	db         *sql.DB
 	packer     *packer
+	memory     *semaphore.Weighted // bounds the contents in all calls of Put, in bytes
 	committer  *committer
 	closed     bool
 
@@ -59,6 +62,15 @@ func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
 	if err != nil {
 		return err
 	}
+	contents := int64(0)
+	for p := range WithContent(&r.Outcome) {
+		contents += min(p.Size, jobBytes+pieceMax) // no sum overflows
+	}
+	memory := memoryOf(contents)
+	if err := w.memory.Acquire(ctx, memory); err != nil {
+		return err
+	}
+	defer w.memory.Release(memory)
 	j := &job{}
 	for p := range WithContent(&r.Outcome) {
 		if j, err = w.putContent(ctx, j, p, content); err != nil {
