@@ -44,7 +44,8 @@ type Client struct {
 	o     Options
 	limit limits
 
-	before21 bool // the engine knows no version after 2.0
+	before21 bool  // the engine knows no version after 2.0
+	noResult error // of an execution that took too long, made once: an error costs more than a request
 
 	conns      []*grpc.ClientConn // the first is for contents, the others for executions
 	cas        repb.ContentAddressableStorageClient
@@ -90,6 +91,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		buffered: semaphore.NewWeighted(bufferedMax), streams: semaphore.NewWeighted(streamsMax),
 		largeResults: semaphore.NewWeighted(largeResultsMax), largeReads: semaphore.NewWeighted(largeReadsMax),
 	}
+	c.noResult = c.failed(executing, fmt.Errorf("no result within %v", o.ExecutionTimeout))
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(at); err != nil {
 		c.Close()

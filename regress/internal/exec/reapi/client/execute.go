@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -68,8 +67,7 @@ func (c *Client) getResult(ctx context.Context, x Execution, inline bool, most i
 // A response may have up to 16 MiB. The client holds only a few of more than 4 MiB at once, for
 // all callers. Other callers wait. A returned response belongs to its caller.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
-	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.ExecutionTimeout,
-		c.failed(executing, fmt.Errorf("no result within %v", c.o.ExecutionTimeout)))
+	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.ExecutionTimeout, c.noResult)
 	defer cancel()
 	o := &operation{c: c, x: x, on: c.forExecution()}
 	r := c.retries()
