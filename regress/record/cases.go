@@ -27,19 +27,19 @@ import (
 // cases is what is known of each case during a record. All slices and maps go by the index of
 // the case.
 type cases struct {
-	lanes    []int          // of the last run
-	took     pass.Durations // by that run, before the first one by the golden that is replaced
-	due      pass.Durations // expected durations in the present pass, complete
-	had      []runsBefore
-	onEngine map[int]*outcome.EngineRun // what an engine said of the first run
+	lanes    []int                      // of the last run
+	took     pass.Durations             // by that run, before the first one by the golden that is replaced
+	due      pass.Durations             // expected durations in the present pass, complete
+	had      []*runsBefore              // nil: none, or the case is done
+	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, until the case is done
 	failed   map[int]error              // cases for which the machine failed
-	done     map[int]bool               // cases that have all their runs
+	done     []bool                     // cases that have all their runs
 }
 
 func newCases(took pass.Durations) *cases {
 	c := &cases{
-		lanes: make([]int, len(took)), took: took, due: took.Complete(), had: make([]runsBefore, len(took)),
-		onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: map[int]bool{},
+		lanes: make([]int, len(took)), took: took, due: took.Complete(), had: make([]*runsBefore, len(took)),
+		onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: make([]bool, len(took)),
 	}
 	for i := range c.lanes {
 		c.lanes[i] = exec.NoLane
@@ -54,6 +54,14 @@ type runsBefore struct {
 	needed int            // runs in all
 	digest outcome.Digest // of the outcome there; zero where the golden must be asked
 	cost   outcome.Cost   // of the first run
+}
+
+// before returns what is known of the runs of a case that is not done.
+func (c *cases) before(index int) runsBefore {
+	if had := c.had[index]; had != nil {
+		return *had
+	}
+	return runsBefore{}
 }
 
 func runsIn(r *golden.Record) runsBefore {
@@ -76,8 +84,8 @@ func (c *cases) readRuns(j *job.Job, compare content.Comparer, w *golden.Writer,
 			rest = append(rest, t)
 			continue
 		}
-		had := &c.had[t.Index]
-		had.runs = rec.Runs
+		had := &runsBefore{runs: rec.Runs}
+		c.had[t.Index] = had
 		if had.needed, err = runsNeeded(j, compare, w, &rec); err != nil {
 			return nil, err
 		}
@@ -87,17 +95,27 @@ func (c *cases) readRuns(j *job.Job, compare content.Comparer, w *golden.Writer,
 
 // kept counts the cases whose runs --resume keeps.
 func (c *cases) kept() (n int) {
-	for _, h := range c.had {
-		if h.runs > 0 {
+	for i, done := range c.done {
+		if done || c.before(i).runs > 0 {
 			n++
 		}
 	}
 	return n
 }
 
+// areEnded reports whether every case has all its runs, or the machine failed for it.
+func (c *cases) areEnded() bool {
+	for i, done := range c.done {
+		if !done && c.failed[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // isKnown reports whether a case has run, or the machine failed for it.
 func (c *cases) isKnown(index int) bool {
-	return c.done[index] || c.had[index].runs > 0 || c.failed[index] != nil
+	return c.done[index] || c.before(index).runs > 0 || c.failed[index] != nil
 }
 
 // runsOfWide is the number of runs of a case with wide holes. The golden keeps no more texts.

@@ -138,7 +138,7 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	var finished []pass.Task
 	left := false
 	for _, t := range s.Inputs.Tasks() {
-		had := cases.had[t.Index]
+		had := cases.before(t.Index)
 		left = left || had.runs == 0 || had.runs < had.needed
 		if had.runs > 0 {
 			finished = append(finished, t)

@@ -31,6 +31,9 @@ type passes struct {
 // in time, so that what depends on the clock shows.
 func (p *passes) runAll(ctx context.Context) error {
 	for number := 1; number <= max(p.run.Job.Judge.Repeat, runsOfWide); number++ {
+		if number > 1 && p.cases.areEnded() {
+			return nil
+		}
 		if number == 2 {
 			if ends, err := p.failsSoFar(); err != nil || ends {
 				return err
@@ -62,9 +65,10 @@ func (p *passes) runAll(ctx context.Context) error {
 
 // toRun lists the cases that have had fewer runs than number.
 func (p *passes) toRun(number int) ([]pass.Task, error) {
-	var tasks []pass.Task
-	for _, t := range p.run.OrderTasks(p.cases.took) {
-		switch had := p.cases.had[t.Index]; {
+	all := p.run.OrderTasks(p.cases.took)
+	tasks := all[:0]
+	for _, t := range all {
+		switch had := p.cases.before(t.Index); {
 		case p.cases.failed[t.Index] != nil || p.cases.done[t.Index]:
 		case had.runs > 0 && had.runs >= had.needed: // before an interruption
 			rec, _, err := p.writer.Get(t.Entry.Name)
@@ -114,7 +118,7 @@ func (p *passes) keep(ctx context.Context, t pass.Task, pass int, res *exec.Resu
 	defer res.Release()
 	got := ranCase{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
 	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: p.run.Inputs.Digests.Case(t.Entry.Name)}
-	switch had := p.cases.had[t.Index]; {
+	switch had := p.cases.before(t.Index); {
 	case pass == 1:
 		got.err = p.writer.Put(ctx, got.record, res.Open)
 	case had.digest == res.Outcome.Digest():
@@ -163,10 +167,11 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
-	p.cases.had[t.Index] = got.had
 	if got.had.runs >= got.had.needed {
 		return p.conclude(t, got.record)
 	}
+	had := got.had // a pointer into got would keep all of it
+	p.cases.had[t.Index] = &had
 	return nil
 }
 
@@ -190,6 +195,8 @@ func (p *passes) conclude(t pass.Task, rec golden.Record) error {
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
 	}
 	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
+	p.cases.had[t.Index] = nil
+	delete(p.cases.onEngine, t.Index)
 	left, err := content.UncomparedIn(p.run.Job.Rules, side)
 	if err == nil {
 		err = p.varying.suggest(p.run.Job.Rules, side)

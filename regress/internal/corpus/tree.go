@@ -355,10 +355,13 @@ type nodes [][]node
 func (l *nodes) add(n node) int32 {
 	last := len(*l) - 1
 	if last < 0 || len((*l)[last]) == nodesInBlock {
-		*l = append(*l, nil)
-		last++
+		var block []node // of a small corpus: it grows
+		if last++; last > 0 {
+			block = make([]node, 0, nodesInBlock)
+		}
+		*l = append(*l, block)
 	}
-	(*l)[last] = append((*l)[last], n) // the blocks of a small corpus are small
+	(*l)[last] = append((*l)[last], n)
 	return int32(last*nodesInBlock + len((*l)[last]) - 1)
 }
 

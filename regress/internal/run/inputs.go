@@ -117,10 +117,9 @@ func (in *Inputs) Tasks() []pass.Task {
 // orderTasks returns the tasks in the order in which they run: first the failed cases, then those
 // that take long.
 func (in *Inputs) orderTasks(failed map[string]bool, took pass.Durations) []pass.Task {
-	tasks := in.Tasks()
-	ordered := make([]pass.Task, 0, len(tasks))
+	ordered := make([]pass.Task, 0, len(in.Cases))
 	for _, i := range plan.Order(in.Names(), failed, took) {
-		ordered = append(ordered, tasks[i])
+		ordered = append(ordered, pass.Task{Index: i, Entry: &in.Cases[i]})
 	}
 	return ordered
 }

@@ -93,6 +93,9 @@ func (m *Measurement) Resume(kept []state.Pair) {
 
 // AddCase adds a case with its verdict.
 func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
+	if m.o.Rival.Elsewhere && m.o.Rival.Command == nil {
+		return // nothing is measured
+	}
 	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.EnvironmentFailed {
 		m.cases = append(m.cases, caseCost{t, c.Cost})
 	}

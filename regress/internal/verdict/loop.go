@@ -47,7 +47,8 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	if err != nil {
 		return err
 	}
-	var beside, alone []pass.Task
+	var beside []pass.Task
+	alone := make([]pass.Task, 0, len(tasks))
 	for _, t := range tasks {
 		if chosen[t.Index] {
 			beside = append(beside, t)
