@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
+
+	"muster/bench/timing"
 )
 
 // engine is the server under load: a process of the benchmark, or an address.
@@ -85,28 +86,7 @@ func (e *engine) cpu() time.Duration {
 	if e.cmd == nil {
 		return 0
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", e.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	return cpuIn(text)
-}
-
-// Clock ticks of Linux, as everything that can be seen from outside has them.
-const tick = time.Second / 100
-
-// cpuIn reads fields 14 to 17 of a line of the kernel's: a process' name, which is the second,
-// may have anything in it but ends with the last bracket.
-func cpuIn(stat []byte) (sum time.Duration) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	for _, f := range fields[11:15] {
-		n, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil {
-			return 0
-		}
-		sum += time.Duration(n) * tick
-	}
-	return sum
+	return timing.CPUOf(e.cmd.Process.Pid)
 }
 
 // freeAddr is an address on which nobody listens; somebody may before we do.

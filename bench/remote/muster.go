@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,7 +94,7 @@ func (s *set) run(ctx context.Context, command, addr string, args ...string) (r 
 	if err := cmd.Start(); err != nil {
 		return r, err
 	}
-	peak := watch(cmd.Process.Pid)
+	peak := timing.WatchPeak(cmd.Process.Pid)
 	err = cmd.Wait()
 	r.Wall, r.engine = time.Since(began), s.engine.cpu()-before
 	r.peak, r.traffic = peak(), s.wire.reset()
@@ -116,37 +115,4 @@ func (s *set) known(ctx context.Context, addr string, args ...string) (ran, erro
 		err = fmt.Errorf("%s: the engine knew %d of %d results", s.name, r.cached, s.cases)
 	}
 	return r, err
-}
-
-// watch looks at a process' peak of resident memory until the function that it returns is
-// called. The kernel's figure for a child that has ended begins with its parent's peak.
-func watch(pid int) (peak func() int64) {
-	stop, most := make(chan struct{}), make(chan int64)
-	go func() {
-		var found int64
-		for {
-			found = max(found, peakOf(pid))
-			select {
-			case <-stop:
-				most <- found
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	}()
-	return func() int64 {
-		close(stop)
-		return <-most
-	}
-}
-
-func peakOf(pid int) int64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may have ended
-	for line := range strings.Lines(string(text)) {
-		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 10, 64)
-			return n << 10
-		}
-	}
-	return 0
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSmall measures everything over a fiftieth of the cases. Times do not matter here. The bounds
+// do: memory, what is asked of the engine at once, and that every figure exists. With buffers of a
+// fixed size for each case that ends, 2,000 cases at once took 935 MB.
+func TestSmall(t *testing.T) {
+	dir := t.TempDir()
+	muster, self := filepath.Join(dir, "muster"), filepath.Join(dir, "scale")
+	for path, of := range map[string]string{muster: "muster/cmd/muster", self: "."} {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, of).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	runs := filepath.Join(dir, "runs")
+	c := exec.CommandContext(t.Context(), self, "-muster", muster, "-work", dir, "-cases", "20000", "-part", "2000", "-rounds", "1", "-takes", "20ms", "-runs", runs)
+	var progress bytes.Buffer
+	c.Stderr = &progress
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, progress.Bytes())
+	}
+	for _, want := range []string{
+		`\| record \| 1 \| \d+ \| \d+–\d+ \| \d+\.\d \| \d+\.\d \| \d+ % \|`,
+		`\| executions at once \| \d+ \| at most 2000, --remote-jobs \| met \|`,
+		`\| requests of a kind at once \| [1-4] \| at most 4 \| met \|`,
+		`\| contents in a request \| \d\.\d MB \| at most 4\.2 MB \| met \|`,
+		`\| the golden's writer \| [1-9]\d*\.\d \| 0\.0 \|`,
+		`\| check, lanes \| 2 \| \d+ \| \d+ \|`,
+		`\| 256 \| \d+, `,
+		`\| the most \| \d+, from \d+ cores: `,
+	} {
+		if !regexp.MustCompile(want).Match(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	m, err := readRuns(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands {
+		for _, r := range m.of(kind{command, false, 2, true}) {
+			if r.Saw.Executed < 20_000 {
+				t.Errorf("%s: the engine executed %d actions", command, r.Saw.Executed)
+			}
+			if r.Peak < 10<<20 || r.Peak > 450<<20 {
+				t.Errorf("%s: muster had %d MB at most", command, r.Peak>>20)
+			}
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "muster-scale-*")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+}
+
+// The model: cores limit until a part that few goroutines do is slower.
+func TestModel(t *testing.T) {
+	c := costs{cpu: 200 * time.Microsecond, parts: make([]time.Duration, len(limitedParts))}
+	c.parts[0], c.parts[1] = 10*time.Microsecond, 20*time.Microsecond // alone; the golden's writer
+	for _, want := range []struct {
+		cores   int
+		perCase time.Duration
+		limit   string
+	}{{1, 200 * time.Microsecond, ""}, {2, 105 * time.Microsecond, ""}, {64, 30 * time.Microsecond, limitedParts[1].name}} {
+		if d, limit := c.perCase(want.cores); d != want.perCase || limit != want.limit {
+			t.Errorf("%d cores: %v, limited by %q", want.cores, d, limit)
+		}
+	}
+	if rate, limit, cores := c.highest(); int(rate) != 33333 || limit != limitedParts[1].name || cores != 10 {
+		t.Errorf("at most %v from %d cores, by %q", rate, cores, limit)
+	}
+	c.engine = 40 * time.Microsecond
+	if d, _ := c.perCase(2); d != 125*time.Microsecond {
+		t.Errorf("with the engine on the same two cores: %v", d)
+	}
+}
+
+// What the tool makes follows from the source alone, and has a size of its own.
+func TestOutputs(t *testing.T) {
+	a, b := outputOf(key{1}), outputOf(key{2})
+	if len(a) != caseSize || bytes.Equal(a, b) || !bytes.Equal(a, outputOf(key{1})) || !strings.HasPrefix(string(a), "\tmovl\t$0x") {
+		t.Errorf("%q\n%q", a, b)
+	}
+	if isSource(a) || !isSource(append(bytes.Clone(sourceMark), "7\n"...)) {
+		t.Error("an output is no source")
+	}
+}
