@@ -36,6 +36,7 @@ type Command struct {
 	Reference []string      // the trusted command of a compare
 	Shell     bool          // /bin/sh -c runs Words
 	Stdin     bool          // the source is the command's standard input
+	As        string        // the name that every source has for the command; "" = its own
 	Env       []string      // K=V; nil = as recorded
 	PassEnv   []string      // names of the caller's variables; nil = as recorded
 	NoNetwork bool          // cases reach only the loopback of their lane
@@ -115,7 +116,9 @@ type Store struct {
 	Golden string // path or http(s) address of the golden
 	State  string // folder of past runs; a run makes it
 	Resume bool   // goes on with the last run of this command, if it did not finish
-	Reuse  bool   // a check takes the outcomes of earlier checks where nothing changed since
+	// ForkServer has a check start the command once per lane, and fork it for each case.
+	ForkServer bool
+	Reuse      bool // a check takes the outcomes of earlier checks where nothing changed since
 }
 
 // Remote describes the Remote Execution engine that runs the cases.

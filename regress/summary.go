@@ -21,6 +21,8 @@ type Summary struct {
 	NotRun      int           `line:"not_run"`                   // selected cases that an interrupt or --fail-fast left out
 	Reused      int           `line:"reused,omitempty"`          // check: cases that have the outcome of an earlier check; their verdicts count too
 	NotReused   string        `line:"not_reused,name,omitempty"` // check: the case whose run ended --reuse, as its outcome was not that of the earlier check
+	Forked      int           `line:"forked,omitempty"`          // check: cases that ran as forks of the started command
+	Retracted   int           `line:"retracted,omitempty"`       // check: cases whose forks do not count, so that they ran again
 	Verdicts    Verdicts      `line:"verdicts"`
 	Masked      Masked        `line:"masked,omitempty"`
 	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it

@@ -37,7 +37,7 @@ var bans = []ban{
 	{"time", "Sleep", tests, "", "wait for the condition itself: a channel, a pipe's end, or testing/synctest with its own clock"},
 	{"io/ioutil", "*", all, "", "use os and io"},
 	{"math/rand", "*", all, "", "use math/rand/v2, seeded where a run must be repeatable"},
-	{"unsafe", "*", code, "regress/lane regress/lane/observe fileio/cthreads fileio/uring internal/nowait", "copy the bytes; unsafe stays where the kernel, or C, is handed addresses"},
+	{"unsafe", "*", code, "regress/lane regress/lane/fork regress/lane/observe fileio/cthreads fileio/uring internal/nowait", "copy the bytes; unsafe stays where the kernel, or C, is handed addresses"},
 	{"os", "IsNotExist IsExist IsPermission", all, "", "use errors.Is with fs.ErrNotExist, fs.ErrExist, fs.ErrPermission: the old ones do not look into wrapped errors"},
 }
 

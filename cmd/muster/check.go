@@ -39,7 +39,7 @@ give a selection, it narrows the recorded one; --all-cases lifts that. The exit 
   muster check --filter '^a/' --format json
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(resumeFlag, checkFlags, runsFlag, reuseFlag, recordedFlags), p.onJob(check.Run))
+	}, jobGroups(resumeFlag, checkFlags, runsFlag, reuseFlag, forkServerFlag, recordedFlags), p.onJob(check.Run))
 }
 
 func watch(p *program) *cobra.Command {

@@ -20,6 +20,7 @@ func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
 func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.Shell, "shell", false, "give the command to /bin/sh -c")
 	f.BoolVar(&o.Command.Stdin, "stdin", false, "give the source to the command as its standard input")
+	f.StringVar(&o.Command.As, "as", "", "give every source the name `NAME` in its work folder, so that all command lines are alike; not on an engine")
 	f.StringArrayVar(&o.Command.Env, "env", nil, "set the variable `K=V` for the command; repeatable")
 	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "pass `NAME` from your environment to the command; repeatable")
 	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "let cases reach only a private loopback interface")
@@ -152,6 +153,10 @@ func reuseFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample runs all the same; only with --no-network, not on an engine")
 }
 
+func forkServerFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Store.ForkServer, "fork-server", false, "start the command once per lane, stop it before it touches its source, and fork it for each case; needs --as; a sample runs both ways; not on an engine")
+}
+
 func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Runs, "runs", 1, "run identical cases `N` times in all, to find rare differences")
 }
@@ -226,7 +231,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		comparisonFlags, recordFlags, checkFlags, runsFlag, reuseFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
+		comparisonFlags, recordFlags, checkFlags, runsFlag, reuseFlag, forkServerFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

@@ -40,6 +40,7 @@ type operation struct {
 	journal   verdict.Journal
 	watcher   *watcher // nil outside of Watch
 	reuse     *reuser  // nil without --reuse
+	forker    *forker  // nil without --fork-server, and where there can be none
 
 	// The fields below are nil before start.
 	judge *verdict.Judge
@@ -66,7 +67,11 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 		return r.Ledger.Summary, err
 	}
 	ctx, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
-	err = op.reuse.runFirst(ctx, op.loop, pending)
+	if op.forker != nil {
+		err = op.forker.runFirst(ctx, op.loop, pending)
+	} else {
+		err = op.reuse.runFirst(ctx, op.loop, pending)
+	}
 	if err = cmp.Or(err, op.journal.CloseLines()); err == nil {
 		err = op.loop.RunFurther(ctx)
 		if text := r.Differences.Leaks.Advice(); text != "" {
@@ -149,6 +154,10 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 // start brings up the lanes, and finds or makes the run and its stores.
 func (op *operation) start(ctx context.Context) error {
 	r := op.run
+	var err error
+	if op.forker, err = newForker(ctx, r, op.golden, op.costs, &op.setup); err != nil {
+		return err
+	}
 	if err := r.Execution.Start(ctx, op.setup); err != nil {
 		return err
 	}
@@ -159,7 +168,7 @@ func (op *operation) start(ctx context.Context) error {
 		further = append(further, op.reference.Command)
 	}
 	guarded, end := op.watcher.guard(ctx, r.Tool)
-	err := run.ObserveTool(guarded, r, further...)
+	err = run.ObserveTool(guarded, r, further...)
 	end()
 	if err != nil {
 		return err
@@ -173,6 +182,7 @@ func (op *operation) start(ctx context.Context) error {
 			return err
 		}
 	}
+	op.forker.begin()
 	sum := &r.Ledger.Summary
 	sum.ToolChanged, sum.Tool.Same = r.Tool.ChangedSince(op.recorded.meta.Tool)
 	id, err := op.identity(ctx)

@@ -41,6 +41,8 @@ type Setup struct {
 	ProcessesMax int64
 	Keep         bool // leave the folder as the case left it
 	NoNetwork    bool // cases have only the loopback of a network namespace, which is the helper's own
+	// Shim is the library that makes a fork server of a command, for jobs that ask for one.
+	Shim string
 }
 
 // Ready is the helper's answer to Setup.
@@ -67,6 +69,11 @@ type Job struct {
 	// Observe asks for the files that the command uses. The run takes longer, and its outcome is
 	// not for comparison.
 	Observe bool
+	// Fork asks for a fork of the command's server, which has started and not yet touched its
+	// source. The first such job starts the server.
+	Fork bool
+	// NewServer asks for a fork of a server that is started now.
+	NewServer bool
 }
 
 // These are the endings of a case. The values are part of the protocol.
@@ -107,6 +114,7 @@ type Answer struct {
 	CorpusChanged bool   // the reason of the fault: the corpus is not as it was listed
 	DiskFull      bool   // the reason of the fault: the lane's file system has no room
 	Stuck         bool   // the reason of the fault: processes of the case do not end
+	NoServer      bool   // the reason of the fault: the command is not fit for a fork server
 	Kind          int
 	Code          int
 	CPU           time.Duration // of all processes of the case's tree

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"muster/regress/lane/fork"
 )
 
 // helper is the state of one lane between cases. One thread uses it.
@@ -18,7 +20,9 @@ type helper struct {
 	ipc          ipc
 	keys         keys
 	spawner      spawner
+	server       fork.Server
 	mounts       mounts
+	dir          string // the work folder, as cases see it
 	outbox       string // as this process sees it; so is the folder
 	stdout       streamFile
 	stderr       streamFile
@@ -81,6 +85,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)
 	}
+	h.tree.server, h.dir = &h.server, dir
 	h.traits.recordFirst()
 	return h, h.openStreams()
 }
@@ -229,6 +234,7 @@ func (h *helper) restoreLane() error {
 	}
 	f := &h.folder
 	if f.watch.broken || f.restore(&h.changes) != nil {
+		h.server.Stop() // it is in the folder that goes
 		if err := f.rebuild(h.setup.Given); err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func (b *messageReader) string() string {
 const (
 	stringBytesMin = 1
 	itemBytesMin   = 8
-	jobBytesMin    = itemBytesMin + 4
+	jobBytesMin    = itemBytesMin + 6
 	outputBytesMin = 7
 	accessBytesMin = 2
 )
@@ -180,7 +180,8 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, s.OutputMax)
 	b = appendInt(b, s.ProcessesMax)
 	b = appendBool(b, s.Keep)
-	return endFrame(appendBool(b, s.NoNetwork))
+	b = appendBool(b, s.NoNetwork)
+	return endFrame(appendString(b, s.Shim))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
@@ -194,6 +195,7 @@ func (s *Setup) Decode(message []byte) error {
 	}
 	s.Timeout, s.Grace, s.Patience = time.Duration(b.int()), time.Duration(b.int()), time.Duration(b.int())
 	s.MemoryMax, s.OutputMax, s.ProcessesMax, s.Keep, s.NoNetwork = b.int(), b.int(), b.int(), b.bool(), b.bool()
+	s.Shim = b.string()
 	return b.err()
 }
 
@@ -225,6 +227,8 @@ func (a *Batch) AppendFrame(buf []byte) []byte {
 		b = appendStrings(b, j.Args)
 		b = appendBool(b, j.Stdin)
 		b = appendBool(b, j.Observe)
+		b = appendBool(b, j.Fork)
+		b = appendBool(b, j.NewServer)
 	}
 	return endFrame(b)
 }
@@ -238,7 +242,7 @@ func (a *Batch) Decode(message []byte) error {
 	for i := range a.Jobs {
 		j := &a.Jobs[i]
 		j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(j.Args), b.bool()
-		j.Observe = b.bool()
+		j.Observe, j.Fork, j.NewServer = b.bool(), b.bool(), b.bool()
 	}
 	return b.err()
 }
@@ -270,6 +274,7 @@ func (d *Answer) AppendFrame(buf []byte) []byte {
 	b = appendBool(b, d.CorpusChanged)
 	b = appendBool(b, d.DiskFull)
 	b = appendBool(b, d.Stuck)
+	b = appendBool(b, d.NoServer)
 	b = appendInt(b, int64(d.Kind))
 	b = appendInt(b, int64(d.Code))
 	b = appendInt(b, int64(d.CPU))
@@ -322,6 +327,7 @@ func (b *messageReader) observation() *observe.Observation {
 func (d *Answer) Decode(message []byte) error {
 	b := messageReader{rest: message}
 	d.Fault, d.CorpusChanged, d.DiskFull, d.Stuck = b.string(), b.bool(), b.bool(), b.bool()
+	d.NoServer = b.bool()
 	d.Kind, d.Code = int(b.upTo(OutputLimit)), int(b.int())
 	d.CPU, d.Wall, d.Peak = time.Duration(b.int()), time.Duration(b.int()), b.int()
 	d.Stdout, d.Stderr = b.output(), b.output()

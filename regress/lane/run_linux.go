@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/lane/fork"
 	"muster/regress/lane/observe"
 )
 
@@ -26,7 +27,7 @@ func (h *helper) runJob(job *Job) Answer {
 	stored := h.storedCount
 	if err := h.runAndCollect(job, &d); err != nil {
 		h.removeStored(stored)
-		d = Answer{Fault: err.Error(), CorpusChanged: errors.Is(err, errChanged), DiskFull: isFull(err), Stuck: errors.Is(err, errStuck)}
+		d = Answer{Fault: err.Error(), CorpusChanged: errors.Is(err, errChanged), DiskFull: isFull(err), Stuck: errors.Is(err, errStuck), NoServer: fork.IsRefusal(err)}
 		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // the state of the folder is unknown
 	}
@@ -101,6 +102,10 @@ func (h *helper) run(job *Job, d *Answer) error {
 	}
 	defer closeFD(stdin)
 	pid, pidfd, err := h.start(job, stdin)
+	if fork.IsRefusal(err) {
+		h.tree.reset(0)
+		return errors.Join(err, h.endTree(nil)) // the command may have run
+	}
 	if err != nil {
 		return fail("start", job.Path, err)
 	}
@@ -117,6 +122,9 @@ func (h *helper) run(job *Job, d *Answer) error {
 	if err := h.spawner.failure(); err != nil {
 		return fail("start", job.Path, err)
 	}
+	if job.Fork && !h.server.IsLinked() && d.Kind <= Signalled {
+		return &fork.Refusal{Why: "its server ended during a case"}
+	}
 	if left := h.tree.reaped - before; d.Kind <= Signalled && int64(left) > h.setup.ProcessesMax {
 		// The kernel stopped a fork bomb before a look, and it ended by itself.
 		d.Kind, d.Code = OutOfMemory, 0
@@ -131,6 +139,9 @@ func (h *helper) run(job *Job, d *Answer) error {
 // start starts the command. If the kernel has no process left, that may be due to another
 // lane's case, which is about to be ended for it. So start retries.
 func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
+	if job.Fork {
+		return startFork(h, job, stdin)
+	}
 	const patience = 3 * time.Second
 	for first := time.Now(); ; {
 		h.began, h.threadsAtStart = time.Now(), 0
@@ -142,6 +153,27 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 			return 0, -1, err
 		}
 	}
+}
+
+// startFork starts the command as a fork of its server.
+func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
+	if job.NewServer || !h.server.Runs(job.Path, job.Args) {
+		c := fork.Command{
+			Path: job.Path, Args: job.Args, Source: h.dir + "/" + job.Source.Name, Env: h.setup.Env,
+			Wait: h.setup.Timeout, Parent: JobsFD, Start: h.spawner.startServer, MountProc: h.spawner.mountProc,
+		}
+		if h.tree.pids && h.tree.ownProc {
+			c.Shim = h.setup.Shim
+		}
+		if err := h.server.Start(c); err != nil {
+			if err == fork.ErrParentGone {
+				err = errOrphaned
+			}
+			return 0, -1, err
+		}
+	}
+	h.began, h.threadsAtStart = time.Now(), 0
+	return h.server.Fork(stdin, h.stdout.fd, h.stderr.fd)
 }
 
 // awaitCommand waits for the command to end. It ends the command at a limit of time, memory or

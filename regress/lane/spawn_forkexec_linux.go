@@ -5,6 +5,7 @@ package lane
 import (
 	"syscall"
 
+	"muster/regress/lane/fork"
 	"muster/regress/lane/observe"
 )
 
@@ -37,3 +38,10 @@ func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (
 
 // failure returns nil: start reports all failures.
 func (s *spawner) failure() error { return nil }
+
+// startServer starts nothing: this build has no fork servers.
+func (s *spawner) startServer(fork.Command, []fork.FD) (pid, pidfd int, err error) {
+	return 0, -1, syscall.ENOSYS
+}
+
+func (s *spawner) mountProc(_, _ int) error { return syscall.ENOSYS }

@@ -3,12 +3,14 @@
 package lane
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
 
+	"muster/regress/lane/fork"
 	"muster/regress/lane/observe"
 )
 
@@ -130,6 +132,7 @@ func (s *spawner) clone(extra uintptr, count int) (pid int, err error) {
 // vfork is clone that returns when the new process has become the command, or has ended. failed
 // is the index of the step that failed, or -1.
 func (s *spawner) vfork(extra uintptr, count int) (pid, failed int, err error) {
+	s.count = 0
 	if pid, err = s.clone(syscall.CLONE_VFORK|extra, count); err != nil {
 		return 0, -1, err
 	}
@@ -193,6 +196,71 @@ func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err 
 			return pid, int(s.pidfd), err
 		}
 	}
+}
+
+// startServer starts a command as a fork server, with these descriptors at its numbers. The processes
+// that it makes are in a PID namespace below this one.
+func (s *spawner) startServer(c fork.Command, fds []fork.FD) (pid, pidfd int, err error) {
+	var env block
+	if err := errors.Join(s.path.set(c.Path), s.args.set(c.Args...), env.set(c.Env...)); err != nil {
+		return 0, -1, err
+	}
+	list := []step{{number: syscall.SYS_SETPGID}, {number: syscall.SYS_CHDIR, a: s.dir.first()},
+		{number: syscall.SYS_UNSHARE, a: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}}
+	for _, f := range fds {
+		list = append(list, step{number: syscall.SYS_DUP3, a: uintptr(f.FD), b: uintptr(f.Number)})
+	}
+	list = append(list, step{number: syscall.SYS_EXECVE, a: s.path.first(), b: s.args.all(), c: env.all()})
+	if len(list) > len(s.steps) {
+		return 0, -1, syscall.E2BIG
+	}
+	pid, failed, err := s.vfork(0, copy(s.steps[:], list))
+	runtime.KeepAlive(&env)
+	if failed >= 0 {
+		s.reapFailed(pid)
+	}
+	if err != nil {
+		return 0, -1, err
+	}
+	return pid, int(s.pidfd), nil
+}
+
+// mountProc mounts a /proc for the PID namespace of a server's children in the server's mount
+// namespace. Both are descriptors. The process that mounts has to be in that PID namespace, so it is
+// a child of the one that enters it. Both make the same steps. The child closes the descriptor, which
+// they share, so that the parent ends when its turn comes.
+func (s *spawner) mountProc(children, mounts int) error {
+	if err := s.args.set("proc", "/proc"); err != nil {
+		return err
+	}
+	const sysSetns = 308 // its number on amd64, where fork servers are
+	const cloning = syscall.CLONE_VM | syscall.CLONE_VFORK | syscall.CLONE_FILES | syscall.CLONE_PARENT | uintptr(syscall.SIGCHLD)
+	proc, at := s.args.pointers[0], s.args.pointers[1]
+	list := [...]step{
+		{number: sysSetns, a: uintptr(children), b: syscall.CLONE_NEWPID},
+		{number: syscall.SYS_CLONE, a: cloning},
+		{number: sysSetns, a: uintptr(mounts), b: syscall.CLONE_NEWNS},
+		{number: syscall.SYS_CLOSE, a: uintptr(mounts)},
+		{number: syscall.SYS_MOUNT, a: proc, b: at, c: proc},
+		{number: syscall.SYS_EXIT},
+	}
+	pid, failed, err := s.vfork(0, copy(s.steps[:], list[:]))
+	if pid > 0 {
+		s.reapFailed(pid)
+	}
+	const cloned = 1 // the index of that step
+	if child := int(s.steps[cloned].result); failed > cloned && child > 0 {
+		var status syscall.WaitStatus
+		for {
+			if _, e := syscall.Wait4(child, &status, syscall.WALL, nil); e != syscall.EINTR {
+				break
+			}
+		}
+		if status == 0 {
+			return nil
+		}
+	}
+	return err
 }
 
 const clonePIDFD = 0x1000 // CLONE_PIDFD

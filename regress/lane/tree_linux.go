@@ -6,13 +6,16 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"muster/regress/lane/fork"
 )
 
 // tree holds the running case's processes: the command, its descendants, and those that this
 // process adopted when their parents ended.
 type tree struct {
-	pids    bool // this process is the init of a PID namespace: all others in it are the case's
-	ownProc bool // /proc shows that namespace
+	pids    bool         // this process is the init of a PID namespace: all others in it are the case's
+	ownProc bool         // /proc shows that namespace
+	server  *fork.Server // it stays from case to case
 
 	pid          int // of the command
 	commandEnded bool
@@ -28,7 +31,7 @@ type tree struct {
 }
 
 func (t *tree) reset(pid int) {
-	*t = tree{pids: t.pids, ownProc: t.ownProc, pid: pid, list: t.list}
+	*t = tree{pids: t.pids, ownProc: t.ownProc, server: t.server, pid: pid, list: t.list}
 }
 
 // reap reaps all processes that have ended.
@@ -45,7 +48,10 @@ func (t *tree) reap() error {
 		case err != nil:
 			return fail("wait for", "the command", err)
 		case got == 0:
+			t.isEmpty = t.isEmpty || t.commandEnded && onlyServerLeft(t)
 			return nil
+		case t.server.HasEnded(got):
+			continue
 		case got == t.pid:
 			t.commandEnded, t.status = true, status
 		}
@@ -56,6 +62,24 @@ func (t *tree) reap() error {
 		t.cpu += cpuTime(&usage)
 		t.peak = max(t.peak, int64(usage.Maxrss))
 	}
+}
+
+// onlyServerLeft reports whether nothing is left of a case but a fork server. It has the server's
+// init end what a fork left.
+func onlyServerLeft(t *tree) bool {
+	if !t.server.IsLinked() || !t.killBegan.IsZero() { // or the server is about to end, too
+		return false
+	}
+	for _, pid := range t.children("/proc/self") {
+		if !t.server.Is(pid) {
+			return false
+		}
+	}
+	left, ok := t.server.Sweep()
+	t.reaped += left.Processes
+	t.cpu += left.CPU
+	t.peak = max(t.peak, left.Peak)
+	return ok
 }
 
 // resendAfter is the interval at which SIGKILL is sent again to a whole PID namespace. It

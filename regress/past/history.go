@@ -106,7 +106,7 @@ func findCase(ctx context.Context, o *regress.Options, h host.Host, r *state.Run
 	if line >= 0 {
 		l := &lines[line]
 		c.Reused = l.Reused
-		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() && !l.Reused {
+		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() && !l.Reused && !l.Forked {
 			c.setCost(outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak})
 		}
 		if !l.Identical && !r.Finished {

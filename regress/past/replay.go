@@ -116,9 +116,14 @@ func (r *replay) see(ev report.Event) {
 		if ev.Reused {
 			r.sum.Reused++
 		}
+		if ev.Forked {
+			r.sum.Forked++
+		}
 		if ev.Ending != nil && ev.Verdict != regress.EnvironmentFailed {
 			r.sum.Endings.Add(*ev.Ending)
 		}
+	case report.Retracted:
+		r.sum.Retracted++
 	case report.NotRun:
 		r.sum.NotRun++
 	case report.Group:

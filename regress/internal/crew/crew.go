@@ -9,6 +9,7 @@ package crew
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -61,6 +63,7 @@ type Width struct {
 type Options struct {
 	Command      string // name of the run's command, for events
 	Shell, Stdin bool   // of command lines
+	As           string // the name of every source in its lane; "" = that of its case
 	Jobs         int    // cases at once on this machine
 	Helper       []string
 	// StartExecutor replaces lanes. It is nil outside of tests.
@@ -83,6 +86,7 @@ type Setup struct {
 	MemoryMax      int64         // bytes; at most 0 = no limit
 	OutputMax      int64         // bytes
 	NoNetwork      bool
+	Shim           string // the library that makes fork servers, on this machine; "" = there are none
 
 	Lanes int    // on this machine
 	Keep  string // if not empty, the folder that stays as the case leaves it, on this machine
@@ -113,7 +117,11 @@ func NewHere(o Options) *Here { return &Here{o: o} }
 
 // Resolve implements Crew.
 func (h *Here) Resolve(words []string) (*exec.Command, error) {
-	return exec.Resolve(words, h.o.Shell, h.o.Stdin)
+	c, err := exec.Resolve(words, h.o.Shell, h.o.Stdin)
+	if err == nil {
+		c.As = h.o.As
+	}
+	return c, err
 }
 
 // Start implements Crew. It starts the lanes.
@@ -127,11 +135,16 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if err := CheckLimits(s.Lanes); err != nil {
 		return nil, err
 	}
+	for _, e := range s.Corpus.Given() {
+		if as := h.o.As; as != "" && (e.Name == as || strings.HasPrefix(e.Name, as+"/")) {
+			return nil, fault.Inputf("--as %s: every case has a shared file of that name: choose another name", name.Print(as))
+		}
+	}
 	lanes, err := local.Start(ctx, local.Options{
 		Lanes: s.Lanes, Helper: h.o.Helper, Corpus: s.Corpus, Env: s.Env,
 		Timeout: s.Timeout, Grace: s.Grace,
 		MemoryMax: max(0, s.MemoryMax), OutputMax: s.OutputMax,
-		NoNetwork: s.NoNetwork, Keep: s.Keep, Note: h.o.Note, Warn: h.o.Warn,
+		NoNetwork: s.NoNetwork, Shim: s.Shim, Keep: s.Keep, Note: h.o.Note, Warn: h.o.Warn,
 	})
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface

@@ -25,6 +25,7 @@ type Command struct {
 	Words []string // as given
 	Shell bool     // the words, joined by spaces, are a shell script
 	Stdin bool     // the source is the standard input
+	As    string   // the name of every source in its lane; "" = that of its case
 
 	Path    string // absolute path of the executable (the shell's, if Shell)
 	IsLocal bool   // the executable is a file of this machine
@@ -101,7 +102,7 @@ func resolve(name string, c *Command) (*Command, error) {
 
 // Same reports whether two commands do the same with every case.
 func (c *Command) Same(other *Command) bool {
-	return slices.Equal(c.Words, other.Words) && c.Shell == other.Shell && c.Stdin == other.Stdin && c.Path == other.Path
+	return slices.Equal(c.Words, other.Words) && c.Shell == other.Shell && c.Stdin == other.Stdin && c.As == other.As && c.Path == other.Path
 }
 
 // Locale is the locale of cases, unless they set another.
@@ -207,8 +208,17 @@ func oneWordHint(word string) string {
 	return fmt.Sprintf("the quotes make one word of %q: leave them out, or add --shell", word)
 }
 
+// PlacedName returns the name that the source of the case has for the command.
+func (c *Command) PlacedName(caseName string) string {
+	if c.As != "" {
+		return c.As
+	}
+	return caseName
+}
+
 // Args returns the arguments for the case of that name, beginning with the zeroth.
 func (c *Command) Args(name string) []string {
+	name = c.PlacedName(name)
 	implied := !c.Stdin && !HasToken(c.Words...)
 	if c.Shell {
 		script := strings.Join(c.Words, " ")

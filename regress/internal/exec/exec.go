@@ -35,7 +35,15 @@ type Job struct {
 	// Observe asks a lane for the files that the command uses. The run takes longer, and its
 	// outcome is not for comparison. Engines ignore it.
 	Observe bool
+	// Fork asks a lane for a fork of a server of the command, and NewServer for one that is started
+	// now. The error is a *NoServer if the command is not fit for that. Engines ignore both.
+	Fork, NewServer bool
 }
+
+// NoServer says why a command is not fit for a fork server. Its text follows the name of the command.
+type NoServer struct{ Why string }
+
+func (e *NoServer) Error() string { return e.Why }
 
 // Executor runs cases. Its methods may be called from several goroutines at once, except
 // Close, which must be the last call.
@@ -68,6 +76,7 @@ type Result struct {
 	Lane    int                // or NoLane
 	Engine  *outcome.EngineRun // nil for a run on this machine
 	Reused  bool               // the outcome is that of an earlier run, and nothing ran
+	Forked  bool               // a fork of a server ran, which costs less than the command does
 
 	Observed *observe.Observation // nil if the job did not ask for it, or an engine ran it
 

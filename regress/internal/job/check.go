@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/regress"
@@ -55,6 +56,9 @@ func check(o *regress.Options, command string) error {
 	if err := checkReuse(o); err != nil {
 		return err
 	}
+	if err := checkForkServer(o); err != nil {
+		return err
+	}
 	for _, kv := range o.Command.Env {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			return fault.Inputf("--env %q: the form is K=V", kv)
@@ -73,6 +77,28 @@ func checkReuse(o *regress.Options) error {
 		return fault.Inputf("--reuse: cases that reach a network may depend on it unseen: add --no-network, or leave out --reuse")
 	case o.Command.Observe == regress.ObserveNone:
 		return fault.Inputf("--reuse: without observing the tool, its files are only guessed: leave out --observe none, or --reuse")
+	}
+	return nil
+}
+
+// checkForkServer refuses a name of --as that is no file's, and what does not go with --fork-server.
+func checkForkServer(o *regress.Options) error {
+	if as := o.Command.As; as != "" {
+		switch {
+		case strings.ContainsAny(as, "/\x00") || as == "." || as == "..":
+			return fault.Inputf("--as %s: give the name of a file, without a folder", strconv.Quote(as))
+		case o.Remote.URL != "":
+			return fault.Inputf("--as is not for engines: leave it out, or run without --remote")
+		}
+	}
+	switch {
+	case !o.Store.ForkServer:
+	case o.Remote.URL != "":
+		return fault.Inputf("--fork-server is not for engines: leave it out, or run without --remote")
+	case o.Store.Reuse:
+		return fault.Inputf("--fork-server and --reuse do not go together: choose one of them")
+	case len(o.Judge.FailOn) > 0:
+		return fault.Inputf("--fork-server with --fail-on: a fork costs less than the command does, so the cost of a change is not measured: leave out one of them")
 	}
 	return nil
 }

@@ -37,6 +37,8 @@ func (s Setting) Text(o *regress.Options) string {
 		if *v != 0 {
 			return v.String()
 		}
+	case *string:
+		return *v
 	case *int64:
 		if *v > 0 {
 			return strconv.FormatInt(*v, 10)
@@ -65,6 +67,10 @@ func (s Setting) Complete(o *regress.Options, text string) {
 		if d, err := time.ParseDuration(text); err == nil && *v == 0 {
 			*v = d
 		}
+	case *string:
+		if *v == "" {
+			*v = text
+		}
 	case *int64:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && *v == 0 {
 			*v = n
@@ -85,6 +91,10 @@ func (s Setting) Args(o *regress.Options) (args []string) {
 		}
 	case *time.Duration:
 		args = []string{s.Name(), v.String()}
+	case *string:
+		if *v != "" {
+			args = []string{s.Name(), *v}
+		}
 	case *int64:
 		args = []string{s.Name(), sizeText(max(0, *v))}
 	}
@@ -122,6 +132,7 @@ func OutcomeSettings() []Setting {
 		{"ignore", OfVerdict, func(o *regress.Options) any { return &o.Judge.Ignore }},
 		{"shell", OfCommand, func(o *regress.Options) any { return &o.Command.Shell }},
 		{"stdin", OfCommand, func(o *regress.Options) any { return &o.Command.Stdin }},
+		{"as", OfCase, func(o *regress.Options) any { return &o.Command.As }},
 		{"no-network", OfCase, func(o *regress.Options) any { return &o.Command.NoNetwork }},
 		{"tool-file", OfIdentity, func(o *regress.Options) any { return &o.Command.ToolFiles }},
 		{"no-tool-file", OfIdentity, func(o *regress.Options) any { return &o.Command.NoToolFiles }},

@@ -85,6 +85,7 @@ type CaseRan struct {
 	Expected time.Duration      `line:"expected_ms,omitempty"`
 	Engine   *outcome.EngineRun `line:"engine,omitempty"` // the engine's account of the run; nil for a run on this machine
 	Reused   bool               `line:"reused,omitempty"` // nothing ran: the outcome is that of an earlier check
+	Forked   bool               `line:"forked,omitempty"` // a fork of a command that had started; a Retracted may follow
 	At       time.Time          `line:"at"`
 }
 
@@ -133,6 +134,7 @@ type Case struct {
 	Holes        regress.Holes      `line:"holes,omitempty"`        // of Masked: the lines that vary, and the parts that vary as a whole
 	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
 	Reused       bool               `line:"reused,omitempty"`       // nothing ran: the outcome, and the cost if there is one, are those of an earlier check
+	Forked       bool               `line:"forked,omitempty"`       // the first run was a fork of a command that had started, so its cost is less than that of a plain run
 	Why          string             `line:"why,omitempty"`          // reason of an environment failure
 	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine
 }
@@ -144,8 +146,15 @@ type NotRun struct {
 	Index int    `line:"index"` // in corpus order
 }
 
+// Retracted reports that the fork that ran a case does not count. Another CaseRan of the same pass
+// follows. The case had no verdict yet.
+type Retracted struct {
+	Name string    `line:"name,name"`
+	At   time.Time `line:"at"`
+}
+
 // measured reports whether CPU time and memory of the first run are known.
-func (c Case) measured() bool { return c.Engine.IsMeasured() && !c.Reused }
+func (c Case) measured() bool { return c.Engine.IsMeasured() && !c.Reused && !c.Forked }
 
 // Difference is one part of an outcome that differs from the golden.
 type Difference struct {
@@ -201,6 +210,7 @@ func (Engine) kind() string      { return "engine" }
 func (Note) kind() string        { return "note" }
 func (Case) kind() string        { return "case" }
 func (NotRun) kind() string      { return "not_run" }
+func (Retracted) kind() string   { return "retracted" }
 func (Group) kind() string       { return "group" }
 func (Cost) kind() string        { return "cost" }
 func (Finished) kind() string    { return "summary" }
@@ -292,7 +302,7 @@ func (l *eventLines) header() error {
 // eventKinds returns the types of all events by their kinds.
 func eventKinds() map[string]reflect.Type {
 	kinds := map[string]reflect.Type{}
-	for _, ev := range []Event{Started{}, PassStarted{}, CaseStarted{}, CaseRan{}, Engine{}, Note{}, Case{}, NotRun{}, Group{}, Cost{}, Finished{}} {
+	for _, ev := range []Event{Started{}, PassStarted{}, CaseStarted{}, CaseRan{}, Engine{}, Note{}, Case{}, NotRun{}, Retracted{}, Group{}, Cost{}, Finished{}} {
 		kinds[ev.kind()] = reflect.TypeOf(ev)
 	}
 	return kinds

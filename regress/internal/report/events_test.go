@@ -211,7 +211,7 @@ func drawCaseStarted(t *rapid.T) Event {
 
 func drawCaseRan(t *rapid.T) Event {
 	r := CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
-		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), rapid.Bool().Draw(t, "reused"), drawTime(t)}
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), rapid.Bool().Draw(t, "reused"), rapid.Bool().Draw(t, "forked"), drawTime(t)}
 	if !r.Engine.IsMeasured() || r.Reused {
 		r.CPU = 0
 	}

@@ -39,6 +39,10 @@ func remarks(s regress.Summary, most int) []remark {
 	if s.NotReused != "" {
 		list = append(list, labelled("not reused", name.Print(s.NotReused)+" gave another outcome than in the earlier check, so every case ran"))
 	}
+	if s.Forked > 0 {
+		verb := oneOrMany(s.Forked, " ran as a fork", " ran as forks")
+		list = append(list, labelled("forked", readable.Number(s.Forked)+" of "+readable.Cases(s.Cases)+verb+" of the started command"))
+	}
 	if s.NotSampled > 0 {
 		verb := oneOrMany(s.NotSampled, " is", " are")
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))

@@ -25,7 +25,7 @@ func (r *Run) Connect(ctx context.Context) error {
 func crewOptions(r *Run) crew.Options {
 	o := &r.Job.Options
 	return crew.Options{
-		Command: r.Job.Name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
+		Command: r.Job.Name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, As: o.Command.As, Jobs: o.Limits.Jobs,
 		Helper: o.Helper, StartExecutor: r.Host.Executor, Engine: newEndpoint(o),
 		Note: r.Events.Note, Warn: r.Events.Warn, Emit: r.Events.Emit,
 	}

@@ -116,6 +116,9 @@ func (l *Ledger) Verdict(c report.Case) {
 	if c.Reused {
 		l.Summary.Reused++
 	}
+	if c.Forked {
+		l.Summary.Forked++
+	}
 	report.AddMasked(&l.Summary.Masked, c)
 	l.unused.drop(c.Ignored)
 	if c.Verdict != regress.Identical {

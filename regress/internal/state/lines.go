@@ -29,6 +29,7 @@ type Line struct {
 	// Ignored names the parts that were excluded from the comparison, in printed form.
 	Ignored []string `json:"ignored,omitempty"`
 	Reused  bool     `json:"reused,omitempty"` // no run: the outcome is that of an earlier check
+	Forked  bool     `json:"forked,omitempty"` // a fork of a command that had started
 }
 
 // printEngine returns an engine's account as the files of a run keep it. The worker's name is
@@ -120,6 +121,9 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 	}
 	if l.Reused {
 		b = append(b, `,"reused":true`...)
+	}
+	if l.Forked {
+		b = append(b, `,"forked":true`...)
 	}
 	return append(b, '}', '\n'), nil
 }

@@ -75,6 +75,9 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 	case err != nil:
 		return Rival{Why: executableText(m) + " can no longer run"}
 	}
+	if now.Command != nil {
+		c.As = now.Command.As
+	}
 	is, err := tool.Known(tool.Options{Commands: []*exec.Command{c}, Digests: filedigest.Open("")})
 	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
 		return Rival{Why: "the executable " + by.Executable + " has changed since it recorded the golden"}

@@ -23,6 +23,7 @@ type collector struct {
 	order     pass.InOrder          // in which the verdicts of undecided cases are reported
 	differing int                   // undecided cases that --fail-fast counts
 	final     map[int]bool          // cases that have their verdict, by index
+	held      []heldFork            // identical cases whose forks may be retracted
 	unstable  int                   // cases whose runs differ from the baseline and from each other
 }
 
@@ -36,7 +37,7 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 	}
 	ran := report.CaseRan{
 		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
-		Expected: c.o.Due.Of(t.Index), Engine: r.onEngine, Reused: r.reused, At: time.Now(),
+		Expected: c.o.Due.Of(t.Index), Engine: r.onEngine, Reused: r.reused, Forked: r.forked, At: time.Now(),
 	}
 	if !r.reused { // else its cost is that of an earlier run
 		ran.CPU, ran.Wall = r.cost.CPU, r.cost.Wall
@@ -47,6 +48,10 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 		if err := c.o.Costs.AddFirst(t, r.beside); err != nil {
 			return err
 		}
+	}
+	if r.forked && r.identical {
+		c.held = append(c.held, heldFork{t, r})
+		return c.failures.add(t.Entry.Name, r)
 	}
 	if err := c.o.Journal.addLine(r.line(t.Entry.Name)); err != nil {
 		return err
@@ -62,12 +67,41 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 	return c.enough()
 }
 
+// heldFork is an identical case that a fork ran. It has its verdict once no fork is in doubt.
+type heldFork struct {
+	task  pass.Task
+	first firstResult
+}
+
+// acceptForks gives the cases that forks ran their verdicts.
+func (c *collector) acceptForks() error {
+	for _, h := range c.held {
+		if err := c.o.Journal.addLine(h.first.line(h.task.Entry.Name)); err != nil {
+			return err
+		}
+		c.addIdentical(h.task, h.first)
+	}
+	c.held = nil
+	return nil
+}
+
+// retractForks forgets the cases that forks ran, and returns their tasks.
+func (c *collector) retractForks() (tasks []pass.Task) {
+	for _, h := range c.held {
+		c.o.Events.Emit(report.Retracted{Name: h.task.Entry.Name, At: time.Now()})
+		c.o.Ledger.Summary.Retracted++
+		tasks = append(tasks, h.task)
+	}
+	c.held = nil
+	return tasks
+}
+
 // line returns the journal's line of a first run.
 func (r *firstResult) line(caseName string) state.Line {
 	return state.Line{
 		Name: []byte(caseName), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
-		Ignored: name.PrintAll(r.left.Ignored), Reused: r.reused,
+		Ignored: name.PrintAll(r.left.Ignored), Reused: r.reused, Forked: r.forked,
 	}
 }
 
@@ -95,7 +129,7 @@ func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused, alike: true}
 	u.ifIdentical = report.Case{
 		Verdict: regress.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine, Reused: r.reused,
+		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine, Reused: r.reused, Forked: r.forked,
 	}
 	if c.o.Numbers.of(u) > 1 {
 		c.undecided[t.Index] = u
@@ -147,7 +181,7 @@ func (c *collector) conclude(t pass.Task, judged report.Case) {
 	if judged.Unstable {
 		c.unstable++
 	}
-	if !judged.Reused {
+	if !judged.Reused && !judged.Forked {
 		c.o.Costs.AddCase(t, &judged)
 	}
 	c.o.Ledger.Verdict(judged)

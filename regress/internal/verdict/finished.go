@@ -51,7 +51,7 @@ func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
 	r := firstResult{
 		ending:   regress.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: l.Engine, reused: l.Reused, lane: exec.NoLane,
+		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, lane: exec.NoLane,
 	}
 	if r.left, err = c.o.Judge.masked(t.Entry.Name, r.ending); err != nil {
 		return err

@@ -25,6 +25,7 @@ type firstResult struct {
 	lane      int
 	onEngine  *outcome.EngineRun
 	reused    bool // the outcome of an earlier run
+	forked    bool // a fork of a command that had started
 }
 
 // firstRuns makes the first runs of cases, and stores the outcomes of those that differ. Several
@@ -42,7 +43,7 @@ func (f *firstRuns) compare(ctx context.Context, t pass.Task, r *exec.Result, er
 		return firstResult{err: err}
 	}
 	defer r.Release()
-	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine, reused: r.Reused}
+	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine, reused: r.Reused, forked: r.Forked}
 	l, left, err := f.judge.Compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {

@@ -69,6 +69,12 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	}.Run(ctx, alone)
 }
 
+// AcceptForks gives the cases that forks ran their verdicts. They have none before.
+func (l *Loop) AcceptForks() error { return l.collector.acceptForks() }
+
+// RetractForks forgets the results of forks, and returns the tasks, which have to run again.
+func (l *Loop) RetractForks() []pass.Task { return l.collector.retractForks() }
+
 // runWaiting makes the further runs of one waiting case, between two cases of the first pass.
 func (l *Loop) runWaiting(ctx context.Context, long time.Duration) (note func() error) {
 	u, ok := l.collector.waiting.next(long, l.collector.o.Due)

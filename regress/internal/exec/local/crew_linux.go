@@ -59,7 +59,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	c.setup = lane.Setup{
 		Env: environment(o.Env), Given: items(o.Corpus.Given()),
 		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax,
-		ProcessesMax: o.processes, Keep: o.Keep != "", NoNetwork: o.NoNetwork,
+		ProcessesMax: o.processes, Keep: o.Keep != "", NoNetwork: o.NoNetwork, Shim: o.Shim,
 	}
 	c.refusals = cgroup.OpenRefusals("/proc")
 	if err := c.startLanes(ctx); err != nil {

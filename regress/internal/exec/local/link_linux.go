@@ -175,12 +175,13 @@ func modes(plain, noNetwork bool) []mode {
 
 func (m *mode) isolates() bool { return m.flags != 0 }
 
-// These are the capabilities to mount, to enable a loopback, and to drop capabilities of
-// cases.
+// These are the capabilities to mount, to enable a loopback, to drop capabilities of cases, and to
+// enter another mount namespace.
 const (
-	capSysAdmin = 21
-	capNetAdmin = 12
-	capSetPcap  = 8
+	capSysChroot = 18
+	capSysAdmin  = 21
+	capNetAdmin  = 12
+	capSetPcap   = 8
 )
 
 func (m *mode) attributes() *syscall.SysProcAttr {
@@ -191,7 +192,7 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 	// The user keeps its number: mapped to 0, a compiler would believe that it is root.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
-	a.AmbientCaps = []uintptr{capSysAdmin, capNetAdmin, capSetPcap}
+	a.AmbientCaps = []uintptr{capSysAdmin, capNetAdmin, capSetPcap, capSysChroot}
 	return a
 }
 

@@ -41,6 +41,7 @@ type Options struct {
 	MemoryMax int64         // bytes, 0 = no limit
 	OutputMax int64         // bytes; more than 0
 	NoNetwork bool          // cases have only the loopback of their lane
+	Shim      string        // the library that makes fork servers; "" = there are none
 	Keep      string        // this folder, new or empty, keeps the files of the case; "" = no folder
 	Note      func(string)  // receives each thing that the user may want to know, once; may be nil
 	Warn      func(string)  // receives each thing that makes lanes slow or less isolated, once, with what helps; may be nil

@@ -72,7 +72,7 @@ func (w *worker) encodeJobs(jobs []exec.Job) []byte {
 		if w.plain {
 			args = replaceCanonical(args, w.root)
 		}
-		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: sourceItem(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin, Observe: j.Observe})
+		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: sourceItem(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin, Observe: j.Observe, Fork: j.Fork, NewServer: j.NewServer})
 	}
 	return w.batch.AppendFrame(w.message)
 }
@@ -80,6 +80,7 @@ func (w *worker) encodeJobs(jobs []exec.Job) []byte {
 // sourceItem returns the case's own file.
 func sourceItem(j *exec.Job) lane.Item {
 	it := item(j.Source)
+	it.Name = j.Command.PlacedName(it.Name)
 	if j.Content != nil {
 		it.Literal, it.Content, it.Size = true, string(j.Content), int64(len(j.Content))
 	}
@@ -87,6 +88,9 @@ func sourceItem(j *exec.Job) lane.Item {
 }
 
 func (w *worker) answer(d *lane.Answer) (*exec.Result, error) {
+	if d.NoServer {
+		return nil, &exec.NoServer{Why: d.Fault}
+	}
 	if d.Fault != "" {
 		return nil, w.crew.helperFault(d.Fault, d.CorpusChanged, d.DiskFull)
 	}

@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/regress"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/forkserver"
+)
+
+// forkTool does what its source says.
+const forkTool = `
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **args) {
+	char word[20];
+	printf("buffered ");
+	FILE *f = fopen(args[1], "r");
+	if (!f || fscanf(f, "%19s", word) != 1) return 9;
+	printf("%s\n", word);
+	if (!strcmp(word, "loop")) for (;;) pause();
+	if (!strcmp(word, "rest") && fork() == 0) { setsid(); for (;;) pause(); }
+	if (!strcmp(word, "folder")) { rmdir("../tmp"); mkdir("made", 0700); fclose(fopen("made/x", "w")); }
+	return 0;
+}
+`
+
+// forkRig starts lanes that make forks of the tool.
+func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
+	dir := t.TempDir()
+	tool := filepath.Join(dir, "tool")
+	must(t, os.WriteFile(tool+".c", []byte(forkTool), 0o600))
+	if out, err := osexec.CommandContext(t.Context(), "cc", "-w", "-o", tool, tool+".c").CombinedOutput(); err != nil {
+		needed(t, "cc: "+err.Error()+string(out))
+	}
+	shim, err := forkserver.Build(t.Context(), dir)
+	if errors.As(err, new(*exec.NoServer)) {
+		needed(t, err.Error())
+	}
+	must(t, err)
+	var files []file
+	for _, word := range []string{"plain", "loop", "rest", "folder"} {
+		files = append(files, file{name: word, body: word + "\n"})
+	}
+	r := newRig(t, pack(t, files...), append(change, func(o *Options) {
+		o.Shim, o.Timeout, o.Grace = shim, time.Second, time.Second
+	})...)
+	c, err := exec.Resolve([]string{tool, "{in}"}, false, false)
+	must(t, err)
+	c.As = "in.txt"
+	return r, c
+}
+
+// A fork leaves nothing for the next one, whatever it does, and a plain run nothing for a fork.
+func TestForksBetweenPlainRuns(t *testing.T) {
+	r, c := forkRig(t)
+	run := func(name string, fork, newServer bool) []string {
+		t.Helper()
+		result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork, NewServer: newServer})
+		must(t, err)
+		defer result.Release()
+		return r.tell(result)
+	}
+	for _, name := range []string{"plain", "rest", "folder"} {
+		want := run(name, false, false)
+		for range 2 {
+			r.want(run(name, true, false), want...)
+			r.want(run(name, true, true), want...)
+			r.want(run("plain", true, false), run("plain", false, false)...)
+		}
+	}
+	// A limit ends the server too. The next fork has another.
+	for range 2 {
+		result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("loop"), Command: c, Avoid: exec.NoLane, Fork: true})
+		must(t, err)
+		if result.Outcome.Ending.Kind != regress.TimedOut {
+			t.Errorf("loop: %s", result.Outcome.Ending)
+		}
+		result.Release()
+		r.want(run("plain", true, false), run("plain", false, false)...)
+	}
+}
+
+// Forks of one batch share their lane's server.
+func TestForksInBatch(t *testing.T) {
+	r, c := forkRig(t)
+	var jobs []exec.Job
+	for range 6 {
+		for _, name := range []string{"plain", "rest"} {
+			jobs = append(jobs, exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: true})
+		}
+	}
+	for len(jobs) > 0 {
+		jobs = jobs[r.crew.RunAll(context.Background(), exec.Batch{Jobs: jobs, Started: func(int) {}, Ended: func(i int, result *exec.Result, err error) {
+			must(t, err)
+			r.want(r.tell(result), "exit 0", `stdout "buffered `+jobs[i].Source.Name+`\n"`)
+			result.Release()
+		}}):]
+	}
+}
+
+// Without namespaces there is no fork server.
+func TestNoForksWithoutNamespaces(t *testing.T) {
+	r, c := forkRig(t, plainly)
+	_, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("plain"), Command: c, Avoid: exec.NoLane, Fork: true})
+	if !errors.As(err, new(*exec.NoServer)) {
+		t.Errorf("a fork: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+// Package forkserver runs cases as forks of a command that has started already. The lanes do the
+// work, with the library in folder shim. README.md has the design.
+//
+// Input: the executor of the lanes, and a function that knows the outcomes of a golden. Output: an
+// executor that runs some cases both ways first (Executor), and the library (Build). The package must
+// not give a verdict.
+package forkserver
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed" // the source of the shim
+	"encoding/hex"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"muster/regress/internal/exec"
+)
+
+//go:embed shim/shim.c
+var shimSource []byte
+
+// flags of the compiler. The handler of the shim must not call functions of the C library.
+func flags() []string {
+	return []string{"-std=gnu11", "-O2", "-shared", "-fPIC", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-x", "c"}
+}
+
+// buildTimeout bounds the compiler, which takes less than a second.
+const buildTimeout = time.Minute
+
+// Build compiles the shim into the folder cache, or finds an earlier build. A build whose digest is
+// not the one that was noted is made again. The error is a *exec.NoServer if this machine cannot
+// have fork servers.
+func Build(ctx context.Context, cache string) (file string, err error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", &exec.NoServer{Why: "only Linux on x86-64 has fork servers"}
+	}
+	dir, err := filepath.Abs(filepath.Join(cache, "fork-server"))
+	if err != nil {
+		return "", err
+	}
+	if strings.ContainsAny(dir, " :") {
+		return "", &exec.NoServer{Why: "the path of the cache, " + dir + ", has a blank or a colon, which the dynamic linker does not take"}
+	}
+	digest := sha256.Sum256([]byte(strings.Join(flags(), " ") + "\n" + string(shimSource)))
+	file = filepath.Join(dir, hex.EncodeToString(digest[:8])+".so")
+	if isBuilt(file) {
+		return file, nil
+	}
+	compiler, err := osexec.LookPath("cc")
+	if err != nil {
+		return "", &exec.NoServer{Why: "no C compiler is installed (cc)"}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	temp, err := os.MkdirTemp(dir, "building-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // what is left is only garbage
+	built := filepath.Join(temp, "shim.so")
+	ctx, end := context.WithTimeout(ctx, buildTimeout)
+	defer end()
+	cmd := osexec.CommandContext(ctx, compiler, append(flags(), "-o", built, "-")...)
+	cmd.Stdin = strings.NewReader(string(shimSource))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return "", &exec.NoServer{Why: "the C compiler fails: " + first}
+	}
+	return file, publish(built, file)
+}
+
+// publish gives a build its name, and notes its digest.
+func publish(built, file string) error {
+	text, err := os.ReadFile(built)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	noted := built + sumSuffix
+	if err := os.WriteFile(noted, []byte(hex.EncodeToString(sum[:])), 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(built, file); err != nil {
+		return err
+	}
+	return os.Rename(noted, file+sumSuffix)
+}
+
+const sumSuffix = ".sha256"
+
+// isBuilt reports whether a file has the digest that was noted when it was built.
+func isBuilt(file string) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	noted, err := os.ReadFile(file + sumSuffix)
+	sum := sha256.Sum256(text)
+	return err == nil && string(noted) == hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,337 @@
+package fork
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Server is a command that has started and stopped before it touched its source. It makes a fork of
+// itself for each case. A fork is a child of the helper, as any command, and lives in a PID namespace
+// of its own. That namespace has an init, which the shim made.
+//
+// A zero Server does not run. One goroutine uses it.
+type Server struct {
+	pid     int  // 0 = it does not run
+	initPID int  // 0 = it does not run
+	linked  bool // the sockets are open
+	control int  // to the server
+	sweeper int  // to the init
+	path    string
+	args    []string
+	forked  bool // the present case is a fork
+}
+
+// Command is what a server starts.
+type Command struct {
+	Path   string
+	Args   []string
+	Source string // its path, as the command sees it. It is in its place
+	Shim   string
+	Env    []string
+	Wait   time.Duration // for the stop
+	Parent int           // descriptor that can be read when nobody waits for the case any more
+	Start  func(c Command, fds []FD) (pid, pidfd int, err error)
+	// MountProc mounts a /proc for one namespace in another. Both are descriptors.
+	MountProc func(pids, mounts int) error
+}
+
+// FD is a descriptor and its number in a server.
+type FD struct{ FD, Number int }
+
+// The shim expects its sockets there.
+const (
+	controlFD = 250
+	sweeperFD = 251
+)
+
+// Runs reports whether the server runs this command.
+func (s *Server) Runs(path string, args []string) bool {
+	return s.linked && s.path == path && slices.Equal(s.args, args)
+}
+
+// IsLinked reports whether the server runs.
+func (s *Server) IsLinked() bool { return s.linked }
+
+// Start starts a server. It ends the one that runs.
+func (s *Server) Start(c Command) error {
+	s.Stop()
+	if runtime.GOARCH != "amd64" {
+		return &Refusal{"only x86-64 has fork servers"}
+	}
+	if c.Shim == "" {
+		return &Refusal{"lanes have no namespaces of their own here"}
+	}
+	err := s.start(c)
+	if err != nil {
+		s.Stop()
+	}
+	return err
+}
+
+func (s *Server) start(c Command) error {
+	ends, err := s.connect()
+	if err != nil {
+		return err
+	}
+	defer closeAll(ends[:])
+	streams, err := makeStreams()
+	if err != nil {
+		return err
+	}
+	defer closeAll(streams[:])
+	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," + c.Source
+	c.Env = append(slices.Clip(c.Env), "LD_PRELOAD="+c.Shim, setting)
+	pid, pidfd, err := c.Start(c, []FD{{streams[0], 0}, {streams[1], 1}, {streams[2], 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
+	if err != nil {
+		return &Refusal{"the kernel refuses a PID namespace for its forks (" + err.Error() + ")"}
+	}
+	defer closeAll([]int{pidfd})
+	s.pid, s.path, s.args = pid, string([]byte(c.Path)), s.args[:0]
+	for _, a := range c.Args { // they are parts of a message
+		s.args = append(s.args, string([]byte(a)))
+	}
+	if err := s.awaitStop(c, pidfd); err != nil {
+		return err
+	}
+	return s.mountProc(c)
+}
+
+// connect makes the sockets to the server and its init, and returns their other ends.
+func (s *Server) connect() (ends [2]int, err error) {
+	const kind = syscall.SOCK_SEQPACKET | syscall.SOCK_CLOEXEC
+	control, err := syscall.Socketpair(syscall.AF_UNIX, kind, 0)
+	if err != nil {
+		return ends, err
+	}
+	sweeper, err := syscall.Socketpair(syscall.AF_UNIX, kind, 0)
+	if err != nil {
+		closeAll(control[:])
+		return ends, err
+	}
+	s.control, s.sweeper, s.linked = control[0], sweeper[0], true
+	patience := syscall.NsecToTimeval(int64(sweepPatience))
+	return [2]int{control[1], sweeper[1]}, syscall.SetsockoptTimeval(s.sweeper, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &patience)
+}
+
+// awaitStop waits until the server has stopped, and learns the process number of the init.
+func (s *Server) awaitStop(c Command, pidfd int) error {
+	if pidfd < 0 {
+		return &Refusal{"the kernel is too old"}
+	}
+	fds := [...]pollFD{{fd: int32(c.Parent), events: pollIn}, {fd: int32(s.control), events: pollIn}, {fd: int32(pidfd), events: pollIn}}
+	if err := poll(fds[:], c.Wait); err != nil {
+		return err
+	}
+	if fds[0].revents != 0 {
+		return ErrParentGone
+	}
+	var m message
+	ok := fds[1].revents&pollIn != 0 && m.receive(s.control)
+	switch {
+	case ok && m.kind == 'P':
+		s.initPID = int(m.value)
+		if !m.receive(s.sweeper) { // no case runs before the init protects itself
+			return &Refusal{"the init of its forks did not start"}
+		}
+		return nil
+	case ok && m.kind == 'R':
+		return &Refusal{explain(m.value)}
+	case fds[2].revents != 0:
+		return &Refusal{"it is statically linked, changes its user, or ends before it touches its source"}
+	}
+	return &Refusal{"it did not touch its source within the time limit"}
+}
+
+// mountProc gives the forks a /proc of their own.
+func (s *Server) mountProc(c Command) error {
+	dir := "/proc/" + strconv.Itoa(s.pid) + "/ns/"
+	pids, err := syscall.Open(dir+"pid_for_children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &Refusal{"the kernel does not show the PID namespace of its forks"}
+	}
+	defer closeAll([]int{pids})
+	mounts, err := syscall.Open(dir+"mnt", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &Refusal{"the kernel does not show its mount namespace"}
+	}
+	defer closeAll([]int{mounts})
+	if c.MountProc(pids, mounts) != nil {
+		return &Refusal{"the kernel refuses its forks a /proc of their own"}
+	}
+	return nil
+}
+
+// Fork makes a fork with these descriptors as its streams. pidfd is -1 where the kernel has none.
+func (s *Server) Fork(stdin, stdout, stderr int) (pid, pidfd int, err error) {
+	if err := syscall.Sendmsg(s.control, []byte{'F'}, syscall.UnixRights(stdin, stdout, stderr), nil, syscall.MSG_NOSIGNAL); err != nil {
+		s.Stop()
+		return 0, -1, &Refusal{"its server ended"}
+	}
+	var m message
+	if !m.receive(s.control) || m.kind != 'F' || m.value <= 0 {
+		s.Stop()
+		return 0, -1, &Refusal{"its server cannot fork"}
+	}
+	s.forked = true
+	return int(m.value), pidfdOf(int(m.value)), nil
+}
+
+// sweepPatience is how long the init may take to end what a fork left. The helper then ends
+// everything, with the server.
+const sweepPatience = time.Second
+
+// Left is what a fork left running.
+type Left struct {
+	Processes int
+	CPU       time.Duration
+	Peak      int64 // KiB, of the largest process
+}
+
+// Sweep ends what the present case left in the namespace of the forks. It reports whether nothing is
+// left there.
+func (s *Server) Sweep() (left Left, ok bool) {
+	if !s.linked || !s.forked {
+		return left, s.linked
+	}
+	var m message
+	err := syscall.Sendmsg(s.sweeper, []byte{'K'}, nil, nil, syscall.MSG_NOSIGNAL|syscall.MSG_DONTWAIT)
+	if err != nil || !m.receive(s.sweeper) {
+		return left, false
+	}
+	s.forked = false
+	return Left{int(m.kind), time.Duration(m.value), m.peak}, true
+}
+
+// Is reports whether a process is the server.
+func (s *Server) Is(pid int) bool { return pid != 0 && pid == s.pid }
+
+// HasEnded notes that a process has ended, if it is the server or the init, and reports whether it is.
+func (s *Server) HasEnded(pid int) bool {
+	if pid == 0 || pid != s.pid && pid != s.initPID {
+		return false
+	}
+	if pid == s.pid {
+		s.pid = 0
+	} else {
+		s.initPID = 0
+	}
+	s.hangUp()
+	return true
+}
+
+// hangUp closes the sockets. The server and its init then end.
+func (s *Server) hangUp() {
+	if s.linked {
+		closeAll([]int{s.control, s.sweeper})
+	}
+	s.linked, s.forked = false, false
+}
+
+// Stop ends the server, its init and the forks.
+func (s *Server) Stop() {
+	s.hangUp()
+	for _, pid := range []*int{&s.pid, &s.initPID} { // the init is a child of the helper once the server is gone
+		if *pid > 0 {
+			_ = syscall.Kill(*pid, syscall.SIGKILL)
+			waitFor(*pid)
+			*pid = 0
+		}
+	}
+}
+
+func waitFor(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, syscall.WALL, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// message is what server and init send. The shim has the same struct.
+type message struct{ kind, value, peak int64 }
+
+// receive reports whether a whole message came.
+func (m *message) receive(fd int) bool {
+	b := unsafe.Slice((*byte)(unsafe.Pointer(m)), unsafe.Sizeof(*m))
+	for {
+		n, err := syscall.Read(fd, b)
+		if err != syscall.EINTR {
+			return err == nil && n == len(b)
+		}
+	}
+}
+
+// makeStreams opens the streams of a server. A server that wrote to them is not used.
+func makeStreams() (streams [3]int, err error) {
+	if streams[0], err = syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		return streams, err
+	}
+	for i := 1; i < 3; i++ {
+		if streams[i], err = memoryFile(); err != nil {
+			closeAll(streams[:i])
+			return streams, err
+		}
+	}
+	return streams, nil
+}
+
+func memoryFile() (int, error) {
+	const (
+		memfdCreate = 319 // its number on amd64
+		closeOnExec = 1   // MFD_CLOEXEC
+	)
+	name := [...]byte{'s', 0}
+	fd, _, e := syscall.RawSyscall(memfdCreate, uintptr(unsafe.Pointer(&name)), closeOnExec, 0)
+	if e != 0 {
+		return -1, e
+	}
+	if _, _, e = syscall.RawSyscall(syscall.SYS_FCNTL, fd, syscall.F_SETFL, syscall.O_APPEND); e != 0 {
+		closeAll([]int{int(fd)})
+		return -1, e
+	}
+	return int(fd), nil
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = syscall.Close(fd) // they were not written to
+		}
+	}
+}
+
+// pidfdOf returns a descriptor that shows the end of a child, or -1.
+func pidfdOf(pid int) int {
+	const pidfdOpen = 434 // its number on every architecture
+	fd, _, e := syscall.RawSyscall(pidfdOpen, uintptr(pid), 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(fd)
+}
+
+type pollFD struct {
+	fd      int32
+	events  int16
+	revents int16
+}
+
+const pollIn = 1
+
+func poll(fds []pollFD, d time.Duration) error {
+	for until := time.Now().Add(d); ; {
+		ts := syscall.NsecToTimespec(int64(max(0, time.Until(until))))
+		_, _, e := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))), uintptr(len(fds)), uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+		switch e {
+		case 0:
+			return nil
+		case syscall.EINTR:
+		default:
+			return e
+		}
+	}
+}
