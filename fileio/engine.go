@@ -103,6 +103,13 @@ type Job struct {
 	Names []string // result of OpList
 }
 
+// A job reads at most chunkSize bytes of a file, and writes at most pieceSize. Larger pieces
+// are written with fewer jobs, which takes less processor time. They are read no faster.
+const (
+	chunkSize = 256 << 10
+	pieceSize = 1 << 20
+)
+
 // Op is the operation of a job.
 type Op uint8
 

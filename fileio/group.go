@@ -130,13 +130,6 @@ func (c *committer) rename(ctx context.Context, staged []*pendingPut, unflushed 
 	return renamed
 }
 
-// A job reads at most chunkSize bytes of a file, and writes at most pieceSize. Larger pieces
-// are written with fewer jobs, which takes less processor time. They are read no faster.
-const (
-	chunkSize = 256 << 10
-	pieceSize = 1 << 20
-)
-
 // bufferSizes are the sizes of buffers. The smallest one is the unit of the budget. An index
 // of bufferSizes is called a class.
 var bufferSizes = [...]int{4 << 10, 16 << 10, 64 << 10, chunkSize, pieceSize}
