@@ -5,15 +5,9 @@ import (
 	"net/http"
 )
 
-// fileAnswer returns the writer for a file of this size. Over HTTP/1.1, one that takes several
-// writes is an io.ReaderFrom, so that the connection may send it without copying it.
-func (s *Server) fileAnswer(w http.ResponseWriter, r *http.Request, size int64) io.Writer {
-	if size <= bufferedMax || r.ProtoMajor != 1 {
-		return w
-	}
-	if s.options.More != nil {
-		s.options.More(r.Context())
-	}
+// fileAnswer returns the writer for a file that takes several writes. Over HTTP/1.1 it is an
+// io.ReaderFrom, so that the connection may send the file without copying it.
+func fileAnswer(w http.ResponseWriter) io.Writer {
 	for under := w; ; {
 		if own, ok := under.(readingAnswer); ok {
 			return &directAnswer{Writer: w, own: own}
@@ -51,3 +45,9 @@ func (d *directAnswer) ReadFrom(r io.Reader) (int64, error) {
 	}
 	return n, err
 }
+
+// clientError is the error of a client that does not read its answer or does not send its
+// announced body.
+type clientError struct{ error }
+
+func (c *clientError) Unwrap() error { return c.error }

@@ -40,7 +40,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 		h["Accept-Ranges"] = []string{"bytes"}
 		h["Content-Length"] = []string{strconv.FormatInt(f.Size, 10)}
 		if r.Method == http.MethodGet {
-			s.abortBroken(r, f.CopyTo(r.Context(), s.fileAnswer(w, r, f.Size), 0, f.Size))
+			s.abortBroken(r, f.CopyTo(r.Context(), s.fileWriter(w, r, f.Size), 0, f.Size))
 		}
 		return
 	}
@@ -48,6 +48,17 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	content := &content{ctx: r.Context(), file: f, size: f.Size}
 	http.ServeContent(w, r, "", f.Changed, content)
 	s.abortBroken(r, content.end())
+}
+
+// fileWriter returns the writer for a whole file of this size.
+func (s *Server) fileWriter(w http.ResponseWriter, r *http.Request, size int64) io.Writer {
+	if size <= bufferedMax || r.ProtoMajor != 1 {
+		return w
+	}
+	if s.options.More != nil {
+		s.options.More(r.Context())
+	}
+	return fileAnswer(w)
 }
 
 // bufferedMax is how many bytes net/http buffers. It writes a longer answer in two pieces or

@@ -40,12 +40,6 @@ type clientPace struct {
 	left       pace.Pace
 }
 
-// clientError is the error of a client that does not read its answer or does not send its
-// announced body.
-type clientError struct{ error }
-
-func (c *clientError) Unwrap() error { return c.error }
-
 type pacedBody struct {
 	io.ReadCloser
 	clientPace

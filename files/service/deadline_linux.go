@@ -1,7 +1,6 @@
 package service
 
 import (
-	"errors"
 	"sync"
 	"time"
 )
@@ -64,14 +63,3 @@ func (d *deadline) renew() error {
 	defer d.mu.Unlock()
 	return d.setTimer()
 }
-
-// SetDeadline implements net.Conn.
-func (c *connection) SetDeadline(at time.Time) error {
-	return errors.Join(c.SetReadDeadline(at), c.SetWriteDeadline(at))
-}
-
-// SetReadDeadline implements net.Conn.
-func (c *connection) SetReadDeadline(at time.Time) error { return c.reading.deadline.change(at) }
-
-// SetWriteDeadline implements net.Conn.
-func (c *connection) SetWriteDeadline(at time.Time) error { return c.writing.deadline.change(at) }

@@ -33,8 +33,7 @@ func connected(t *testing.T, rateMin int64) (ours, theirs net.Conn) {
 	return ours, theirs
 }
 
-// A deadline ends a read that waits, also when it was set meanwhile. An earlier deadline that was
-// moved or removed does not.
+// A deadline ends reads that wait and that come later, until it is removed.
 func TestDeadline(t *testing.T) {
 	ours, theirs := connected(t, 0)
 	one := make([]byte, 1)
@@ -59,40 +58,51 @@ func TestDeadline(t *testing.T) {
 	must(ours.SetDeadline(time.Time{}))
 	read(nil)
 	read(nil)
+}
 
-	must(ours.SetReadDeadline(time.Now().Add(10 * time.Millisecond)))
-	done := make(chan error, 1)
-	wait := func() {
-		c := ours.(*connection)
-		for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+// A deadline that is changed while a read waits counts at once.
+func TestDeadlineWhileWaiting(t *testing.T) {
+	ours, theirs := connected(t, 0)
+	c, waits := ours.(*connection), make(chan bool, 10)
+	call := c.reading.call
+	c.reading.call = func(fd uintptr) bool {
+		ready := call(fd)
+		if !ready {
+			waits <- true
+		}
+		return ready
+	}
+	write := func() error {
+		_, err := theirs.Write([]byte("a"))
+		return err
+	}
+	for _, test := range []struct {
+		deadline time.Duration
+		end      func() error
+		want     error
+	}{
+		{time.Hour, func() error { return ours.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		{time.Hour, write, nil},
+		{50 * time.Millisecond, func() error { // the timer ends before the new deadline
 			c.reading.deadline.mu.Lock()
-			waiting = c.reading.deadline.waiting
+			c.reading.deadline.at = time.Now().Add(time.Hour)
 			c.reading.deadline.mu.Unlock()
-		}
-	}
-	for _, end := range []func() error{
-		func() error { return ours.SetReadDeadline(time.Unix(1, 0)) },
-		func() error { _, err := theirs.Write([]byte("c")); return err },
+			<-waits
+			return write()
+		}, nil},
 	} {
-		must(ours.SetReadDeadline(time.Now().Add(time.Hour)))
-		go func() { _, err := ours.Read(one); done <- err }()
-		wait()
-		must(end())
-		if err := <-done; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Error(err)
+		if err := ours.SetReadDeadline(time.Now().Add(test.deadline)); err != nil {
+			t.Fatal(err)
 		}
-	}
-
-	// The timer of the first deadline ends while the second is valid.
-	must(ours.SetReadDeadline(time.Now().Add(50 * time.Millisecond)))
-	go func() { _, err := ours.Read(one); done <- err }()
-	wait()
-	ours.(*connection).reading.deadline.mu.Lock()
-	ours.(*connection).reading.deadline.at = time.Now().Add(time.Hour)
-	ours.(*connection).reading.deadline.mu.Unlock()
-	time.AfterFunc(100*time.Millisecond, func() { _, _ = theirs.Write([]byte("d")) })
-	if err := <-done; err != nil {
-		t.Errorf("a deadline that was moved: %v", err)
+		done := make(chan error, 1)
+		go func() { _, err := ours.Read(make([]byte, 1)); done <- err }()
+		<-waits
+		if err := test.end(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; !errors.Is(err, test.want) {
+			t.Errorf("%v, not %v", err, test.want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -167,6 +168,17 @@ func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
 	}
 	return sent, nil
 }
+
+// SetDeadline implements net.Conn.
+func (c *connection) SetDeadline(at time.Time) error {
+	return errors.Join(c.SetReadDeadline(at), c.SetWriteDeadline(at))
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *connection) SetReadDeadline(at time.Time) error { return c.reading.deadline.change(at) }
+
+// SetWriteDeadline implements net.Conn.
+func (c *connection) SetWriteDeadline(at time.Time) error { return c.writing.deadline.change(at) }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
