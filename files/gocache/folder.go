@@ -59,6 +59,7 @@ func parseRecord(text []byte) (r record, ok bool) {
 // removed under an exclusive one.
 type folder struct {
 	dir   string
+	most  int64 // bytes of files that trim leaves
 	lock  *os.File
 	grown atomic.Bool // files were added
 }
@@ -68,7 +69,7 @@ const (
 	tempPattern = "new-*" // pattern of unfinished files
 )
 
-func openFolder(dir string) (*folder, error) {
+func openFolder(dir string, most int64) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
@@ -83,7 +84,7 @@ func openFolder(dir string) (*folder, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH); err != nil {
 		return nil, errors.Join(os.NewSyscallError("flock", err), lock.Close())
 	}
-	return &folder{dir: dir, lock: lock}, nil
+	return &folder{dir: dir, most: most, lock: lock}, nil
 }
 
 func (f *folder) close() { _ = f.lock.Close() }
@@ -119,6 +120,10 @@ func refresh(path string, info fs.FileInfo) {
 // find returns the record of an action whose output the folder has.
 func (f *folder) find(action digest) (record, bool) {
 	path := f.file(action, "a")
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > recordMax { // reading a pipe would hang
+		return record{}, false
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return record{}, false
@@ -127,9 +132,7 @@ func (f *folder) find(action digest) (record, bool) {
 	if !ok || !f.has(r) {
 		return record{}, false
 	}
-	if info, err := os.Lstat(path); err == nil {
-		refresh(path, info)
-	}
+	refresh(path, info)
 	return r, true
 }
 
@@ -176,9 +179,9 @@ func (f *folder) write(path string, content func(io.Writer) error) error {
 	return err
 }
 
-// trim removes the files that were not used for longest, until at most most bytes are left. It
-// does so if files were added and no other go command uses the folder.
-func (f *folder) trim(most int64) error {
+// trim removes the files that were not used for longest, until f.most bytes are left. It does so
+// if files were added and no other go command uses the folder.
+func (f *folder) trim() error {
 	if !f.grown.Load() {
 		return nil
 	}
@@ -201,7 +204,7 @@ func (f *folder) trim(most int64) error {
 		return err
 	}
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			size := (info.Size() + blockSize - 1) / blockSize * blockSize
 			list = append(list, aged{path, size, info.ModTime()})
 			total += size
@@ -209,7 +212,7 @@ func (f *folder) trim(most int64) error {
 	}
 	slices.SortFunc(list, func(a, b aged) int { return a.used.Compare(b.used) })
 	for _, old := range list {
-		if total <= most {
+		if total <= f.most {
 			break
 		}
 		if err := os.Remove(old.path); err != nil {

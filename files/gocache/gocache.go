@@ -72,7 +72,7 @@ type cache struct {
 // Run answers a go command until it closes the cache or its end of in. If ctx ends, the server
 // is left out, but the go command still gets its answers.
 func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, error) {
-	local, err := openFolder(o.Dir)
+	local, err := openFolder(o.Dir, o.LocalMax)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -91,15 +91,15 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, er
 	if err == nil {
 		closing, err = c.serve(bufio.NewReaderSize(in, lineMax))
 	}
-	c.gets.Wait()
-	close(c.queue)
 	cut := time.AfterFunc(o.Timeout, c.remote.leaveOut)
+	c.gets.Wait() // none is left unless the go command has gone
+	close(c.queue)
 	c.senders.Wait()
 	if n := c.stats.unsent.Load(); !cut.Stop() && n > 0 {
 		c.remote.warn(fmt.Errorf("%d new files were not sent within %v after the build", n, o.Timeout))
 	}
 	if err == nil {
-		err = c.local.trim(o.LocalMax)
+		err = c.local.trim()
 	}
 	if closing != nil {
 		err = errors.Join(err, c.respond(response{ID: closing.ID}))
@@ -193,10 +193,11 @@ func (c *cache) get(r *request) response {
 	return response{ID: r.ID, OutputID: found.output[:], Size: found.size, Time: &found.at, DiskPath: c.local.path(found.output)}
 }
 
-// fetch brings an action's output from the server into the local folder.
+// fetch brings an action's output from the server into the local folder. An output that the
+// folder would not keep is not taken: a false record must not fill the disk.
 func (c *cache) fetch(action digest) (found record, ok bool) {
 	found, ok = c.remote.record(action)
-	if !ok {
+	if !ok || found.size > c.local.most {
 		return found, false
 	}
 	if !c.local.has(found) {

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -290,6 +291,81 @@ func TestHostileContent(t *testing.T) {
 	b = start(t, gocache.Options{URL: url, Dir: t.TempDir()})
 	b.hits("one", "output")
 	b.close(0, gocache.Stats{Remote: 1})
+}
+
+// A record that promises more than the local folder holds brings nothing onto the disk.
+func TestHugeRecord(t *testing.T) {
+	for _, size := range []int64{1<<20 + 1, 1 << 62} {
+		var asked atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "/o/") {
+				asked.Add(1)
+				return
+			}
+			fmt.Fprintf(w, "v1 %s %d 0\n", name("output"), size)
+		}))
+		b := start(t, gocache.Options{URL: s.URL + "/files/go", Dir: t.TempDir()})
+		b.misses("one")
+		b.close(0, gocache.Stats{Misses: 1})
+		if n := asked.Load(); n > 0 {
+			t.Errorf("%d bytes: asked for the output %d times", size, n)
+		}
+		s.Close()
+	}
+}
+
+// A go command that is killed while the server sends leaves nothing that runs for long.
+func TestKilledGoCommand(t *testing.T) {
+	asked, hangs := make(chan struct{}), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/a/") {
+			fmt.Fprintf(w, "v1 %s %d 0\n", name("output"), int64(1)<<40)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<40))
+		_ = http.NewResponseController(w).Flush()
+		close(asked)
+		<-hangs
+	}))
+	defer s.CloseClientConnections()
+	defer close(hangs)
+	b := start(t, gocache.Options{URL: s.URL + "/files/go", Dir: t.TempDir(), LocalMax: 1 << 50, Timeout: 500 * time.Millisecond})
+	id := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	if _, err := fmt.Fprintf(b.in, "{\"ID\":1,\"Command\":\"get\",\"ActionID\":%q}\n", id); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	_ = b.in.Close()
+	_ = b.answer()
+	if err := <-b.ended; err != nil || len(b.warnings) > 0 { // a stalled server would be warned of after minutes
+		t.Errorf("%v, warnings: %q", err, b.warnings)
+	}
+}
+
+// Others' things in the local folder are neither read nor in the way.
+func TestStrangeLocalFiles(t *testing.T) {
+	_, url := serve(t)
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "record")
+	b := start(t, gocache.Options{URL: url, Dir: dir})
+	b.put("one", "output")
+	b.close(0, gocache.Stats{Sent: 1})
+	id := name("one")
+	path := filepath.Join(dir, id[:2], id+"-a")
+	if err := errors.Join(os.Rename(path, elsewhere), os.Symlink(elsewhere, path)); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "00", strings.Repeat("0", 64)+"-o")
+	old := time.Unix(1, 0)
+	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "file"), 0o755), os.Chtimes(folder, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	b = start(t, gocache.Options{URL: "http://127.0.0.1:1/files/go", Dir: dir, Timeout: time.Millisecond})
+	b.misses("one")
+	b.put("large", strings.Repeat("large ", 400_000))
+	b.close(1, gocache.Stats{Misses: 1, Unsent: 1})
+	if n := size(t, dir); n > 1<<20 {
+		t.Errorf("%d bytes are left", n)
+	}
 }
 
 // A file that was cut off is not found.

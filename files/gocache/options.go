@@ -15,7 +15,8 @@ type Options struct {
 	// Dir is the local folder. It is created if necessary.
 	Dir string
 
-	// LocalMax is how many bytes of files remain in Dir when no go command uses it.
+	// LocalMax is how many bytes of files remain in Dir when no go command uses it. The server's
+	// files that are larger are not taken.
 	LocalMax int64
 
 	// Timeout is how long the server may take for an answer. The content of an answer may take
