@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -61,7 +61,7 @@ type folder struct {
 	dir   string
 	most  int64 // bytes of files that trim leaves
 	lock  *os.File
-	grown atomic.Bool // files were added
+	grown sync.Once // see grow
 }
 
 const (
@@ -170,7 +170,7 @@ func (f *folder) write(path string, content func(io.Writer) error) error {
 	}
 	err = errors.Join(content(temp), temp.Close())
 	if err == nil {
-		f.grown.Store(true)
+		f.grown.Do(f.grow)
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
@@ -179,11 +179,15 @@ func (f *folder) write(path string, content func(io.Writer) error) error {
 	return err
 }
 
+// grow records that files were added, in the size of the lock file. Another go command may have
+// to trim for this one, which ends earlier or is killed.
+func (f *folder) grow() { _ = f.lock.Truncate(1) }
+
 // trim removes the files that were not used for longest, until f.most bytes are left. It does so
 // if files were added and no other go command uses the folder.
 func (f *folder) trim() error {
-	if !f.grown.Load() {
-		return nil
+	if info, err := f.lock.Stat(); err != nil || info.Size() == 0 {
+		return err
 	}
 	err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -224,7 +228,7 @@ func (f *folder) trim() error {
 	for _, path := range unfinished {
 		err = errors.Join(err, os.Remove(path))
 	}
-	return err
+	return errors.Join(err, f.lock.Truncate(0))
 }
 
 // blockSize is the unit in which file systems store files, in bytes.

@@ -406,8 +406,7 @@ func TestLocalMax(t *testing.T) {
 	if n := size(t, dir); n < 2_000_000 {
 		t.Errorf("%d bytes are left while another go command runs", n)
 	}
-	other.put("new", "output")
-	other.close(0, gocache.Stats{Sent: 1})
+	other.close(0, gocache.Stats{}) // the last one trims for the others
 	if n := size(t, dir); n > 1<<20 || n < 600_000 {
 		t.Errorf("%d bytes are left", n)
 	}
