@@ -112,6 +112,9 @@ func TestEviction(t *testing.T) {
 			if err := put("cache/7", 1); !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("a full store: %v", err)
 			}
+			if _, err := s.Put(t.Context(), "e", strings.NewReader("x"), 1, absent); !errors.Is(err, fileio.ErrChanged) {
+				t.Errorf("a file that a full store has already: %v", err)
+			}
 			if st := s.Stats(); st.Kept != 6*block || st.Evicted != 6 || st.EvictedBytes != 7*block {
 				t.Errorf("%+v", st)
 			}
@@ -142,13 +145,13 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // longer fits, and gives its room back. Neither leaves anything on the disk.
 func TestFilesThatDoNotFit(t *testing.T) {
 	folder := t.TempDir()
-	s := openCapacity(t, folder, fileio.SyncNone, 300)
+	s := openCapacity(t, folder, fileio.SyncNone, 600) // more than one piece
 	enginetest.Put(t, s.Store, "golden", make([]byte, 100*block))
 	for i := range 50 {
-		enginetest.Put(t, s.Store, fmt.Sprintf("cache/%02d", i), make([]byte, 2*block))
+		enginetest.Put(t, s.Store, fmt.Sprintf("cache/%02d", i), make([]byte, 8*block))
 	}
 	kept := s.Stats().Kept
-	for _, size := range []int64{201 * block, -1} {
+	for _, size := range []int64{501 * block, -1} {
 		r := &countingReader{Reader: io.LimitReader(zeros{}, 1<<30)}
 		if _, err := s.Put(t.Context(), "large", r, size, nil); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("size %d: %v", size, err)
@@ -157,14 +160,14 @@ func TestFilesThatDoNotFit(t *testing.T) {
 			t.Errorf("size %d: %d bytes were read, and %d are kept", size, r.n, s.Stats().Kept)
 		}
 	}
-	if st := s.Stats(); st.Kept != 108*block || st.Evicted != 46 {
+	if st := s.Stats(); st.Kept != 340*block || st.Evicted != 20 {
 		t.Errorf("%+v", st)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, "*", "~*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("%q are left, %v", left, err)
 	}
-	enginetest.Put(t, s.Store, "large", make([]byte, 200*block))
+	enginetest.Put(t, s.Store, "large", make([]byte, 500*block))
 	enginetest.CheckContent(t, s.Store, "golden", make([]byte, 100*block))
 }
 

@@ -25,15 +25,15 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 		return Info{}, err
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
-	if size >= 0 { // refuse early, before r is read
-		if err := s.ledger.Fits(ledger.Room(size)); err != nil {
-			return Info{}, operationError("put", name, err)
-		}
-	}
-	if want != nil { // the same; commit checks again
+	if want != nil { // refuse early, before r is read; commit checks again
 		s.ledger.Use(name) // a client that finds it here need not send it
 		e, err := s.statInTurn(ctx, p.at)
 		if err := evaluate(name, e, err, want); err != nil {
+			return Info{}, operationError("put", name, err)
+		}
+	}
+	if size >= 0 { // the same
+		if err := s.ledger.Fits(ledger.Room(size)); err != nil {
 			return Info{}, operationError("put", name, err)
 		}
 	}
