@@ -171,6 +171,25 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	enginetest.CheckContent(t, s.Store, "golden", make([]byte, 100*block))
 }
 
+// A put with a condition never evicts the file that the condition is about. A put without one may.
+func TestConditionKeepsFile(t *testing.T) {
+	s := openCapacity(t, t.TempDir(), fileio.SyncNone, 5)
+	enginetest.Put(t, s.Store, "cache/a", make([]byte, 3*block))
+	enginetest.Put(t, s.Store, "cache/b", make([]byte, block))
+	same := func(now *fileio.Info) bool { return now != nil }
+	if _, err := s.Put(t.Context(), "cache/a", bytes.NewReader(make([]byte, 2*block)), 2*block, same); err != nil {
+		t.Error(err)
+	}
+	has(t, s, "cache/a")
+	for _, size := range []int64{4 * block, -1} {
+		if _, err := s.Put(t.Context(), "cache/a", bytes.NewReader(make([]byte, 4*block)), size, same); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("size %d: %v", size, err)
+		}
+		has(t, s, "cache/a")
+	}
+	enginetest.Put(t, s.Store, "cache/a", make([]byte, 4*block))
+}
+
 // zeros are bytes without end.
 type zeros struct{}
 

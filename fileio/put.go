@@ -26,6 +26,7 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
 	if want != nil { // refuse early, before r is read; commit checks again
+		p.keep = name
 		s.ledger.Use(name) // a client that finds it here need not send it
 		e, err := s.statInTurn(ctx, p.at)
 		if err := evaluate(name, e, err, want); err != nil {
@@ -33,7 +34,7 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 		}
 	}
 	if size >= 0 { // the same
-		if err := s.ledger.Fits(ledger.Room(size)); err != nil {
+		if err := s.ledger.Fits(ledger.Room(size), p.keep); err != nil {
 			return Info{}, operationError("put", name, err)
 		}
 	}
@@ -48,6 +49,7 @@ type put struct {
 	at    place
 	temp  string
 	want  Condition
+	keep  string // does not give way to the file: the condition is about it
 
 	entry    Entry  // the written file
 	failures uint64 // failed flushes before the file was written
@@ -257,7 +259,7 @@ func (p *put) reserve(ctx context.Context, size int64) error {
 	if s.ledger == nil || more <= 0 {
 		return nil
 	}
-	victims, err := s.ledger.Reserve(more)
+	victims, err := s.ledger.Reserve(more, p.keep)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (l *Ledger) Fill(files []Found) (victims []string, err error) {
 	for _, f := range files {
 		l.add(f.Name, f.Size).touched = uint32(max(0, f.Used.Unix()))
 	}
-	return l.reserve(0)
+	return l.reserve(0, "")
 }
 
 // add adds a file as the one that was used last.
@@ -177,20 +177,23 @@ func (l *Ledger) Use(name string) {
 }
 
 // Reserve takes room for a file in progress. It returns the files that give way to it, which the
-// caller deletes. The error is a *FullError.
-func (l *Ledger) Reserve(room int64) (victims []string, err error) {
+// caller deletes. The file keep never does; "" = none. The error is a *FullError.
+func (l *Ledger) Reserve(room int64, keep string) (victims []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reserve(room)
+	return l.reserve(room, keep)
 }
 
-func (l *Ledger) reserve(room int64) (victims []string, err error) {
-	if err := l.fits(room); err != nil {
+func (l *Ledger) reserve(room int64, keep string) (victims []string, err error) {
+	if err := l.fits(room, keep); err != nil {
 		return nil, err
 	}
 	l.held += room
-	for l.held > l.options.Capacity {
-		oldest := l.first.prev
+	for next := l.first.prev; l.held > l.options.Capacity; {
+		oldest := next
+		if next = oldest.prev; oldest.name == keep {
+			continue
+		}
 		l.remove(oldest)
 		l.stats.Evicted++
 		l.stats.EvictedBytes += oldest.room()
@@ -200,17 +203,21 @@ func (l *Ledger) reserve(room int64) (victims []string, err error) {
 }
 
 // Fits returns a *FullError if this room cannot be reserved.
-func (l *Ledger) Fits(room int64) error {
+func (l *Ledger) Fits(room int64, keep string) error {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.fits(room)
+	return l.fits(room, keep)
 }
 
-func (l *Ledger) fits(room int64) error {
-	if fixed := l.held - l.evicting; room > l.options.Capacity-fixed {
+func (l *Ledger) fits(room int64, keep string) error {
+	fixed := l.held - l.evicting
+	if e := l.files[keep]; e != nil && e.prev != nil {
+		fixed += e.room()
+	}
+	if room > l.options.Capacity-fixed {
 		return &FullError{Capacity: l.options.Capacity, Fixed: fixed, Room: room}
 	}
 	return nil

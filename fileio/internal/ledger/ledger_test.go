@@ -30,7 +30,7 @@ func open(t *testing.T, blocks int64, touch func(string)) *ledger.Ledger {
 // put puts a file of some blocks, and returns what was evicted for it.
 func put(t *testing.T, l *ledger.Ledger, name string, blocks int64) string {
 	t.Helper()
-	victims, err := l.Reserve(blocks * block)
+	victims, err := l.Reserve(blocks*block, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestOrder(t *testing.T) {
 	if got := put(t, l, "w", 1); got != "e3" {
 		t.Errorf("%q was evicted", got)
 	}
-	_, err := l.Reserve(1)
+	_, err := l.Reserve(1, "")
 	var full *ledger.FullError
 	if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &full) || full.Fixed != 4*block {
 		t.Errorf("a full store: %v", err)
@@ -67,7 +67,7 @@ func TestOrder(t *testing.T) {
 	}
 	l.Remove("x")
 	l.Remove("none")
-	if err := l.Fits(block); err != nil || l.Fits(2*block) == nil {
+	if err := l.Fits(block, ""); err != nil || l.Fits(2*block, "") == nil {
 		t.Errorf("after a removal: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestAgainstList(t *testing.T) {
 						i++
 					}
 				}
-				victims, err := l.Reserve(room * block)
+				victims, err := l.Reserve(room*block, "")
 				if (err == nil) != fits || !slices.Equal(victims, want) {
 					t.Fatalf("seed %d: %d blocks for %s: %q, %v; not %q", seed, room, name, victims, err, want)
 				}
