@@ -2,6 +2,7 @@ package remotecache_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"io"
@@ -93,6 +94,7 @@ func TestHostileBodies(t *testing.T) {
 		"a huge message":       {batchUpdate, announce(1<<32-1, ""), "8 a message of 4294967295 bytes is too large:"},
 		"a wrong tag":          {streamWrite, announce(1<<32-1, "\x00"), "3"},
 		"an unwanted encoding": {streamWrite, "\x01\xff\xff\xff\xff", "12"},
+		"a second message":     {batchUpdate, announce(0, "") + announce(1<<20, "\x12"), "12 the method takes one message,"},
 	} {
 		if got, err := r.raw(t.Context(), row.path, endless(row.body)); err != nil || !strings.HasPrefix(got, row.code+" ") {
 			t.Errorf("%s: %q, %v, not %s", what, got, err, row.code)
@@ -101,6 +103,20 @@ func TestHostileBodies(t *testing.T) {
 	unzipped, err := r.raw(t.Context(), streamWrite, strings.NewReader("\x01\x00\x00\x00\x0bno gzip....."), "Grpc-Encoding", "gzip")
 	if err != nil || !strings.HasPrefix(unzipped, "1 ") {
 		t.Errorf("no gzip: %q, %v", unzipped, err)
+	}
+	for what, fields := range map[string]string{ // a byte of gzip may become a thousand
+		"an unknown field without end": "\x7a\xff\xff\xff\xff\x7f" + strings.Repeat("\x00", 1<<20),
+		"offsets without end":          strings.Repeat("\x10\x00", 1<<20),
+	} {
+		var bomb bytes.Buffer
+		w := gzip.NewWriter(&bomb)
+		_, err := io.WriteString(w, named+fields)
+		r.must(err)
+		r.must(w.Flush())
+		body := endless("\x01\xff\xff\xff\xff" + bomb.String())
+		if got, err := r.raw(t.Context(), streamWrite, body, "Grpc-Encoding", "gzip"); err != nil || !strings.HasPrefix(got, "3 ") {
+			t.Errorf("%s: %q, %v", what, got, err)
+		}
 	}
 	if got := r.missing("", d); got != 1 {
 		t.Error("the content is here")

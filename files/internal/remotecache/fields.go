@@ -83,12 +83,13 @@ func (f *fields) bytes(most int64) ([]byte, error) {
 	return data, noEOF(err)
 }
 
-// skip reads the rest of a field, and returns its size.
-func (f *fields) skip(kind protowire.Type) (n int64, err error) {
+// skip reads the rest of a field of at most most bytes.
+func (f *fields) skip(kind protowire.Type, most int64) error {
+	n, err := int64(0), error(nil)
 	switch kind {
 	case protowire.VarintType:
 		_, err = f.varint()
-		return 0, err
+		return err
 	case protowire.Fixed32Type:
 		n = 4
 	case protowire.Fixed64Type:
@@ -98,15 +99,15 @@ func (f *fields) skip(kind protowire.Type) (n int64, err error) {
 	default:
 		err = errProtobuf
 	}
-	if err == nil && n > f.left {
+	if err == nil && n > min(f.left, most) {
 		err = errProtobuf
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	f.left -= n
 	_, err = io.CopyN(io.Discard, f.r, n)
-	return n, noEOF(err)
+	return noEOF(err)
 }
 
 // noEOF is for the middle of a message.
@@ -140,7 +141,7 @@ func (f *fields) digests(of shape, visit func(digest) error) error {
 		switch {
 		case err != nil:
 		case !known || kind != protowire.BytesType:
-			_, err = f.skip(kind)
+			err = f.skip(kind, f.left)
 		case len(part) > 0:
 			err = f.enter(part, visit)
 		default:

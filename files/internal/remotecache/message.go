@@ -81,13 +81,15 @@ func (m *room) check() error {
 }
 
 // messageBody is the body of a request with one message. It waits for memory before it reads a
-// large message. It refuses a message that is too large, without reading it.
+// large message. It refuses a message that is too large, and a second one, without reading
+// them.
 type messageBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	room   *room
 	fail   func(error) error // converts an error of waiting for memory
 	prefix []byte            // of the message, not yet read; nil before the first read
+	left   int64             // bytes of the message that were not read
 }
 
 func (b *messageBody) Read(p []byte) (int, error) {
@@ -101,6 +103,7 @@ func (b *messageBody) Read(p []byte) (int, error) {
 		if size > messageMax {
 			return 0, connect.NewError(connect.CodeResourceExhausted, fmt.Errorf("a message of %d bytes is too large: send at most %d", size, messageMax))
 		}
+		b.left = int64(size)
 		if size > smallMax || b.prefix[0] != 0 { // a compressed message may become large
 			if err := b.room.enlarge(b.ctx); err != nil {
 				return 0, b.fail(err)
@@ -115,7 +118,21 @@ func (b *messageBody) Read(p []byte) (int, error) {
 	if err := b.room.check(); err != nil {
 		return 0, err
 	}
-	return b.ReadCloser.Read(p)
+	if b.left == 0 {
+		return 0, b.end()
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// end returns io.EOF if nothing follows the message.
+func (b *messageBody) end() error {
+	n, err := io.ReadFull(b.ReadCloser, make([]byte, 1))
+	if n > 0 {
+		err = connect.NewError(connect.CodeUnimplemented, errors.New("the method takes one message, and a second one came"))
+	}
+	return err
 }
 
 // prefixSize is the size of what gRPC sends before a message: whether it is compressed, and its

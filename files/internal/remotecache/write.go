@@ -75,7 +75,7 @@ type upload struct {
 	encoding string // of compressed messages
 	message  fields
 	frame    io.LimitedReader // the rest of the message as it came
-	others   int64            // bytes of fields that are not data
+	others   int64            // bytes of the message that are not data
 
 	name     string
 	finished bool
@@ -95,7 +95,8 @@ const (
 	dataField   = protowire.Number(10)
 )
 
-// othersMax is how many bytes an upload may have beside its data, in fields of unknown meaning.
+// othersMax is how many bytes a message may have beside its data. A few compressed bytes could
+// become any number of them.
 const othersMax = 64 << 10
 
 var (
@@ -147,6 +148,7 @@ func (u *upload) explain(err error) error {
 // advance reads up to the next data. It returns io.EOF at the end of the content.
 func (u *upload) advance() error {
 	for {
+		before := u.message.left
 		number, kind, err := u.message.next()
 		if err == io.EOF {
 			if err := u.endMessage(); err != nil {
@@ -156,6 +158,9 @@ func (u *upload) advance() error {
 		}
 		if err == nil {
 			err = u.field(number, kind)
+		}
+		if u.others += before - u.message.left; err == nil && u.others > othersMax {
+			err = errProtobuf
 		}
 		if err != nil {
 			return u.explain(err)
@@ -180,7 +185,7 @@ func (u *upload) endMessage() error {
 	} else if err != nil {
 		return u.explain(err)
 	}
-	u.inData = false
+	u.inData, u.others = false, 0
 	size := int64(binary.BigEndian.Uint32(prefix[1:]))
 	switch {
 	case prefix[0] == 0:
@@ -207,11 +212,7 @@ func (u *upload) field(number protowire.Number, kind protowire.Type) error {
 		wanted = protowire.BytesType
 	case offsetField, finishField:
 	default:
-		n, err := u.message.skip(kind)
-		if u.others += n + 1; err == nil && u.others > othersMax {
-			err = errProtobuf
-		}
-		return err
+		return u.message.skip(kind, othersMax)
 	}
 	if kind != wanted || u.inData { // encoders write the data last
 		return errProtobuf
