@@ -61,9 +61,9 @@ func (b blobs) content(ctx context.Context, at instance, d digest) ([]byte, erro
 }
 
 func readAll(ctx context.Context, f *fileio.File) ([]byte, error) {
-	data := bytes.NewBuffer(make([]byte, 0, f.Size))
-	err := f.CopyTo(ctx, data, 0, f.Size)
-	return data.Bytes(), err
+	data := make([]byte, f.Size)
+	_, err := io.ReadFull(&fileReader{ctx: ctx, file: f}, data)
+	return data, err
 }
 
 // fileReader reads an open file from its beginning on.
@@ -78,7 +78,9 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	if n <= 0 {
 		return 0, io.EOF
 	}
-	if err := r.file.CopyTo(r.ctx, bytes.NewBuffer(p[:0]), r.at, n); err != nil {
+	// A buffer that reads by itself would look for the end, and grow.
+	into := struct{ io.Writer }{bytes.NewBuffer(p[:0])}
+	if err := r.file.CopyTo(r.ctx, into, r.at, n); err != nil {
 		return 0, err
 	}
 	r.at += n
