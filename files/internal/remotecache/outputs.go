@@ -15,6 +15,10 @@ var errNoResult = refuse(connect.CodeNotFound, "no result of this action is here
 // outputsMax is how many outputs of a result are checked. A result with more counts as absent.
 const outputsMax = 100_000
 
+// treesMax is how many bytes of Tree and Directory messages are read for one result. A result
+// with more counts as absent: it may name one message thousands of times.
+const treesMax = 64 << 20
+
 // checkOutputs returns errNoResult unless all outputs of a result are here.
 func (b blobs) checkOutputs(ctx context.Context, at instance, result *repb.ActionResult) error {
 	k := &outputCheck{blobs: b, ctx: ctx, at: at}
@@ -31,7 +35,10 @@ func (b blobs) checkOutputs(ctx context.Context, at instance, result *repb.Actio
 		return err
 	}
 	for _, folder := range result.GetOutputDirectories() {
-		if err := errors.Join(k.addTree(folder.GetTreeDigest()), k.addRoot(folder.GetRootDirectoryDigest())); err != nil {
+		if err := k.addTree(folder.GetTreeDigest()); err != nil {
+			return err
+		}
+		if err := k.addRoot(folder.GetRootDirectoryDigest()); err != nil {
 			return err
 		}
 	}
@@ -65,6 +72,7 @@ type outputCheck struct {
 	at    instance
 	list  []digest // not yet looked for
 	count int
+	size  int64 // of the messages that were read
 }
 
 // checkBatchMax is how many outputs are looked for together.
@@ -92,6 +100,14 @@ func (k *outputCheck) flush() error {
 	})
 }
 
+// read counts the bytes of a message.
+func (k *outputCheck) read(size int64) error {
+	if k.size += size; k.size > treesMax || size > treesMax {
+		return errNoResult
+	}
+	return nil
+}
+
 // addTree adds the files of a Tree message, which may be large.
 func (k *outputCheck) addTree(m *repb.Digest) error {
 	if m == nil {
@@ -100,6 +116,9 @@ func (k *outputCheck) addTree(m *repb.Digest) error {
 	d, err := parseDigest(m)
 	if err != nil || d == empty {
 		return missed(err)
+	}
+	if err := k.read(d.size); err != nil {
+		return err
 	}
 	f, err := k.blobs.open(k.ctx, k.at, d)
 	if err != nil {
@@ -119,9 +138,12 @@ func (k *outputCheck) addRoot(m *repb.Digest) error {
 	if err != nil {
 		return missed(err)
 	}
-	return missed(k.blobs.walk(k.ctx, k.at, root, func(folder *repb.Directory, _ int) error {
+	return missed(k.blobs.walk(k.ctx, k.at, root, func(folder *repb.Directory, size int) error {
 		if folder == nil {
 			return errNoResult
+		}
+		if err := k.read(int64(size)); err != nil {
+			return err
 		}
 		for _, f := range folder.GetFiles() {
 			d, err := parseDigest(f.GetDigest())

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -131,6 +133,18 @@ func TestHostileResults(t *testing.T) {
 	r.must(err)
 	_, err = r.result("", action)
 	r.wants("too many outputs", err, codes.NotFound)
+
+	// A result that names a message without a content so often that reading it takes minutes.
+	message := r.message("", &repb.Directory{NodeProperties: &repb.NodeProperties{Properties: []*repb.NodeProperty{{Name: strings.Repeat("x", 1_000_000)}}}})
+	for _, one := range []*repb.OutputDirectory{{TreeDigest: message}, {RootDirectoryDigest: message}} {
+		for many, code := range map[int]codes.Code{3: codes.OK, 70: codes.NotFound} {
+			result := &repb.ActionResult{OutputDirectories: slices.Repeat([]*repb.OutputDirectory{one}, many)}
+			_, err = r.ac.UpdateActionResult(t.Context(), &repb.UpdateActionResultRequest{ActionDigest: action, ActionResult: result})
+			r.must(err)
+			_, err = r.result("", action)
+			r.wants(fmt.Sprint(one, many), err, code)
+		}
+	}
 }
 
 // A large result needs memory of its own, and comes all the same.
