@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"muster/internal/nowait"
 )
 
@@ -60,18 +62,27 @@ func TestDeadline(t *testing.T) {
 	read(nil)
 }
 
-// A deadline that is changed while a read waits counts at once.
-func TestDeadlineWhileWaiting(t *testing.T) {
-	ours, theirs := connected(t, 0)
-	c, waits := ours.(*connection), make(chan bool, 10)
-	call := c.reading.call
-	c.reading.call = func(fd uintptr) bool {
+// announceWaits returns a channel that receives whenever a call begins to wait.
+func (t *transfer) announceWaits() <-chan bool {
+	call, waits := t.call, make(chan bool, 1)
+	t.call = func(fd uintptr) bool {
 		ready := call(fd)
 		if !ready {
-			waits <- true
+			select {
+			case waits <- true:
+			default:
+			}
 		}
 		return ready
 	}
+	return waits
+}
+
+// A deadline that is changed while a read waits counts at once.
+func TestDeadlineWhileWaiting(t *testing.T) {
+	ours, theirs := connected(t, 0)
+	c := ours.(*connection)
+	waits := c.reading.announceWaits()
 	write := func() error {
 		_, err := theirs.Write([]byte("a"))
 		return err
@@ -149,5 +160,40 @@ func TestSendsFiles(t *testing.T) {
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
+	}
+}
+
+// A part of a file that the system drops from memory while the client reads slowly is not sent:
+// that would wait for the disk.
+func TestDroppedFile(t *testing.T) {
+	want := bytes.Repeat([]byte("0123456789"), 1_000_000)
+	name := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(name, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	ours, theirs := connected(t, 0)
+	waits := ours.(*connection).writing.announceWaits()
+	part := &nowait.Section{File: int(file.Fd()), Left: int64(len(want))}
+	done := make(chan error, 1)
+	go func() {
+		_, err := ours.(io.ReaderFrom).ReadFrom(part)
+		done <- errors.Join(err, ours.Close())
+	}()
+	<-waits
+	if err := errors.Join(file.Sync(), unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
+		t.Fatal(err)
+	}
+	kept := nowait.InMemory(int(file.Fd()), int64(len(want)/2), int64(len(want)/2))
+	got, err := io.ReadAll(theirs)
+	if err := errors.Join(err, <-done); err != nil || !bytes.Equal(got, want[:part.Offset]) {
+		t.Errorf("%d bytes of %d: %v", len(got), part.Offset, err)
+	}
+	if !kept && part.Left < int64(len(want)/2) {
+		t.Errorf("%d bytes are left of a file that is not in memory", part.Left)
 	}
 }

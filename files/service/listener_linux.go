@@ -38,6 +38,7 @@ type transfer struct {
 	section *nowait.Section // to be sent; nil = data
 	n       int
 	err     error
+	waited  bool                  // for the connection, since a section was sent
 	call    func(fd uintptr) bool // created once: otherwise each call would allocate it
 }
 
@@ -52,7 +53,7 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	c.reading.call = func(fd uintptr) bool { return c.reading.try(fd, nowait.Read) }
 	c.writing.call = func(fd uintptr) bool {
 		if s := c.writing.section; s != nil {
-			c.writing.n, c.writing.err = s.SendTo(int(fd), callMax)
+			c.writing.send(int(fd), s)
 			return c.writing.tried()
 		}
 		if c.more.Swap(false) {
@@ -69,11 +70,22 @@ func (t *transfer) try(fd uintptr, call func(int, []byte) (int, error)) bool {
 	return t.tried()
 }
 
+// send sends a piece of a section. It sends none that the system has dropped from memory while
+// the connection waited: that would wait for the disk.
+func (t *transfer) send(fd int, s *nowait.Section) {
+	t.n, t.err = 0, nil
+	if t.waited && !nowait.InMemory(s.File, s.Offset, min(s.Left, callMax)) {
+		return
+	}
+	t.n, t.err = s.SendTo(fd, callMax)
+}
+
 // tried reports whether the call need not wait.
 func (t *transfer) tried() bool {
 	if t.err != syscall.EAGAIN {
 		return true
 	}
+	t.waited = true
 	t.deadline.wait()
 	return false
 }
@@ -142,8 +154,8 @@ func (c *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom sends a part of a file without copying it. It ends early where the file does. It
-// hides TCPConn.ReadFrom, which would bypass Write.
+// ReadFrom sends a part of a file without copying it. It ends early where the file does, or
+// where the file is no longer in memory. It hides TCPConn.ReadFrom, which would bypass Write.
 func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
 	section, ok := r.(*nowait.Section)
 	if !ok {
@@ -166,6 +178,7 @@ func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
 		}
 		sent += int64(t.n)
 	}
+	t.waited = t.waited && section.Left > 0
 	return sent, nil
 }
 
