@@ -72,11 +72,18 @@ func (c *connection) Write(data []byte) (written int, err error) {
 	return written, err
 }
 
+// section is a part of a file that counts what was sent, so that sending can be repeated. Bytes
+// of other readers would be lost when a deadline interrupts a write.
+type section interface {
+	io.Reader
+	SendTo(socket int, most int64) (int, error)
+}
+
 // ReadFrom implements io.ReaderFrom. The wrapped connection may send a part of a file without
 // copying it.
 func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
 	to, ok := c.Conn.(io.ReaderFrom)
-	if !ok {
+	if _, repeats := r.(section); !ok || !repeats {
 		return io.Copy(struct{ io.Writer }{c}, r)
 	}
 	err = c.keepPace(func() (int, error) {

@@ -1,6 +1,7 @@
 package pace_test
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -59,6 +60,41 @@ func TestListener(t *testing.T) {
 			reader.Wait()
 		}
 	})
+}
+
+// A slow client gets each byte of a reader, although deadlines interrupt the writes.
+func TestReadFrom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		l := pace.Listener(one{readingConn{there}}, 1000)
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := make([]byte, 200_000), new(bytes.Buffer)
+		for i := range want {
+			want[i] = byte(i % 251)
+		}
+		var client sync.WaitGroup
+		client.Go(func() {
+			for err := error(nil); err == nil; time.Sleep(time.Second) {
+				_, err = io.CopyN(got, here, 2000)
+			}
+		})
+		n, err := c.(io.ReaderFrom).ReadFrom(struct{ io.Reader }{bytes.NewReader(want)})
+		c.Close()
+		client.Wait()
+		if n != int64(len(want)) || err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%d bytes were sent and %d came, %v", n, got.Len(), err)
+		}
+	})
+}
+
+// readingConn writes what it reads, like a connection of package service.
+type readingConn struct{ net.Conn }
+
+func (c readingConn) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{c.Conn}, r)
 }
 
 // one is a listener with one connection.
