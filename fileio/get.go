@@ -102,7 +102,9 @@ func (s *Store) openCached(ctx context.Context, info Info, file int) (*File, err
 }
 
 // CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
-// package service, it may take the file from the system's memory without copying it.
+// package service, it may take the file from the system's memory without copying it. Otherwise
+// a file that was in the system's memory may need the store's: if that is refused, the error is
+// [ErrBusy], and w has no byte.
 func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if offset < 0 || n < 0 || offset+n > f.Size {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
@@ -121,12 +123,21 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 		return operationError("get", f.Name, io.ErrUnexpectedEOF)
 	}
 	f.filled = 0
+	take := f.store.reads.newBuffer
 	if to, ok := w.(io.ReaderFrom); ok && f.cached {
+		take = f.store.reads.newBufferLate
 		sent, err := f.store.cache.send(to, f.file, offset, n, f.known-offset)
 		if err != nil {
 			return err
 		}
 		offset, n = offset+sent, n-sent
+	}
+	if f.buffer == nil && n > 0 {
+		b, err := take(ctx, 0)
+		if err != nil {
+			return operationError("get", f.Name, err)
+		}
+		f.buffer = b
 	}
 	return f.copyPieces(ctx, w, offset, n)
 }
@@ -135,9 +146,7 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 // buffer again before each piece, so that a slow reader leaves memory to others.
 func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
 	for n > 0 {
-		if err := f.fit(ctx, int(min(n, chunkSize))); err != nil {
-			return operationError("get", f.Name, err)
-		}
+		f.buffer.fit(int(min(n, chunkSize)))
 		data := f.buffer.data
 		data = data[:min(n, int64(len(data)))]
 		if err := f.read(ctx, data, offset); err != nil {
@@ -149,17 +158,6 @@ func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) err
 		offset, n = offset+int64(len(data)), n-int64(len(data))
 	}
 	return nil
-}
-
-// fit fits the buffer to size bytes. A file that was in the system's memory has none yet.
-func (f *File) fit(ctx context.Context, size int) (err error) {
-	if f.buffer == nil {
-		f.buffer, err = f.store.reads.newBufferLate(ctx)
-	}
-	if err == nil {
-		f.buffer.fit(size)
-	}
-	return err
 }
 
 // read fills data from an offset. A job reads what the system does not have in memory.

@@ -162,22 +162,21 @@ type buffer struct {
 
 // newBuffer waits for the smallest buffer, and then fits it to size bytes.
 func (m *memory) newBuffer(ctx context.Context, size int) (*buffer, error) {
+	return m.takeBuffer(ctx, m.budget.Take, size)
+}
+
+// newBufferLate is like newBuffer, for an operation that has begun.
+func (m *memory) newBufferLate(ctx context.Context, size int) (*buffer, error) {
+	return m.takeBuffer(ctx, m.budget.TakeLate, size)
+}
+
+func (m *memory) takeBuffer(ctx context.Context, take func(context.Context, fair.Client) error, size int) (*buffer, error) {
 	b := &buffer{memory: m, client: fair.ClientOf(ctx)}
-	if err := m.budget.Take(ctx, b.client); err != nil {
+	if err := take(ctx, b.client); err != nil {
 		return nil, err
 	}
 	b.allocate(0)
 	b.fit(size)
-	return b, nil
-}
-
-// newBufferLate waits for the smallest buffer, for an operation that has begun.
-func (m *memory) newBufferLate(ctx context.Context) (*buffer, error) {
-	b := &buffer{memory: m, client: fair.ClientOf(ctx)}
-	if err := m.budget.TakeLate(ctx, b.client); err != nil {
-		return nil, err
-	}
-	b.allocate(0)
 	return b, nil
 }
 

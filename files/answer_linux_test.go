@@ -1,6 +1,8 @@
 package files_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/internal/fair"
 	"muster/internal/nowait"
 )
 
@@ -51,6 +55,37 @@ func TestConnectionTakesFiles(t *testing.T) {
 			if flushed := w.Flushed && major == 1; flushed != (want > 0) {
 				t.Errorf("HTTP/%d: the head was flushed: %v", major, flushed)
 			}
+		}
+	}
+}
+
+// A file that is in the system's memory is refused if copying it needs memory and none is free.
+func TestBusyWithCachedFiles(t *testing.T) {
+	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, MemoryMax: 1 << 20, WaitMax: time.Millisecond})
+	server := files.NewServer(s, files.Options{})
+	enginetest.Put(t, s, "small", enginetest.Content(1, 5000))
+	enginetest.Put(t, s, "large", enginetest.Content(2, 50_000))
+	client := fair.WithClient(t.Context(), fair.Client{Address: "192.0.2.1"}) // of requests of httptest
+	for {
+		f, err := s.Get(client, "small")
+		if errors.Is(err, fileio.ErrBusy) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+	}
+	for _, part := range []string{"", "bytes=0-9"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "GET", "/files/large", nil)
+		r.Header.Set("Range", part)
+		r.ProtoMajor = 2
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || w.Body.Len() > 1000 {
+			t.Errorf("%q: %d with %d bytes", part, w.Code, w.Body.Len())
 		}
 	}
 }

@@ -40,8 +40,18 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 		h["Accept-Ranges"] = []string{"bytes"}
 		h["Content-Length"] = []string{strconv.FormatInt(f.Size, 10)}
 		if r.Method == http.MethodGet {
-			s.abortBroken(r, f.CopyTo(r.Context(), s.fileWriter(w, r, f.Size), 0, f.Size))
+			err := f.CopyTo(r.Context(), s.fileWriter(w, r, f.Size), 0, f.Size)
+			if errors.Is(err, fileio.ErrBusy) { // and nothing was written
+				s.fail(w, r, err)
+				return
+			}
+			s.abortBroken(r, err)
 		}
+		return
+	}
+	// Copy a byte, which takes the memory for more: it cannot be refused once the answer begins.
+	if err := f.CopyTo(r.Context(), &sliceWriter{p: make([]byte, 1)}, 0, min(f.Size, 1)); err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	// The standard library evaluates conditions and ranges.
