@@ -2,6 +2,7 @@ package fileio_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"muster/fileio"
+	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/fileio/pooled"
 )
@@ -130,6 +132,54 @@ func TestEviction(t *testing.T) {
 }
 
 // countingReader counts what was read.
+// deletingEngine waits before it deletes a file.
+type deletingEngine struct {
+	fileio.Engine
+	deleting, proceed chan struct{}
+}
+
+func (e *deletingEngine) Do(j *fileio.Job) error {
+	if j.Op == fileio.OpDelete {
+		select {
+		case e.deleting <- struct{}{}:
+		default:
+		}
+		<-e.proceed
+	}
+	return e.Engine.Do(j)
+}
+
+// A file that gives way is gone before it is deleted: a client that found it would count on it.
+func TestGivesWayAtOnce(t *testing.T) {
+	e := &deletingEngine{&direct.Engine{}, make(chan struct{}, 1), make(chan struct{})}
+	s := enginetest.Open(t, e, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, Capacity: 3 * block, Evict: []string{"cache/"}})
+	enginetest.Put(t, s, "cache/1", []byte("1"))
+	enginetest.Put(t, s, "cache/2", []byte("2"))
+	ended := make(chan error, 1)
+	go func() {
+		data := make([]byte, 2*block)
+		_, err := s.Put(context.Background(), "large", bytes.NewReader(data), int64(len(data)), nil)
+		ended <- err
+	}()
+	<-e.deleting
+	proceed := sync.OnceFunc(func() { close(e.proceed) })
+	defer proceed()
+	if _, err := s.Stat(t.Context(), "cache/1"); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if _, err := s.Stat(t.Context(), "cache/2"); err != nil {
+		t.Error(err)
+	}
+	present := func(now *fileio.Info) bool { return now != nil }
+	if _, err := s.Put(t.Context(), "cache/1", strings.NewReader("x"), 1, present); !errors.Is(err, fileio.ErrChanged) {
+		t.Error(err)
+	}
+	proceed()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 type countingReader struct {
 	io.Reader
 	n int64

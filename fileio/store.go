@@ -485,9 +485,17 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
-	s.ledger.Use(name)
-	e, err := s.statInTurn(ctx, placeOf(name))
+	e, err := s.useInTurn(ctx, name)
 	return infoOf(name, e), operationError("stat", name, err)
+}
+
+// useInTurn is like statInTurn, and uses the file. A file that gives way does not exist any
+// more, although it is still to be deleted: nobody may count on it.
+func (s *Store) useInTurn(ctx context.Context, name string) (Entry, error) {
+	if !s.ledger.Use(name) {
+		return Entry{}, unix.ENOENT
+	}
+	return s.statInTurn(ctx, placeOf(name))
 }
 
 // statInTurn is like stat, but waits for the client's turn.
@@ -543,6 +551,9 @@ var ErrChanged = errors.New("the file is not in the expected state")
 func (s *Store) checkCondition(name string, at place, want Condition) error {
 	if want == nil {
 		return nil
+	}
+	if !s.ledger.Use(name) { // as in useInTurn
+		return evaluate(name, Entry{}, unix.ENOENT, want)
 	}
 	e, err := s.stat(at)
 	return evaluate(name, e, err, want)

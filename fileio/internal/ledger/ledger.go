@@ -153,27 +153,29 @@ func (l *Ledger) remove(e *entry) {
 	}
 }
 
-// Use records that a file was used. An unknown name is ignored.
-func (l *Ledger) Use(name string) {
+// Use records that a file was used. It reports false for an unknown name, such as that of a file
+// that gives way. A nil ledger knows all names.
+func (l *Ledger) Use(name string) (known bool) {
 	if l == nil {
-		return
+		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.files[name]
 	if e == nil || e.prev == nil {
-		return
+		return e != nil
 	}
 	l.use(e)
 	now := uint32(time.Now().Unix())
 	if now < e.touched || now-e.touched < uint32(touchAfter/time.Second) {
-		return
+		return true
 	}
 	select {
 	case l.touched <- name:
 		e.touched = now
 	default: // later
 	}
+	return true
 }
 
 // Reserve takes room for a file in progress. It returns the files that give way to it, which the
