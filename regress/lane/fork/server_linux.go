@@ -13,7 +13,7 @@ import (
 // itself for each case. A fork is a child of the helper, as any command, and lives in a PID namespace
 // of its own. That namespace has an init, which the shim made.
 //
-// A zero Server does not run. One goroutine uses it.
+// A zero Server does not run, and neither does nil. One goroutine uses it.
 type Server struct {
 	pid     int  // 0 = it does not run
 	initPID int  // 0 = it does not run
@@ -54,7 +54,7 @@ func (s *Server) Runs(path string, args []string) bool {
 }
 
 // IsLinked reports whether the server runs.
-func (s *Server) IsLinked() bool { return s.linked }
+func (s *Server) IsLinked() bool { return s != nil && s.linked }
 
 // Start starts a server. It ends the one that runs.
 func (s *Server) Start(c Command) error {
@@ -211,7 +211,7 @@ func (s *Server) Is(pid int) bool { return pid != 0 && pid == s.pid }
 
 // HasEnded notes that a process has ended, if it is the server or the init, and reports whether it is.
 func (s *Server) HasEnded(pid int) bool {
-	if pid == 0 || pid != s.pid && pid != s.initPID {
+	if s == nil || pid == 0 || pid != s.pid && pid != s.initPID {
 		return false
 	}
 	if pid == s.pid {
