@@ -36,9 +36,12 @@ type folder struct {
 	sourceFile placedFile
 }
 
+// workName is the name of the work folder in the lane's folder.
+const workName = "work"
+
 func newFolder(root string) folder {
 	return folder{
-		root: root, work: root + "/work", home: root + "/home", tmp: root + "/tmp",
+		root: root, work: root + "/" + workName, home: root + "/home", tmp: root + "/tmp",
 		given: map[string]*placedFile{}, copyBuffer: make([]byte, 32<<10),
 	}
 }

@@ -163,6 +163,10 @@ func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
 		w.spare = w.spare || at.area == spare
 		w.root = w.root || at.area == root
 		w.inDoubt = w.inDoubt || e.Mask&come != 0
+		// A folder that goes while a process is in it, as a fork server is, has no event of its own.
+		if at.area == root && e.Mask&gone != 0 && string(name) == workName {
+			w.broken, w.needsWalk, w.inDoubt = true, true, true
+		}
 	case e.Mask&syscall.IN_ISDIR != 0:
 		w.needsWalk, w.inDoubt = true, true
 	default:

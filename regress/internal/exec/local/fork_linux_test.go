@@ -27,6 +27,7 @@ int main(int count, char **args) {
 	printf("%s\n", word);
 	if (!strcmp(word, "loop")) for (;;) pause();
 	if (!strcmp(word, "rest") && fork() == 0) { setsid(); for (;;) pause(); }
+	if (!strcmp(word, "gone")) { remove("in.txt"); rmdir("../work"); }
 	if (!strcmp(word, "folder")) { rmdir("../tmp"); mkdir("made", 0700); fclose(fopen("made/x", "w")); }
 	return 0;
 }
@@ -46,7 +47,7 @@ func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
 	}
 	must(t, err)
 	var files []file
-	for _, word := range []string{"plain", "loop", "rest", "folder"} {
+	for _, word := range []string{"plain", "loop", "rest", "folder", "gone"} {
 		files = append(files, file{name: word, body: word + "\n"})
 	}
 	r := newRig(t, pack(t, files...), append(change, func(o *Options) {
@@ -68,7 +69,7 @@ func TestForksBetweenPlainRuns(t *testing.T) {
 		defer result.Release()
 		return r.tell(result)
 	}
-	for _, name := range []string{"plain", "rest", "folder"} {
+	for _, name := range []string{"plain", "rest", "folder", "gone"} {
 		want := run(name, false, false)
 		for range 2 {
 			r.want(run(name, true, false), want...)
