@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/wording"
 	"muster/regress/internal/exec"
 )
 
@@ -51,29 +52,50 @@ func Build(ctx context.Context, cache string) (file string, err error) {
 	if isBuilt(file) {
 		return file, nil
 	}
+	if err := compile(ctx, file); err != nil {
+		return "", err
+	}
+	return file, nil
+}
+
+// compile makes the file. The error is a *exec.NoServer.
+func compile(ctx context.Context, file string) error {
 	compiler, err := osexec.LookPath("cc")
 	if err != nil {
-		return "", &exec.NoServer{Why: "no C compiler is installed (cc)"}
+		return &exec.NoServer{Why: "no C compiler is installed (cc)"}
 	}
+	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+		return &exec.NoServer{Why: notWritten + wording.Of(err)}
 	}
 	temp, err := os.MkdirTemp(dir, "building-")
 	if err != nil {
-		return "", err
+		return &exec.NoServer{Why: notWritten + wording.Of(err)}
 	}
 	defer func() { _ = os.RemoveAll(temp) }() // what is left is only garbage
 	built := filepath.Join(temp, "shim.so")
 	ctx, end := context.WithTimeout(ctx, buildTimeout)
 	defer end()
 	cmd := osexec.CommandContext(ctx, compiler, append(flags(), "-o", built, "-")...)
-	cmd.Stdin = strings.NewReader(string(shimSource))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return "", &exec.NoServer{Why: "the C compiler fails: " + first}
+	cmd.Stdin, cmd.WaitDelay = strings.NewReader(string(shimSource)), time.Second
+	out, err := cmd.CombinedOutput()
+	if first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n"); err != nil && first != "" {
+		return &exec.NoServer{Why: "the C compiler fails: " + first}
 	}
-	return file, publish(built, file)
+	if err != nil {
+		return &exec.NoServer{Why: "the C compiler fails (" + err.Error() + ")"}
+	}
+	if _, err := os.Stat(built); err != nil {
+		return &exec.NoServer{Why: "the C compiler (" + compiler + ") makes nothing"}
+	}
+	if err := publish(built, file); err != nil {
+		return &exec.NoServer{Why: notWritten + wording.Of(err)}
+	}
+	return nil
 }
+
+// notWritten begins the reason that names a fault of the cache.
+const notWritten = "its library cannot be written: "
 
 // publish gives a build its name, and notes its digest.
 func publish(built, file string) error {

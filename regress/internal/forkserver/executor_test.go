@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -248,5 +249,35 @@ func TestBuild(t *testing.T) {
 	}
 	if _, err := Build(t.Context(), filepath.Join(cache, "with blank")); !errors.As(err, new(*exec.NoServer)) {
 		t.Errorf("a path with a blank: %v", err)
+	}
+}
+
+// A compiler that fails, or a cache that cannot be written, is a reason to run plainly.
+func TestBuildFails(t *testing.T) {
+	for want, script := range map[string]string{
+		"the C compiler fails: no luck":         "echo no luck >&2; echo more; exit 1",
+		"the C compiler fails (exit status 3)":  "exit 3",
+		"the C compiler (BIN/cc) makes nothing": "exit 0",
+		"its library cannot be written: CACHE/fork-server needs a folder where a file exists: name another path": "",
+	} {
+		bin, cache := t.TempDir(), t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "cc"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if script == "" {
+			if err := os.WriteFile(filepath.Join(cache, "fork-server"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", bin)
+		no := (*exec.NoServer)(nil)
+		_, err := Build(t.Context(), cache)
+		if !errors.As(err, &no) {
+			t.Errorf("%s: %v", want, err)
+			continue
+		}
+		if got := strings.NewReplacer(bin, "BIN", cache, "CACHE").Replace(no.Why); got != want && runtime.GOARCH == "amd64" {
+			t.Errorf("%s, not %s", got, want)
+		}
 	}
 }
