@@ -43,6 +43,8 @@ func explain(why int64) string {
 		return "it makes system calls of another architecture"
 	case -8:
 		return "the shim cannot start in it"
+	case -9:
+		return "it closes its standard input or output before it touches its source"
 	case openat:
 		return "it writes a file before it touches its source"
 	case clone, fork, vfork, clone3:

@@ -62,7 +62,7 @@ struct kernelAction {
 enum { FLAG_RESTORER = 0x04000000, DISPATCH = 59, DISPATCH_ON = 1, RSEQ = 334, FACCESSAT2 = 439, SIGNAL_BYTES = 8 };
 
 /* Reasons to refuse beside the number of a system call. */
-enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8 };
+enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8, CHANGES_STREAMS = -9 };
 
 struct message {
 	long kind, value, peak;
@@ -99,9 +99,17 @@ static int isSource(long dir, long path) {
 /* Devices such as /dev/null and /dev/urandom have no position and keep nothing. */
 static int isMemoryDevice(const struct stat *st) { return S_ISCHR(st->st_mode) && st->st_rdev >> 8 == 1; }
 
+static int isDevice(long fd) {
+	struct stat st;
+	return CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) == 0 && isMemoryDevice(&st);
+}
+
 /* A fork shares positions of open files with all others. */
 static void checkDescriptors(void) {
 	struct stat st;
+	for (int fd = 0; fd <= 2; fd++) /* a fork's streams are not closed on exec */
+		if (CALL(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) != 0) refuse(CHANGES_STREAMS);
+	if (!isDevice(0)) refuse(CHANGES_STREAMS);
 	for (int fd = 1; fd <= 2; fd++)
 		if (CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) != 0 || st.st_size != 0) refuse(PRINTED);
 	long list = CALL(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0, 0, 0);
@@ -162,8 +170,9 @@ static void serve(void) {
 	}
 }
 
-/* The command becomes another program, as a script's "env" does: that one gets the shim, too. */
-static long follow(long path, long args, char **env) {
+/* The command becomes another program, as a script's "env" does: that one gets the shim, too. It also
+   gets the signal mask, in which this handler has blocked SIGSYS. */
+static long follow(ucontext_t *at, long path, long args, char **env) {
 	int n = 0;
 	for (; env && env[n]; n++) {
 		if (n == 8000) refuse(SYS_execve);
@@ -172,6 +181,7 @@ static long follow(long path, long args, char **env) {
 	followed[n++] = preload;
 	followed[n++] = setting;
 	followed[n] = 0;
+	CALL(SYS_rt_sigprocmask, SIG_SETMASK, &at->uc_sigmask, 0, SIGNAL_BYTES, 0, 0);
 	CALL(SYS_fcntl, control, F_SETFD, 0, 0, 0, 0);
 	long r = CALL(SYS_execve, path, args, followed, 0, 0, 0);
 	CALL(SYS_fcntl, control, F_SETFD, FD_CLOEXEC, 0, 0, 0);
@@ -207,18 +217,22 @@ static long openFile(long dir, long path, long flags, long mode) {
 	return CALL(SYS_openat, dir, path, flags, mode, 0, 0);
 }
 
-/* Makes the call, or refuses it. Only the listed calls are made before the stop. */
+/* Makes the call, or refuses it. Only the listed calls are made before the stop. chdir is not one of
+   them: the helper would not notice that a case removed a folder in which the server is. */
 static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e, long f) {
 	switch (n) {
 	case SYS_open: return openFile(AT_FDCWD, a, b, c);
 	case SYS_openat: return openFile(a, b, c, d);
-	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs: case SYS_chdir:
+	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs:
 		if (isSource(AT_FDCWD, a)) serve();
 		break;
 	case SYS_newfstatat: case SYS_statx: case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
 		if (isSource(a, b)) serve();
 		break;
-	case SYS_execve: return follow(a, b, (char **)c);
+	case SYS_execve:
+		if (!isSource(AT_FDCWD, a)) return follow(at, a, b, (char **)c);
+		serve();
+		break;
 	case SYS_rt_sigprocmask: return changeMask(at, a, (unsigned long *)b, (unsigned long *)c);
 	case SYS_rt_sigaction:
 		if (a != SIGSYS) break;
@@ -226,7 +240,7 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 		if (c) memset((void *)c, 0, sizeof(struct kernelAction));
 		return 0;
 	case SYS_mmap:
-		if (d & MAP_SHARED && c & PROT_WRITE) refuse(n);
+		if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
 		break;
 	case SYS_fcntl:
 		if (b != F_GETFD && b != F_SETFD && b != F_GETFL && b != F_DUPFD && b != F_DUPFD_CLOEXEC) refuse(n);
@@ -246,7 +260,7 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 	case SYS_exit: case SYS_exit_group: refuse(ENDS); break;
 	/* These leave nothing, or memory and settings that a fork inherits. */
 	case SYS_arch_prctl: case SYS_brk: case SYS_clock_getres: case SYS_clock_gettime: case SYS_close: case SYS_dup: case SYS_epoll_create1:
-	case SYS_fadvise64: case SYS_fchdir: case SYS_fstat: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
+	case SYS_fadvise64: case SYS_fstat: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
 	case SYS_getegid: case SYS_geteuid: case SYS_getgid: case SYS_getgroups: case SYS_getpgid: case SYS_getpgrp: case SYS_getpid:
 	case SYS_getppid: case SYS_getrandom: case SYS_getresgid: case SYS_getresuid: case SYS_getrlimit: case SYS_getrusage: case SYS_getsid:
 	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_lseek: case SYS_madvise: case SYS_mprotect: case SYS_mremap:
