@@ -67,7 +67,7 @@ func whyNoForks(r *run.Run, command *exec.Command) string {
 	case command.As == "":
 		return "the command lines differ by the names of the sources: give them one name with --as NAME"
 	case len(r.Inputs.Cases) < forkserver.CasesLeast:
-		return "a fork server gains nothing on fewer than " + readable.Cases(forkserver.CasesLeast)
+		return tooFew()
 	}
 	for _, kv := range job.Environment(&r.Job.Command) {
 		if strings.HasPrefix(kv, "LD_PRELOAD=") {
@@ -75,6 +75,10 @@ func whyNoForks(r *run.Run, command *exec.Command) string {
 		}
 	}
 	return ""
+}
+
+func tooFew() string {
+	return "a fork server gains nothing on fewer than " + readable.Cases(forkserver.CasesLeast)
 }
 
 // begin puts the forks before the executor of the run.
@@ -101,6 +105,10 @@ func (f *forker) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 		if !measured[t.Index] { // those run beside another command
 			names = append(names, t.Entry.Name)
 		}
+	}
+	if len(names) < forkserver.CasesLeast { // the rest of a run that is resumed, for example
+		f.run.Events.Warn(noForks + tooFew())
+		return loop.RunFirst(ctx, tasks)
 	}
 	f.executor.Guard(names, f.failed)
 	var guard, others []pass.Task
