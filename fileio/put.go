@@ -27,7 +27,7 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
 	if want != nil { // refuse early, before r is read; commit checks again
 		p.keep = name
-		e, err := s.useInTurn(ctx, name) // a client that finds it here need not send it
+		e, err := useInTurn(ctx, s, name) // a client that finds it here need not send it
 		if err := evaluate(name, e, err, want); err != nil {
 			return Info{}, operationError("put", name, err)
 		}

@@ -485,13 +485,13 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
-	e, err := s.useInTurn(ctx, name)
+	e, err := useInTurn(ctx, s, name)
 	return infoOf(name, e), operationError("stat", name, err)
 }
 
 // useInTurn is like statInTurn, and uses the file. A file that gives way does not exist any
 // more, although it is still to be deleted: nobody may count on it.
-func (s *Store) useInTurn(ctx context.Context, name string) (Entry, error) {
+func useInTurn(ctx context.Context, s *Store, name string) (Entry, error) {
 	if !s.ledger.Use(name) {
 		return Entry{}, unix.ENOENT
 	}

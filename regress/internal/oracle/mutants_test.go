@@ -121,7 +121,7 @@ var mutations = []mutation{
 		"case had.runs > 0 && had.runs >= had.needed: // before an interruption", "case had.runs > 0 && p.run.Resumed:",
 		"a record that goes on makes no second runs"},
 	{"resume", "record/cases.go",
-		"		had.runs = rec.Runs\n", "		had.runs = 2 * min(1, rec.Runs)\n",
+		"runsBefore{runs: rec.Runs}", "runsBefore{runs: 2 * min(1, rec.Runs)}",
 		"one run before an interrupt counts as all"},
 	{"resume", "internal/state/state.go",
 		"			if r.Finished {\n", "			if r.Finished && r.Summary == nil {\n",
