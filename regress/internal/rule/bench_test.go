@@ -1,0 +1,66 @@
+package rule
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// BenchmarkRules learns and checks the rules of eight changes in 15,000 cases.
+func BenchmarkRules(b *testing.B) {
+	const cases = 15_000
+	var old, now []string
+	for i := range uint64(cases) {
+		// two programs each, so that about 20 lines change
+		old = append(old, plant(i, nil)+plant(i+cases, nil))
+		now = append(now, plant(i, func(int) bool { return true })+plant(i+cases, func(int) bool { return true }))
+	}
+	texts, found := analysed(old, now)
+	size, lines := 0, 0
+	for i := range old {
+		size += len(old[i])
+	}
+	for _, c := range found.Causes {
+		lines += c.Lines
+	}
+	b.ReportMetric(float64(lines), "lines")
+	b.ReportMetric(float64(size), "old-bytes")
+	b.ResetTimer()
+	for range b.N {
+		work := int64(4e8)
+		var rules []*Rule
+		for i := range found.Causes {
+			var changed []Text
+			size := 0
+			for j, t := range texts {
+				if m := &found.Members[j]; size < 512<<10 && Trains(t.Name) && hasCause(m.Causes, i) {
+					changed, size = append(changed, t), size+len(t.Old)
+				}
+			}
+			rules = append(rules, Learn(i, changed, nil, &work))
+		}
+		book := NewBook(rules)
+		for j := range texts {
+			book.Changed(texts[j].Name, texts[j:j+1], found.Members[j].Causes)
+		}
+		names := []string{}
+		for i := range rules {
+			if r := book.Result(i); r != nil && r.Uniform {
+				names = append(names, found.Causes[i].Name)
+			}
+		}
+		b.Logf("uniform: %s", strings.Join(names, ", "))
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys), "process-bytes")
+}
+
+func hasCause(causes []int, index int) bool {
+	for _, c := range causes {
+		if c == index {
+			return true
+		}
+	}
+	return false
+}

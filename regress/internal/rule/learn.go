@@ -1,0 +1,241 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Rule reproduces a cause.
+type Rule struct {
+	productions []production
+}
+
+// Learn learns the rule of a cause from texts with its edits, and from others without any. It subtracts its
+// steps from work, and stops where none are left.
+func Learn(index int, changed, unchanged []Text, work *int64) *Rule {
+	var studies []*study
+	for i, t := range append(slices.Clone(changed), unchanged...) {
+		p := newPage(t.Part, t.Old)
+		s := newStudy(p, t.Name, changesIn(p, t), index)
+		if i >= len(changed) {
+			s.group = ""
+		}
+		studies = append(studies, s)
+	}
+	return &Rule{learn(studies, work)}
+}
+
+// A production replaces a pattern where guards hold.
+type production struct {
+	candidate
+	guards   []guard
+	anywhere bool // no piece is literal
+	right    int  // places of the training half that it reproduces
+	wrong    int  // places of the training half that match and did not change
+}
+
+// productionsMax bounds the productions of a rule.
+const productionsMax = 24
+
+// A group is a candidate with the changes that it may reproduce.
+type group struct {
+	candidate
+	id      string
+	members []member
+	tried   bool
+}
+
+type member struct{ study, change int }
+
+// learn returns the productions that reproduce most changes.
+func learn(studies []*study, work *int64) (list []production) {
+	groups := groupsOf(studies)
+	for len(list) < productionsMax && *work > 0 {
+		g := bestGroup(groups, studies)
+		if g == nil {
+			return list
+		}
+		q, covers := produce(g, studies, work)
+		if len(covers) < membersMin || precision(q.right, q.wrong) < precisionMin {
+			g.tried = true
+			continue
+		}
+		for _, m := range covers {
+			studies[m.study].covered[m.change] = true
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+const (
+	membersMin   = 2    // changes that a production must reproduce
+	precisionMin = 0.75 // the share of the places that match which must have changed
+)
+
+func precision(right, wrong int) float64 { return float64(right) / float64(max(1, right+wrong)) }
+
+// groupsOf collects the candidates of all changes.
+func groupsOf(studies []*study) (groups []*group) {
+	known := map[string]*group{}
+	for i, s := range studies {
+		for j, c := range s.changes {
+			for _, q := range candidatesOf(s.page, c) {
+				id := q.id()
+				g := known[id]
+				if g == nil {
+					g = &group{candidate: q, id: id}
+					known[id] = g
+					groups = append(groups, g)
+				}
+				if n := len(g.members); n == 0 || g.members[n-1] != (member{i, j}) {
+					g.members = append(g.members, member{i, j})
+				}
+			}
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return len(g.members) < membersMin })
+	slices.SortStableFunc(groups, func(x, y *group) int {
+		return cmp.Or(cmp.Compare(len(y.members), len(x.members)), cmp.Compare(x.level, y.level), cmp.Compare(x.id, y.id))
+	})
+	return groups
+}
+
+// bestGroup returns the group with most changes that no production reproduces, in at least two cases, or nil.
+func bestGroup(groups []*group, studies []*study) (best *group) {
+	most := membersMin - 1
+	for _, g := range groups {
+		if g.tried || len(g.members) <= most {
+			continue
+		}
+		n, first, cases := 0, "", 0
+		for _, m := range g.members {
+			if s := studies[m.study]; !s.covered[m.change] {
+				n++
+				if s.group != first {
+					first = s.group
+					cases++
+				}
+			}
+		}
+		if n > most && cases > 1 {
+			best, most = g, n
+		}
+	}
+	return best
+}
+
+const (
+	changedMax = 1500 // places from which guards are chosen
+	othersMax  = 4000
+)
+
+// produce chooses guards for a candidate, and returns the changes that it then reproduces.
+func produce(g *group, studies []*study, work *int64) (q production, covers []member) {
+	q.candidate = g.candidate
+	var changed, others []*context
+	known := map[place]bool{}
+	for round := range roundsMax {
+		right, wrong := q.places(studies, work)
+		q.right, q.wrong = len(right), len(wrong)
+		if round == 0 {
+			for _, at := range sample(right, changedMax) {
+				changed = append(changed, contextAt(studies, at))
+			}
+		}
+		fresh := 0
+		for _, at := range sample(wrong, othersMax) {
+			if !known[at] {
+				known[at] = true
+				fresh++
+				others = append(others, contextAt(studies, at))
+			}
+		}
+		if round > 0 && fresh == 0 || round == roundsMax-1 {
+			for _, at := range right {
+				covers = append(covers, member{at.study, at.change})
+			}
+			break
+		}
+		q.guards = chooseGuards(changed, others)
+		*work -= int64(contextKinds * (len(changed) + len(others)) * (1 + len(q.guards)))
+	}
+	return q, covers
+}
+
+// places returns where a production matches: places that changed so, and others. It leaves out places that
+// other productions reproduce, or other causes change.
+func (q *production) places(studies []*study, work *int64) (right, wrong []place) {
+	for i, s := range studies {
+		*work -= int64(s.items())
+		nth := 0
+		q.each(s.page, func(a, b int) {
+			at := place{i, a, b, nth, -1}
+			nth++
+			text, ok := render(s.page, q.outputs, a, b)
+			if !ok || !q.hold(s.page, at) {
+				return
+			}
+			at.change = s.changeAt(a, b, text)
+			switch {
+			case at.change >= 0 && !s.covered[at.change]:
+				right = append(right, at)
+			case at.change < 0 && !s.isTaken(a, b):
+				wrong = append(wrong, at)
+			}
+		})
+	}
+	return right, wrong
+}
+
+// roundsMax bounds how often guards are chosen again, with places that they failed to exclude.
+const roundsMax = 3
+
+// A place is a match of a pattern.
+type place struct {
+	study, from, to, nth int
+	change               int // -1 if it did not change so
+}
+
+func contextAt(studies []*study, at place) *context {
+	c := contextOf(studies[at.study].page, at.from, at.to, at.nth)
+	return &c
+}
+
+func (q *production) hold(p *page, at place) bool {
+	if len(q.guards) == 0 {
+		return true
+	}
+	c := contextOf(p, at.from, at.to, at.nth)
+	return q.accepts(&c)
+}
+
+func (q *production) accepts(c *context) bool {
+	for _, g := range q.guards {
+		if !g.holds(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// each calls visit for each match in a page.
+func (q *production) each(p *page, visit func(a, b int)) {
+	for i := q.parity; i < p.items(); i += 2 {
+		if a, b, ok := q.matches(p, i); ok {
+			visit(a, b)
+		}
+	}
+}
+
+// sample returns at most n evenly spaced elements.
+func sample[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = list[i*len(list)/n]
+	}
+	return some
+}

@@ -1,0 +1,271 @@
+package rule
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/outcome"
+)
+
+// analysed returns the texts of cases with the edits and causes that package cause finds.
+func analysed(old, now []string) (texts []Text, found *cause.Found) {
+	key := outcome.Key{Place: outcome.Stdout}
+	a := cause.New()
+	for i := range old {
+		texts = append(texts, Text{Name: fmt.Sprintf("%05d", i), Old: []byte(old[i]), Now: []byte(now[i])})
+		if old[i] != now[i] {
+			a.Add(cause.Case{Name: fmt.Sprintf("%05d", i), Parts: []cause.Part{{
+				Key: key, Old: &outcome.Part{Key: key}, Now: &outcome.Part{Key: key}, OldText: texts[i].Old, NowText: texts[i].Now,
+			}}})
+		}
+	}
+	found = a.Causes()
+	for _, m := range found.Members {
+		var i int
+		fmt.Sscanf(m.Name, "%d", &i)
+		texts[i].Edits = m.Parts[0].Edits
+	}
+	return texts, found
+}
+
+// plant writes programs. Each has statements that change and others that look like them.
+func plant(seed uint64, change func(kind int) bool) string {
+	r := rand.New(rand.NewPCG(seed, 3))
+	word := func() string {
+		return []string{"alpha", "beta", "gamma", "delta", "omega", "sigma"}[r.IntN(6)] + string(rune('a'+r.IntN(26)))
+	}
+	var b strings.Builder
+	either := func(kind int, old, now string) string {
+		if change != nil && change(kind) {
+			return now
+		}
+		return old
+	}
+	fmt.Fprintf(&b, "#include <stdio.h>\n%s#include \"rt.h\"\n\nbegin;\n", either(0, "", "#include <stdint.h>\n"))
+	for range 12 + r.IntN(20) {
+		x, y, n := word(), word(), r.IntN(1000)
+		switch r.IntN(9) {
+		case 0: // <= in loops, not in conditions
+			fmt.Fprintf(&b, "    for (%s = 0; %s %s %d; %s++) {\n    }\n", x, x, either(1, "<=", "<"), n, x)
+		case 1:
+			fmt.Fprintf(&b, "    if (%s <= %d) return;\n", x, n)
+		case 2: // two edits, and a hole between them
+			fmt.Fprintf(&b, "    print(%s);\n", either(2, x+" + "+y, "(double)("+x+" + "+y+")"))
+		case 3: // what is replaced repeats the word before it
+			fmt.Fprintf(&b, "    %s %s %d;\n", x, either(3, "= "+x+" +", "+="), n)
+		case 4: // a whole line with any text
+			b.WriteString(either(4, fmt.Sprintf("    /* %s %s */\n", x, y), ""))
+		case 5: // a line that is new before lines of a kind
+			fmt.Fprintf(&b, "%s    call %s;\n", either(5, "", "    check;\n"), x)
+		case 6: // the new text has a word from behind the place
+			fmt.Fprintf(&b, "    %s %s;\n", either(6, "zero", "xor "+x+","), x)
+		case 7:
+			fmt.Fprintf(&b, "    %s = %s_ + %d;\n", x, y, n)
+		default: // an indent
+			fmt.Fprintf(&b, "%sgoto %s;\n", either(7, "    ", "  "), x)
+		}
+	}
+	return b.String()
+}
+
+const plantedKinds = 8
+
+// study learns the rules of all causes, and returns what they are seen to do. names are those of the cases.
+func studied(texts []Text, found *cause.Found) (results []*cause.Rule) {
+	work := int64(1e9)
+	var rules []*Rule
+	var background []Text
+	for _, t := range texts {
+		if Trains(t.Name) && len(t.Edits) == 0 {
+			background = append(background, t)
+		}
+	}
+	for i := range found.Causes {
+		var changed []Text
+		for _, t := range texts {
+			if m, known := found.Member(t.Name); known && Trains(t.Name) && slices.Contains(m.Causes, i) {
+				changed = append(changed, t)
+			}
+		}
+		rules = append(rules, Learn(i, changed, background, &work))
+	}
+	b := NewBook(rules)
+	for _, t := range texts {
+		if m, known := found.Member(t.Name); known {
+			b.Changed(t.Name, []Text{t}, m.Causes)
+		} else {
+			b.Unchanged(t.Name, []Text{t})
+		}
+	}
+	for i := range rules {
+		results = append(results, b.Result(i))
+	}
+	return results
+}
+
+// Each planted change is reproduced byte for byte in the cases that its rule was not learned from.
+func TestPlantedRules(t *testing.T) {
+	for kind := range plantedKinds {
+		var old, now []string
+		for i := range uint64(160) {
+			old = append(old, plant(i, nil))
+			now = append(now, plant(i, func(k int) bool { return k == kind }))
+		}
+		texts, found := analysed(old, now)
+		for i, r := range studied(texts, found) {
+			if r == nil || !r.Uniform || r.Forgotten > 0 {
+				t.Errorf("change %d: %s: %+v", kind, found.Causes[i].Name, r)
+			}
+		}
+	}
+}
+
+// A change that was forgotten at a tenth of its places is found there, and nowhere else.
+func TestForgottenPlaces(t *testing.T) {
+	for kind := range plantedKinds {
+		var old, now, full []string
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range uint64(600) {
+			old = append(old, plant(i, nil))
+			full = append(full, plant(i, func(k int) bool { return k == kind }))
+			now = append(now, plant(i, func(k int) bool { return k == kind && r.IntN(10) > 0 }))
+		}
+		texts, found := analysed(old, now)
+		truth, _ := analysed(now, full) // what was forgotten, as edits
+		forgotten := map[string]bool{}
+		for i, t := range truth {
+			for _, e := range t.Edits {
+				forgotten[texts[i].Name+lineAt(t.Old, lineOf(t.Old, e.Old.From))] = true
+			}
+		}
+		hits, wrong := map[string]bool{}, 0
+		for _, r := range studied(texts, found) {
+			if r == nil {
+				continue
+			}
+			for _, f := range r.Examples {
+				i := slices.IndexFunc(texts, func(t Text) bool { return t.Name == f.Case })
+				if k := f.Case + lineAt(texts[i].Old, f.Line); forgotten[k] {
+					hits[k] = true
+				} else {
+					wrong++
+				}
+			}
+		}
+		if len(hits)*100 < 95*min(len(forgotten), examplesMax) || wrong > 0 {
+			t.Errorf("change %d: %d of %d forgotten places, %d others", kind, len(hits), len(forgotten), wrong)
+		}
+	}
+}
+
+// lineOf returns the line of a place, from 1. A place at the end of a line is in the next one.
+func lineOf(text []byte, at int) int {
+	for at < len(text) && text[at] == '\n' {
+		at++
+	}
+	return 1 + strings.Count(string(text[:at]), "\n")
+}
+
+func lineAt(text []byte, n int) string {
+	return strings.TrimSpace(strings.Split(string(text), "\n")[n-1])
+}
+
+// A text that was empty has a rule too, and the other stream, which is empty as well, is no forgotten place.
+func TestEmptyText(t *testing.T) {
+	var old, now []string
+	for i := range 60 {
+		old, now = append(old, ""), append(now, "All checks passed!\n")
+		if i%2 == 0 {
+			old[i] = fmt.Sprintf("Found %d errors.\n", i)
+			now[i] = old[i]
+		}
+	}
+	texts, found := analysed(old, now)
+	both := func(s Text) []Text { return []Text{s, {Name: s.Name, Part: "stderr"}} }
+	var changed []Text
+	for _, s := range texts {
+		if s.Part = "stdout"; Trains(s.Name) && len(s.Edits) > 0 {
+			changed = append(changed, both(s)...)
+		}
+	}
+	work := int64(1e9)
+	b := NewBook([]*Rule{Learn(0, changed, nil, &work)})
+	for _, s := range texts {
+		s.Part = "stdout"
+		if m, known := found.Member(s.Name); known {
+			b.Changed(s.Name, both(s), m.Causes)
+		} else {
+			b.Unchanged(s.Name, both(s))
+		}
+	}
+	if r := b.Result(0); r == nil || !r.Uniform {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A change that nothing in the text decides has no rule that speaks.
+func TestHiddenReason(t *testing.T) {
+	for _, share := range []int{2, 3, 5} {
+		var old, now []string
+		r := rand.New(rand.NewPCG(7, uint64(share)))
+		for i := range uint64(300) {
+			changes := r.IntN(share) > 0 // for the whole case
+			old = append(old, plant(i, nil))
+			now = append(now, plant(i, func(kind int) bool { return kind == 1 && changes }))
+		}
+		texts, found := analysed(old, now)
+		for _, r := range studied(texts, found) {
+			if r != nil && (r.Uniform || r.Forgotten > 0) {
+				t.Errorf("%d in %d cases: %+v", share-1, share, r)
+			}
+		}
+	}
+}
+
+// Learning stops when it has no steps left.
+func TestStepsAreBounded(t *testing.T) {
+	var old, now []string
+	for i := range uint64(100) {
+		old, now = append(old, plant(i, nil)), append(now, plant(i, func(int) bool { return true }))
+	}
+	texts, found := analysed(old, now)
+	for i := range found.Causes {
+		work := int64(1)
+		if r := Learn(i, texts, nil, &work); len(r.productions) > 1 {
+			t.Errorf("%d productions", len(r.productions))
+		}
+		if work = 1e9; found.Causes[i].Cases >= 20 && (len(Learn(i, texts, nil, &work).productions) == 0 || work == 1e9) {
+			t.Errorf("cause %d: no production, or no step", i)
+		}
+	}
+}
+
+// No text, however broken, ends a replay, and what is applied has the bytes of the new text.
+func FuzzChanges(f *testing.F) {
+	f.Add("a\n\n    b(c)\n", "a\n    b((c))\n\td\n")
+	f.Add("", "x")
+	f.Add("/* a */\n/* b */\nc", "c")
+	f.Fuzz(func(t *testing.T, old, now string) {
+		texts, found := analysed([]string{old}, []string{now})
+		if len(found.Members) == 0 {
+			return
+		}
+		p := newPage(texts[0].Part, texts[0].Old)
+		var all []change
+		for _, c := range changesIn(p, texts[0]) {
+			all = append(all, c.change)
+		}
+		if got := applied(p, all); got != now {
+			t.Errorf("%q → %q: %q", old, now, got)
+		}
+		work := int64(1e6)
+		both := append(texts, Text{Name: "b", Old: texts[0].Old, Now: texts[0].Now, Edits: texts[0].Edits})
+		b := NewBook([]*Rule{Learn(0, both, nil, &work)})
+		b.Changed("00000", texts, []int{0})
+		b.Result(0)
+	})
+}
