@@ -10,6 +10,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -79,7 +80,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 		}
 	}
 	if err == nil {
-		err = r.ReportGroups(op.judge.Sides)
+		err = op.reportGroups()
 	}
 	if err == nil && op.loop.AllEnded() {
 		err = reportCost(ctx, r, op.costs)
@@ -94,6 +95,18 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	err = cmp.Or(err, op.journal.ClosePairs())
 	err = op.end(op.endStores(watched(err)), cases)
 	return r.Ledger.Summary, err
+}
+
+// reportGroups reports the causes. Only a golden has the outputs that did not change.
+func (op *operation) reportGroups() error {
+	if op.golden == nil || !op.loop.AllEnded() {
+		return op.run.ReportGroups(op.judge.Sides, nil, nil)
+	}
+	names := make([]string, 0, len(op.run.Inputs.Cases))
+	for _, c := range op.run.Inputs.Cases {
+		names = append(names, c.Name)
+	}
+	return op.run.ReportGroups(op.judge.Sides, names, analyse.BaseSide(op.golden))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.

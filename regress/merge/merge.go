@@ -185,7 +185,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.run.ReportGroups(func(name string) (was, is content.Side, err error) {
 			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
-		})
+		}, nil, nil)
 	}
 	m.run.Ledger.Absent = len(m.names)
 	if err == nil {

@@ -106,6 +106,8 @@ type groupLine struct {
 	Kind      string `json:"kind"`
 	Family    string `json:"family"`
 	Folded    int    `json:"folded_count,omitempty"`
+
+	Rule *cause.Rule `json:"rule,omitempty"`
 }
 
 func groupLines(w io.Writer, families []family) error {
@@ -113,7 +115,7 @@ func groupLines(w io.Writer, families []family) error {
 		for _, c := range f.causes {
 			err := report.EncodeLine(w, groupLine{
 				"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-				c.Name, string(c.Kind), c.Family, c.Bucketed(),
+				c.Name, string(c.Kind), c.Family, c.Bucketed(), c.Rule,
 			})
 			if err != nil {
 				return err
@@ -146,6 +148,9 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 				readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
 			if c.Family != "" && f.name == "" {
 				fmt.Fprintf(b, "     family   %s\n", c.Family)
+			}
+			if text := report.RuleWords(c.Rule); text != "" {
+				fmt.Fprintf(b, "     rule     %s\n", text)
 			}
 			fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 		}
@@ -282,7 +287,7 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 			is.Outcome.Ignore(s.Job.Ignored.Match)
 		}
 		return was, is, err
-	}))
+	}, names, analyse.BaseSide(old)))
 	return s.Ledger.Summary, err
 }
 

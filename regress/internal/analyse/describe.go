@@ -101,6 +101,14 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	return content.NewSide(&a.Outcome, old.Content).Cached(), content.NewSide(&b.Outcome, now.Content).Cached(), err
 }
 
+// BaseSide returns a function that returns the side of a case in a golden.
+func BaseSide(base *golden.Store) func(caseName string) (content.Side, error) {
+	return func(caseName string) (content.Side, error) {
+		r, _, err := base.Get(caseName)
+		return content.NewSide(&r.Outcome, base.Content), err
+	}
+}
+
 // partOf returns a part of a side, or nil if its kept run did not leave the part.
 func partOf(s content.Side, k outcome.Key) *outcome.Part {
 	p, known := s.Outcome.Part(k)

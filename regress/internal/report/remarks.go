@@ -6,6 +6,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
+	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 )
 
@@ -249,4 +250,83 @@ func AddMasked(m *regress.Masked, c Case) {
 		m.CutOff++
 		m.CutOffParts += len(c.Masked)
 	}
+}
+
+// RuleWords says in a few words what is known of the rule of a cause, or returns "".
+func RuleWords(r *cause.Rule) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Forgotten > 0:
+		return "left as it was in " + forgottenWords(r)
+	case r.Uniform:
+		return "uniform"
+	}
+	return ""
+}
+
+func forgottenWords(r *cause.Rule) string {
+	return readable.Count(r.Forgotten, "place") + " of " + readable.Cases(r.ForgottenCases)
+}
+
+// RuleSentence says what is known of the rule of a cause, or returns "".
+func RuleSentence(r *cause.Rule) string {
+	if r == nil {
+		return ""
+	}
+	checked := readable.Cases(r.Cases) + " that it was not learned from"
+	if r.Explained == 0 {
+		return "follows no rule that was found: what decides may not be in the old text; examined in " + checked
+	}
+	text := fmt.Sprintf("rule: explains %s of %s; %s of %s follow byte for byte", readable.Number(r.Explained), readable.Count(r.Places, "place"),
+		readable.Number(r.Exact), checked)
+	if r.Uniform {
+		text = "uniform, " + text
+	}
+	read := readable.Count(r.Unchanged, "unchanged output")
+	if r.Unchanged < r.Of {
+		read = fmt.Sprintf("the %s of %s that were read", readable.Number(r.Unchanged), readable.Count(r.Of, "unchanged output"))
+	}
+	switch {
+	case r.Unchanged == 0:
+	case r.Elsewhere == 0:
+		text += "; matches nowhere in " + read
+	default:
+		text += fmt.Sprintf("; matches %s in %s", readable.Count(r.Elsewhere, "place"), read)
+	}
+	return text
+}
+
+// ForgottenSentence says where a change seems to have been forgotten, or returns "".
+func ForgottenSentence(r *cause.Rule) string {
+	if r == nil || r.Forgotten == 0 {
+		return ""
+	}
+	return "the same text in " + forgottenWords(r) + " was left as it was"
+}
+
+// MissedPlace names an edit that the rule of a cause does not reproduce, or returns "".
+func MissedPlace(r *cause.Rule) string {
+	if r == nil || r.Explained == 0 || len(r.Misses) == 0 {
+		return ""
+	}
+	return "does not follow: " + placeWords(r.Misses[0])
+}
+
+func placeWords(p cause.RulePlace) string {
+	return fmt.Sprintf("%s: %s, line %s of the old text", readable.Line(p.Case), readable.Line(p.Part), readable.Number(p.Line))
+}
+
+// ForgottenPlaces lists at most n forgotten places, and says how many more there are.
+func ForgottenPlaces(r *cause.Rule, n int) (places []string, more string) {
+	if r == nil || r.Forgotten == 0 {
+		return nil, ""
+	}
+	for _, f := range r.Examples[:min(n, len(r.Examples))] {
+		places = append(places, placeWords(f))
+	}
+	if left := r.Forgotten - len(places); left > 0 {
+		more = readable.Number(left) + " more"
+	}
+	return places, more
 }

@@ -68,8 +68,8 @@ type heldCase struct {
 
 // A listedCause is a cause in one line.
 type listedCause struct {
-	id, name string
-	cases    int
+	id, name, rule string
+	cases          int
 }
 
 func (r *results) Handle(ev Event) error {
@@ -83,7 +83,7 @@ func (r *results) Handle(ev Event) error {
 	case Group:
 		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
-			r.causes = append(r.causes, listedCause{ev.ID, readable.Clip(ev.Name, causeBytesKept), ev.Cases})
+			r.causes = append(r.causes, listedCause{ev.ID, readable.Clip(ev.Name, causeBytesKept), RuleWords(ev.Rule), ev.Cases})
 		}
 	case Cost:
 		r.costs = &ev

@@ -183,6 +183,9 @@ func (r *results) causeTable(s regress.Summary) string {
 			columns = r.stream.columns() - 1
 		}
 		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), nameColumnsMin)) + "\n")
+		if c.rule != "" {
+			b.WriteString(r.paint.Paint(palette.Dim, strings.Repeat(" ", textColumns(lead))+c.rule) + "\n")
+		}
 	}
 	if more := s.Groups - len(r.causes); more > 0 {
 		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")

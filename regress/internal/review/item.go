@@ -21,6 +21,7 @@ type Item struct {
 	Family    string   // printable name of its family, or empty
 	Folded    int      // of a bucket: how many causes it stands for
 	Joined    []string // the changes that it stands for, if they differ
+	Rule      string   // what is known of its rule, or empty
 	Cases     int
 	Lines     int // changed lines of all its cases; 0 if nothing was compared
 	Sole      int // number of cases that are in no other item

@@ -3,6 +3,7 @@ package rule
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/cause/token"
 )
@@ -153,4 +154,13 @@ const slideMax = 64
 // beginsLine reports whether an insertion begins with a line break.
 func (c *change) beginsLine() bool {
 	return len(c.now) > 0 && c.now[0].kind == 0 && bytes.IndexByte([]byte(c.now[0].text), '\n') >= 0
+}
+
+// textOf returns the text of items.
+func textOf(items []item) string {
+	var b strings.Builder
+	for _, x := range items {
+		b.WriteString(x.text)
+	}
+	return b.String()
 }

@@ -209,7 +209,7 @@ func TestEmptyText(t *testing.T) {
 
 // A change that nothing in the text decides has no rule that speaks.
 func TestHiddenReason(t *testing.T) {
-	for _, share := range []int{2, 3, 5} {
+	for _, share := range []int{2, 3, 5, 9} {
 		var old, now []string
 		r := rand.New(rand.NewPCG(7, uint64(share)))
 		for i := range uint64(300) {

@@ -3,7 +3,6 @@ package rule
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/cause"
 )
@@ -60,14 +59,6 @@ func newStudy(p *page, caseName string, changes []causedChange, index int) *stud
 	}
 	s.covered = make([]bool, len(s.changes))
 	return s
-}
-
-func textOf(items []item) string {
-	var b strings.Builder
-	for _, x := range items {
-		b.WriteString(x.text)
-	}
-	return b.String()
 }
 
 // changeAt returns the change that replaces items by a text, or -1.

@@ -13,7 +13,7 @@ const (
 	provenMin    = 10   // places that a production must have reproduced
 	shareMin     = 0.75 // the least share of matching places that changed, at the lower end of a 95 % interval
 	explainedMin = 0.95 // the share of the edits of the other half that the rule must make
-	scatterMax   = 3.0  // how many times likelier than by chance the places that were left may be in few cases
+	pairsMax     = 1.5  // pairs of places in one case that were both left: how many times as many as by chance, see isScattered
 	missesMax    = 20   // edits that a rule does not reproduce, one a text
 	examplesMax  = 200  // forgotten places that are listed
 	keptMax      = 20_000
@@ -183,22 +183,18 @@ func (b *Book) Result(index int) *cause.Rule {
 	return &result
 }
 
-// isScattered reports whether the places that a production left are spread over cases as by chance. If most
-// are in few cases, something about these cases decides, and not an oversight.
+// isScattered reports whether the places that a production left are spread over cases as by chance: few cases have
+// several of them. Else something about these cases decides, and not an oversight.
 func (y *tally) isScattered(q int) bool {
-	changed, left := 0.0, 0.0
-	for _, c := range y.counts[q] {
-		changed, left = changed+float64(c.changed), left+float64(c.left)
-	}
-	if left == 0 || changed == 0 {
-		return left == 0
-	}
-	share, sum := left/(changed+left), 0.0
+	var changed, left, pairs, leftPairs float64
 	for _, c := range y.counts[q] {
 		n, l := float64(c.changed+c.left), float64(c.left)
-		sum += (l - share*n) * (l - share*n) / (share * (1 - share) * n)
+		changed, left = changed+float64(c.changed), left+l
+		pairs, leftPairs = pairs+n*(n-1)/2, leftPairs+l*(l-1)/2
 	}
-	return sum <= scatterMax*float64(len(y.counts[q]))
+	share := left / max(1, changed+left)
+	expected := share * share * pairs
+	return leftPairs <= pairsMax*expected+3*math.Sqrt(expected)+1
 }
 
 // lowerShare returns the lower end of Wilson's interval of 95 % for a share.

@@ -292,11 +292,20 @@ func joinedByHand(r *Run) map[string]string {
 	return families
 }
 
-// ReportGroups finds the causes of all collected differences, reports them, and saves them with the
-// run.
-func (r *Run) ReportGroups(sides analyse.SidesOf) error {
+// ReportGroups finds the causes of all collected differences and their rules, reports them, and saves them
+// with the run. side returns the baseline's side of a case that does not differ, of those in names; nil if
+// it cannot be had.
+func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(caseName string) (content.Side, error)) error {
 	found := r.Differences.Causes(joinedByHand(r))
 	r.Ledger.Summary.Groups = len(found.Causes)
+	var unchanged analyse.Unchanged
+	if side != nil && !r.Ledger.Summary.BrokeOff {
+		unchanged = analyse.Unchanged{Names: r.Ledger.identical(names), Side: side}
+	}
+	changedOver, unchangedOver := timeForRules(r.Began)
+	if err := analyse.AddRules(found, r.Job.Rules, sides, unchanged, changedOver, unchangedOver); err != nil {
+		return err
+	}
 	err := analyse.EmitGroups(found, r.Job.Rules, sides, func(g report.Group) { r.Events.Emit(g) })
 	if err != nil || r.Folder == nil {
 		return err
@@ -306,6 +315,30 @@ func (r *Run) ReportGroups(sides analyse.SidesOf) error {
 		return err
 	}
 	return r.Folder.SaveCauses(encoded)
+}
+
+// The time that rules may take: a share of the time so far for unchanged outputs, which may be many more than
+// those that differ.
+const (
+	rulesTimeMax     = 10 * time.Second
+	unchangedPart    = 10
+	unchangedTimeMin = time.Second
+)
+
+// timeForRules returns functions that report whether the time for reading cases is over: those that differ,
+// and those that do not.
+func timeForRules(runBegan time.Time) (changedOver, unchangedOver func() bool) {
+	began := time.Now()
+	budget := max(unchangedTimeMin, began.Sub(runBegan)/unchangedPart)
+	var turn time.Time // the first question about unchanged cases
+	changedOver = func() bool { return time.Since(began) > rulesTimeMax }
+	unchangedOver = func() bool {
+		if turn.IsZero() {
+			turn = time.Now()
+		}
+		return time.Since(turn) > budget
+	}
+	return changedOver, unchangedOver
 }
 
 // HintResume returns the end of the error of an interrupted run. It says whether --resume goes on.

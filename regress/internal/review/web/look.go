@@ -32,6 +32,7 @@ type overviewItem struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
 	Folded   int      `json:"folded"`
+	Rule     string   `json:"rule,omitempty"`
 	Joined   []string `json:"joined,omitempty"`
 	Cases    int      `json:"cases"`
 	Lines    int      `json:"lines"`
@@ -44,7 +45,7 @@ func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
 	st := s.read(func(d *review.Desk) {
 		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun()}
 		for _, it := range d.Items() {
-			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Folded, it.Joined, it.Cases, it.Lines, it.Sole, it.Smallest})
+			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Folded, it.Rule, it.Joined, it.Cases, it.Lines, it.Sole, it.Smallest})
 		}
 	})
 	o.Reviewer, o.Modes, o.State = s.number, review.Modes(), st
