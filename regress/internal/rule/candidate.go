@@ -19,7 +19,8 @@ func candidatesOf(p *page, c change) (list []candidate) {
 	for level, l := range [...]struct{ outputs, pieces int }{{0, 0}, {1, 1}, {2, 1}, {2, 2}} {
 		q := candidate{level: level}
 		q.outputs = outputsOf(p, c, l.outputs)
-		if level > 0 && !slices.ContainsFunc(q.outputs, func(o output) bool { return o.from != literal }) && c.to-c.from < 2 {
+		joins := c.joinsLines(p)
+		if level > 0 && !slices.ContainsFunc(q.outputs, func(o output) bool { return o.from != literal }) && c.to-c.from < 2 && (!joins || level > 1) {
 			continue
 		}
 		q.parity, q.to = c.from&1, c.to-c.from
@@ -30,7 +31,7 @@ func candidatesOf(p *page, c change) (list []candidate) {
 		for i := c.from; i < c.to && i < c.from+piecesMax; i++ {
 			q.pieces = append(q.pieces, pieceOf(p, i, l.pieces, copies(q.outputs, i-c.from)))
 		}
-		if removes && len(q.pieces) > 0 {
+		if (removes || joins && level > 0) && len(q.pieces) > 0 {
 			q.pieces[0] = piece{hole: lineGap}
 		}
 		if c.to-c.from > piecesMax {

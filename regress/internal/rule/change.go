@@ -92,6 +92,12 @@ func (c *change) removesLines(p *page) bool {
 		(c.to/2 >= len(p.tokens) || p.isLineBreak(c.to)) && textOf(c.now) == string(p.blank(c.from))
 }
 
+// joinsLines reports whether a change replaces a line break by other whitespace, and nothing else. The indent
+// behind the break does not matter then.
+func (c *change) joinsLines(p *page) bool {
+	return c.from&1 == 0 && c.to-c.from == 1 && p.isLineBreak(c.from) && len(p.blank(c.from)) == 0 && !strings.Contains(textOf(c.now), "\n")
+}
+
 // lines divides a change that removes lines into one for each, if no blank lines are between them.
 func (c *change) lines(p *page) (list []change) {
 	list = []change{*c}

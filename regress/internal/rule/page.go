@@ -17,6 +17,7 @@ type page struct {
 	gaps   []uint64 // keys of the even items
 	lines  []line
 	lineOf []int32 // of each token
+	quotes []byte  // for each token the quote that is open before it, on this line or one before, * for a comment, or 0
 	within []int32 // for each token the innermost bracket before it that is open there, or -1
 }
 
@@ -41,6 +42,7 @@ func newPage(part string, text []byte) *page {
 	}
 	p.findLines()
 	p.findBrackets()
+	p.findQuotes()
 	return p
 }
 
@@ -140,6 +142,35 @@ func (p *page) findBrackets() {
 		case ')', ']', '}':
 			open = open[:max(1, len(open)-1)]
 			p.within[k] = open[len(open)-1]
+		}
+	}
+}
+
+// findQuotes finds the quotes and comments that are open at each token. A comment to the end of its line opens none.
+func (p *page) findQuotes() {
+	p.quotes = make([]byte, len(p.tokens))
+	var open byte
+	remark := false
+	for k, t := range p.tokens {
+		remark = remark && !p.breaks(k)
+		p.quotes[k] = open
+		c, one := p.text[t.From], t.To-t.From == 1
+		switch {
+		case remark, t.From > 0 && p.text[t.From-1] == '\\':
+		case open == '*':
+			if !one && c == '*' && p.text[t.From+1] == '/' {
+				open = 0
+			}
+		case open != 0:
+			if one && c == open {
+				open = 0
+			}
+		case !one && c == '/' && p.text[t.From+1] == '*':
+			open = '*'
+		case one && (c == '"' || c == '\'' || c == '`'):
+			open = c
+		case one && c == '#' && (k == 0 || t.Gap < t.From), !one && c == '/' && p.text[t.From+1] == '/':
+			remark = true
 		}
 	}
 }

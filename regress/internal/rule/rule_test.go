@@ -46,9 +46,9 @@ func plant(seed uint64, change func(kind int) bool) string {
 		return old
 	}
 	fmt.Fprintf(&b, "#include <stdio.h>\n%s#include \"rt.h\"\n\nbegin;\n", either(0, "", "#include <stdint.h>\n"))
-	for range 12 + r.IntN(20) {
+	for range 14 + r.IntN(24) {
 		x, y, n := word(), word(), r.IntN(1000)
-		switch r.IntN(9) {
+		switch r.IntN(11) {
 		case 0: // <= in loops, not in conditions
 			fmt.Fprintf(&b, "    for (%s = 0; %s %s %d; %s++) {\n    }\n", x, x, either(1, "<=", "<"), n, x)
 		case 1:
@@ -63,6 +63,10 @@ func plant(seed uint64, change func(kind int) bool) string {
 			fmt.Fprintf(&b, "%s    call %s;\n", either(5, "", "    check;\n"), x)
 		case 6: // the new text has a word from behind the place
 			fmt.Fprintf(&b, "    %s %s;\n", either(6, "zero", "xor "+x+","), x)
+		case 9: // lines that are joined, whatever their indent
+			fmt.Fprintf(&b, "    if (%s)%sstop;\n", x, either(8, "\n"+strings.Repeat(" ", 5+r.IntN(30)), " "))
+		case 10:
+			fmt.Fprintf(&b, "    while (%s)\n        stop;\n", x)
 		case 7:
 			fmt.Fprintf(&b, "    %s = %s_ + %d;\n", x, y, n)
 		default: // an indent
@@ -72,7 +76,7 @@ func plant(seed uint64, change func(kind int) bool) string {
 	return b.String()
 }
 
-const plantedKinds = 8
+const plantedKinds = 9
 
 // study learns the rules of all causes, and returns what they are seen to do. names are those of the cases.
 func studied(texts []Text, found *cause.Found) (results []*cause.Rule) {

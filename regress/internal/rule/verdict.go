@@ -12,7 +12,7 @@ import (
 const (
 	provenMin    = 10   // places that a production must have reproduced
 	shareMin     = 0.75 // the least share of matching places that changed, at the lower end of a 95 % interval
-	explainedMin = 0.95 // the share of the edits of the other half that the rule must make
+	explainedMin = 0.98 // the share of the edits of the other half that the rule must make
 	pairsMax     = 1.5  // pairs of places in one case that were both left: how many times as many as by chance, see isScattered
 	missesMax    = 20   // edits that a rule does not reproduce, one a text
 	examplesMax  = 200  // forgotten places that are listed
