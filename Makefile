@@ -7,7 +7,7 @@ GO ?= go
 TEST_TIMEOUT ?= 10m
 
 .PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side tools release check-release
-.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-remote bench-scale clean
+.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-rules bench-remote bench-scale clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -183,6 +183,16 @@ bench-causes: build
 	@scripts/install-test-tools || true
 	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
 	$(GO) -C bench run ./causes -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) -judge $(JUDGE)
+
+# Whether the rules that muster learns of causes hold: for the same pairs, and for planted changes, some of
+# them forgotten at a tenth of their places.
+bench-rules: ONLY = $(RULE_PAIRS),planted
+bench-rules: build
+	@scripts/install-test-tools || true
+	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
+	$(GO) -C bench run ./causes -rules -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS)
+
+RULE_PAIRS = esbuild,gofmt,prettier,black,marked,plain,html,breaks,ast,tokens,ruff-json,ruff-check,pycodestyle,branches
 
 # What muster takes as a client of a Remote Execution engine, which is started for it: some
 # 8 minutes. ROUNDS is 3 unless given. TINY=1 has a few cases of everything.

@@ -29,6 +29,7 @@ type cause struct {
 	Family    string `json:"family"`
 	Cases     int    `json:"cases"`
 	Lines     int    `json:"lines"`
+	Rule      *rule  `json:"rule"`
 }
 
 type member struct {

@@ -39,6 +39,7 @@ type options struct {
 	only                []string
 	jobs, judge         int
 	share               float64
+	rules               bool
 	seed                uint64
 	sources             int
 	median              float64
@@ -65,6 +66,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "commands at once")
 	f.Float64Var(&o.share, "share", 1, "how many times the usual number of cases; 0 = all there are")
 	f.IntVar(&o.judge, "judge", 0, "print so many pairs of edits that are called one cause, for a person to judge, and no table")
+	f.BoolVar(&o.rules, "rules", false, "measure the rules of causes, and no causes")
 	f.Uint64Var(&o.seed, "seed", 1, "of what is drawn by chance")
 	f.IntVar(&o.sources, "sources", 3000, "programs for the planted changes")
 	f.Float64Var(&o.median, "lines", 75, "lines that the middle one of them has")
@@ -118,12 +120,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := b.real(ctx); err != nil {
 		return err
 	}
+	if b.rules && slices.Contains(b.only, planted) {
+		return b.plantedRules(ctx)
+	}
 	if b.judge == 0 && slices.Contains(b.only, planted) {
 		if err := b.planted(ctx); err != nil {
 			return err
 		}
 	}
-	if b.judge == 0 && slices.Contains(b.only, large) {
+	if b.judge == 0 && !b.rules && slices.Contains(b.only, large) {
 		return b.large(ctx)
 	}
 	return nil

@@ -38,7 +38,7 @@ func (b *bench) planted(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(w.dir)
-	if err := w.programs(ctx); err != nil {
+	if _, err := w.programs(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n%d programs, outputs of %d lines, %.0f MB. s and MB: muster diff of both goldens, the best of %d.\n\n", b.sources, w.lines, float64(w.bytes)/1e6, rounds)
@@ -98,8 +98,9 @@ func (w *emitting) command(changes ...basic.Change) []string {
 	return command
 }
 
-// programs records the usual output of many programs.
-func (w *emitting) programs(ctx context.Context) error {
+// programs records the usual output of many programs, and returns these by name.
+func (w *emitting) programs(ctx context.Context) (texts map[string][]byte, err error) {
+	texts = map[string][]byte{}
 	b := w.bench
 	var sources []source
 	sizes := rand.New(rand.NewPCG(b.seed, 1))
@@ -107,12 +108,14 @@ func (w *emitting) programs(ctx context.Context) error {
 		text := basic.Source(b.seed<<32+uint64(i), basic.Lines(sizes, b.median))
 		out := basic.Compile(text)
 		w.lines, w.bytes = w.lines+strings.Count(string(out), "\n"), w.bytes+len(out)
-		sources = append(sources, source{name: fmt.Sprintf("p%04d.bas", i), text: string(text)})
+		name := fmt.Sprintf("p%04d.bas", i)
+		texts[name] = text
+		sources = append(sources, source{name: name, text: string(text)})
 	}
 	if err := pack(w.archive, sources); err != nil {
-		return err
+		return nil, err
 	}
-	return w.record(ctx, w.command())
+	return texts, w.record(ctx, w.command())
 }
 
 // change measures an emitter with changes, and prints its row.

@@ -18,7 +18,9 @@ func (b *bench) real(ctx context.Context) error {
 		return err
 	}
 	chosen := slices.DeleteFunc(pairs(t), func(p pair) bool { return !slices.Contains(b.only, p.name) })
-	if len(chosen) > 0 && b.judge == 0 {
+	if len(chosen) > 0 && b.rules {
+		fmt.Fprintf(b.out, "\n| pair "+rulesHead+"|---|---|---|---|---|---|---|---|---|---|\n")
+	} else if len(chosen) > 0 && b.judge == 0 {
 		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | five settle | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	}
 	for _, p := range chosen {
@@ -67,6 +69,10 @@ func (b *bench) pair(ctx context.Context, p pair) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: both versions ran in %.0f s\n", p.name, time.Since(began).Seconds())
+	if b.rules {
+		b.ruleRow(p, c)
+		return nil
+	}
 	files, err := w.export(ctx, c)
 	if err != nil {
 		return err

@@ -1,7 +1,9 @@
 // Command emitter compiles a BASIC program to C on standard output, with the changes that
 // are named: the tool under test whose differences have a known truth.
 //
-//	emitter SOURCE [CHANGE...]
+//	emitter SOURCE [CHANGE...] [--forget]
+//
+// With --forget it leaves a tenth of the places as they were.
 package main
 
 import (
@@ -24,9 +26,18 @@ func run(args []string) error {
 		return err
 	}
 	var changes []basic.Change
+	forgets := false
 	for _, word := range args[1:] {
+		if word == "--forget" {
+			forgets = true
+			continue
+		}
 		changes = append(changes, basic.Change(word))
 	}
-	_, err = os.Stdout.Write(basic.Compile(source, changes...))
+	out := basic.Compile(source, changes...)
+	if forgets {
+		out, _ = basic.CompileForgetting(source, basic.Forgetting(source), changes...)
+	}
+	_, err = os.Stdout.Write(out)
 	return err
 }
