@@ -106,7 +106,7 @@ func (op *operation) reportGroups() error {
 	for _, c := range op.run.Inputs.Cases {
 		names = append(names, c.Name)
 	}
-	return op.run.ReportGroups(op.judge.Sides, names, analyse.BaseSide(op.golden))
+	return op.run.ReportGroups(op.judge.Sides, names, analyse.BaseSide(op.golden, op.run.Job.Ignored.Match))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.

@@ -287,7 +287,7 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 			is.Outcome.Ignore(s.Job.Ignored.Match)
 		}
 		return was, is, err
-	}, names, analyse.BaseSide(old)))
+	}, names, analyse.BaseSide(old, s.Job.Ignored.Match)))
 	return s.Ledger.Summary, err
 }
 
