@@ -2,6 +2,7 @@ package analyse
 
 import (
 	"slices"
+	"time"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -12,18 +13,35 @@ import (
 	"muster/regress/internal/rule"
 )
 
-// These bound what rules are learned from. What they are checked with is bounded by time.
+// These bound what rules are learned from, and checked with.
 const (
 	ruleCasesMin  = 4         // cases of a cause that has a rule
+	ruleCausesMax = 200       // causes, those with most cases first
 	learnBytesMax = 512 << 10 // old texts of one cause, and as much of unchanged cases
-	ruleTextMax   = 8 << 20   // a larger part is not read
-	learnStepsMax = 400_000_000
+	ruleTextMax   = 1 << 20   // all texts of a case, on either side; others are not read
 )
 
-// Unchanged is the cases of a run that do not differ.
+// Unchanged is the cases of a run that do not differ. If Side is nil, none can be read.
 type Unchanged struct {
+	Of    int // how many there are
 	Names []string
 	Side  func(caseName string) (content.Side, error)
+}
+
+// RuleBudgets are what rules may take: to learn them, to replay them on cases that differ, and on others.
+type RuleBudgets struct{ Learn, Changed, Unchanged *rule.Budget }
+
+// ruleTimePart is the share of the time so far that rules may take: one in ten.
+const ruleTimePart = 10
+
+// NewRuleBudgets returns what the rules of a run may take. A step takes some 8 ns, so those that are free of the clock take at most 200 ms.
+func NewRuleBudgets(runBegan time.Time) RuleBudgets {
+	began := time.Now()
+	whole := began.Sub(runBegan) / ruleTimePart
+	until := func(free int64, tenths time.Duration) *rule.Budget {
+		return &rule.Budget{Free: free, Over: func() bool { return time.Since(began) > whole*tenths/10 }}
+	}
+	return RuleBudgets{Learn: until(8e6, 5), Changed: until(8e6, 8), Unchanged: until(4e6, 10)}
 }
 
 // A ruleReader reads the texts of cases for rules.
@@ -32,49 +50,58 @@ type ruleReader struct {
 	rules     normalize.Rules
 	sides     SidesOf
 	unchanged Unchanged
+	budgets   RuleBudgets
 }
 
 // AddRules learns a rule for each cause from half of its cases, and adds to the cause what the rule does in
-// the others and in unchanged outputs. It stops to read cases that differ when changedOver returns true,
-// and unchanged ones when unchangedOver does.
-func AddRules(found *cause.Found, rules normalize.Rules, sides SidesOf, unchanged Unchanged, changedOver, unchangedOver func() bool) error {
+// the others and in unchanged outputs. It has no error, because a check needs no rules: a case whose texts cannot be
+// had counts as not read.
+func AddRules(found *cause.Found, rules normalize.Rules, sides SidesOf, unchanged Unchanged, budgets RuleBudgets) {
 	if found.Rewritten || len(found.Causes) == 0 {
+		return
+	}
+	r := ruleReader{found, rules, sides, unchanged, budgets}
+	learned := r.learn()
+	if !slices.ContainsFunc(learned, func(l *rule.Rule) bool { return l != nil }) {
+		return
+	}
+	r.replay(learned)
+}
+
+// replay adds to the causes what their rules do.
+func (r *ruleReader) replay(learned []*rule.Rule) {
+	book := rule.NewBook(learned, r.budgets.Changed)
+	for _, m := range shuffled(r.found.Members, func(m cause.Member) string { return m.Name }) {
+		if texts, known := r.changedTexts(&m, r.budgets.Changed); known {
+			book.Changed(m.Name, texts, m.Causes)
+		} else {
+			book.Unread(m.Causes)
+		}
+	}
+	book.Spend(r.budgets.Unchanged)
+	for _, caseName := range r.unchangedNames() {
+		if !r.budgets.Unchanged.TakeCase() {
+			break
+		}
+		if texts, known := r.unchangedTexts(caseName); known {
+			book.Unchanged(caseName, texts)
+		}
+	}
+	for i := range r.found.Causes {
+		if c := &r.found.Causes[i]; learned[i] != nil {
+			if c.Rule = book.Result(i); c.Rule != nil {
+				c.Rule.Of = r.unchanged.Of
+			}
+		}
+	}
+}
+
+// unchangedNames returns the names of the cases that do not differ and can be read, shuffled.
+func (r *ruleReader) unchangedNames() []string {
+	if r.unchanged.Side == nil {
 		return nil
 	}
-	r := ruleReader{found, rules, sides, unchanged}
-	learned, err := r.learn(changedOver)
-	if err != nil || !slices.ContainsFunc(learned, func(l *rule.Rule) bool { return l != nil }) {
-		return err
-	}
-	book := rule.NewBook(learned)
-	for _, m := range shuffled(found.Members, func(m cause.Member) string { return m.Name }) {
-		if changedOver() {
-			break
-		}
-		texts, known, err := r.changedTexts(&m)
-		if err != nil {
-			return err
-		}
-		if known {
-			book.Changed(m.Name, texts, m.Causes)
-		}
-	}
-	for _, caseName := range shuffled(unchanged.Names, func(s string) string { return s }) {
-		if unchangedOver() {
-			break
-		}
-		texts, err := r.unchangedTexts(caseName)
-		if err != nil {
-			return err
-		}
-		book.Unchanged(caseName, texts)
-	}
-	for i := range found.Causes {
-		if found.Causes[i].Rule = book.Result(i); found.Causes[i].Rule != nil {
-			found.Causes[i].Rule.Of = len(unchanged.Names)
-		}
-	}
-	return nil
+	return shuffled(r.unchanged.Names, func(s string) string { return s })
 }
 
 // shuffled returns a list in an order that says nothing about the cases, so that a part of it is a fair sample.
@@ -84,8 +111,9 @@ func shuffled[T any](list []T, nameOf func(T) string) []T {
 	return list
 }
 
-// learn learns the rules of the causes that may have one.
-func (r *ruleReader) learn(over func() bool) ([]*rule.Rule, error) {
+// learn learns the rules of the causes that may have one. For those that it has no time for it notes that no case
+// was read.
+func (r *ruleReader) learn() []*rule.Rule {
 	trainees := make([][]cause.Member, len(r.found.Causes))
 	for _, m := range shuffled(r.found.Members, func(m cause.Member) string { return m.Name }) {
 		if !rule.Trains(m.Name) {
@@ -95,14 +123,11 @@ func (r *ruleReader) learn(over func() bool) ([]*rule.Rule, error) {
 			trainees[c] = append(trainees[c], m)
 		}
 	}
-	background, whole, err := r.background()
-	if err != nil {
-		return nil, err
-	}
+	background, whole := r.background()
 	learned := make([]*rule.Rule, len(trainees))
-	work := int64(learnStepsMax)
-	for i, c := range r.found.Causes {
-		if c.Kind != cause.Edit || c.Bucketed() > 0 || c.Cases < ruleCasesMin || over() || work <= 0 {
+	for i := range r.found.Causes[:min(ruleCausesMax, len(r.found.Causes))] {
+		c := &r.found.Causes[i]
+		if c.Kind != cause.Edit || c.Bucketed() > 0 || c.Cases < ruleCasesMin {
 			continue
 		}
 		var texts []rule.Text
@@ -111,97 +136,118 @@ func (r *ruleReader) learn(over func() bool) ([]*rule.Rule, error) {
 			if size > learnBytesMax {
 				break
 			}
-			list, known, err := r.changedTexts(&m)
-			if err != nil {
-				return nil, err
-			}
 			used++
-			for _, t := range list {
-				if known {
-					texts, size = append(texts, t), size+len(t.Old)
-				}
+			if list, known := r.changedTexts(&m, r.budgets.Learn); known {
+				texts, size = append(texts, list...), size+sizeOf(list)
 			}
 		}
 		// As large a share of the unchanged cases, or they would seem to be more than they are.
 		share := min(len(background), used*whole/max(1, len(trainees[i])))
-		learned[i] = rule.Learn(i, texts, slices.Concat(background[:share]...), &work)
+		if learned[i] = rule.Learn(i, texts, slices.Concat(background[:share]...), r.budgets.Learn); learned[i] == nil {
+			c.Rule = &cause.Rule{Unread: c.Cases, Of: r.unchanged.Of}
+		}
 	}
-	return learned, nil
+	return learned
+}
+
+// sizeOf returns how many bytes texts have on both sides.
+func sizeOf(texts []rule.Text) (n int) {
+	for _, t := range texts {
+		n += len(t.Old) + len(t.Now)
+	}
+	return n
 }
 
 // background returns the texts of unchanged cases of the half that rules are learned from, by case, and how
 // many cases that half has.
-func (r *ruleReader) background() (cases [][]rule.Text, whole int, err error) {
+func (r *ruleReader) background() (cases [][]rule.Text, whole int) {
 	size := 0
-	for _, caseName := range shuffled(r.unchanged.Names, func(s string) string { return s }) {
+	for _, caseName := range r.unchangedNames() {
 		if !rule.Trains(caseName) {
 			continue
 		}
-		if whole++; size > learnBytesMax {
+		if whole++; size > learnBytesMax || !r.budgets.Learn.TakeCase() {
 			continue
 		}
-		texts, err := r.unchangedTexts(caseName)
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, t := range texts {
-			size += len(t.Old)
-		}
+		texts, _ := r.unchangedTexts(caseName)
+		size += sizeOf(texts)
 		cases = append(cases, texts)
 	}
-	return cases, whole, nil
+	return cases, whole
 }
 
-// changedTexts returns the texts of a case that differs. It returns false if a part with edits is too large.
-func (r *ruleReader) changedTexts(m *cause.Member) (texts []rule.Text, known bool, err error) {
-	was, is, err := r.sides(m.Name)
-	if err != nil {
-		return nil, false, err
+// changedTexts returns the texts of a case that differs. It returns false if a part cannot be read, is too large, or has
+// edits that are not known, or if the time is over.
+func (r *ruleReader) changedTexts(m *cause.Member, budget *rule.Budget) (texts []rule.Text, known bool) {
+	if !budget.TakeCase() {
+		return nil, false
 	}
-	known = true
+	was, is, err := r.sides(m.Name)
+	if err != nil || !isSmall(was) || !isSmall(is) {
+		return nil, false
+	}
 	for _, p := range was.Outcome.Parts {
 		now, has := is.Outcome.Part(p.Key)
 		i := slices.IndexFunc(m.Parts, func(e cause.PartEdits) bool { return e.Key == p.Key })
 		switch {
-		case i < 0 && has && now.Digest == p.Digest:
-			texts, err = r.appendUnchanged(texts, m.Name, was, &p)
-		case i < 0 || !has || len(m.Parts[i].Edits) == 0:
-		case max(p.Size, now.Size) > ruleTextMax:
-			known = false
+		case !has, i < 0 && now.Digest != p.Digest:
+			continue
+		case i < 0 || len(m.Parts[i].Edits) == 0:
+			t, isText, err := r.wholeText(m.Name, was, &p)
+			if err != nil || isText && now.Digest != p.Digest { // a text with more edits than are kept
+				return nil, false
+			}
+			if isText {
+				texts = append(texts, t)
+			}
 		default:
 			t := rule.Text{Name: name.Print(m.Name), Part: outcome.PartName(p.Key), Edits: m.Parts[i].Edits}
-			t.Old, t.Now, err = rewrittenTexts(r.rules, p.Key, was, is)
+			if t.Old, t.Now, err = rewrittenTexts(r.rules, p.Key, was, is); err != nil || !t.HasEdits() {
+				return nil, false
+			}
 			texts = append(texts, t)
 		}
-		if err != nil {
-			return nil, false, err
-		}
 	}
-	return texts, known, nil
+	return texts, true
 }
 
-// unchangedTexts returns the texts of a case that does not differ.
-func (r *ruleReader) unchangedTexts(caseName string) (texts []rule.Text, err error) {
+// isSmall reports whether the parts of a side are small enough to be read, all together.
+func isSmall(s content.Side) bool {
+	left := int64(ruleTextMax)
+	for _, p := range s.Outcome.Parts {
+		if left -= p.Size; left < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unchangedTexts returns the texts of a case that does not differ. It returns false if a part cannot be read, or is too large.
+func (r *ruleReader) unchangedTexts(caseName string) (texts []rule.Text, known bool) {
 	s, err := r.unchanged.Side(caseName)
-	if err != nil {
-		return nil, err
+	if err != nil || !isSmall(s) {
+		return nil, false
 	}
 	for _, p := range s.Outcome.Parts {
-		if texts, err = r.appendUnchanged(texts, caseName, s, &p); err != nil {
-			return nil, err
+		t, isText, err := r.wholeText(caseName, s, &p)
+		if err != nil {
+			return nil, false
+		}
+		if isText {
+			texts = append(texts, t)
 		}
 	}
-	return texts, nil
+	return texts, true
 }
 
-// appendUnchanged appends a part that did not change, if it is a text that is compared.
-func (r *ruleReader) appendUnchanged(texts []rule.Text, caseName string, s content.Side, p *outcome.Part) ([]rule.Text, error) {
-	if p.Form != outcome.Regular || p.Flaky || p.Size > ruleTextMax {
-		return texts, nil
+// wholeText returns a part without edits. It returns false if the part is not a text that is compared.
+func (r *ruleReader) wholeText(caseName string, s content.Side, p *outcome.Part) (t rule.Text, isText bool, err error) {
+	if p.Form != outcome.Regular || p.Flaky {
+		return t, false, nil
 	}
 	b, err := content.Shown(r.rules, s.Open, p)
 	if err != nil || !plaintext.Is(b) {
-		return texts, err
+		return t, false, err
 	}
-	return append(texts, rule.Text{Name: name.Print(caseName), Part: outcome.PartName(p.Key), Old: b, Now: b}), nil
+	return rule.Text{Name: name.Print(caseName), Part: outcome.PartName(p.Key), Old: b, Now: b}, true, nil
 }

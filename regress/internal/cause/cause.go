@@ -84,14 +84,16 @@ type Cause struct {
 // A Rule is what is known of the rule that package rule learned from half of the cases of a cause. The other
 // half shows how well it holds.
 type Rule struct {
-	Uniform   bool `json:"uniform" line:"uniform"`     // it reproduces all of the other half, and matches nowhere else
-	Cases     int  `json:"cases" line:"cases"`         // of the other half
-	Exact     int  `json:"exact" line:"exact"`         // of these, the cases that follow from the rule byte for byte
-	Places    int  `json:"places" line:"places"`       // edits in these cases
-	Explained int  `json:"explained" line:"explained"` // of these, the edits that the rule reproduces
-	Unchanged int  `json:"unchanged" line:"unchanged"` // unchanged outputs that were read
-	Of        int  `json:"of" line:"of"`               // unchanged outputs in all
-	Elsewhere int  `json:"elsewhere" line:"elsewhere"` // places in those that were read where the rule matches
+	Uniform   bool `json:"uniform" line:"uniform"`                   // it reproduces all its cases, of both halves, and matches nowhere else
+	Cases     int  `json:"cases" line:"cases"`                       // of the other half that were read
+	Exact     int  `json:"exact" line:"exact"`                       // of these, the cases that follow from the rule byte for byte
+	Places    int  `json:"places" line:"places"`                     // edits in these cases
+	Explained int  `json:"explained" line:"explained"`               // of these, the edits that the rule reproduces
+	Unchanged int  `json:"unchanged" line:"unchanged"`               // unchanged outputs that were read
+	Of        int  `json:"of" line:"of"`                             // unchanged outputs in all
+	Unread    int  `json:"unread,omitempty" line:"unread,omitempty"` // cases of either half that were not read: too large, or the time was over
+	Cut       bool `json:"cut,omitempty" line:"cut,omitempty"`       // learning stopped at its limit of steps
+	Elsewhere int  `json:"elsewhere" line:"elsewhere"`               // places in those that were read where the rule matches
 
 	Misses []RulePlace `json:"misses,omitempty" line:"misses,omitempty"` // the first edits that it does not reproduce, one a text, at most 20
 

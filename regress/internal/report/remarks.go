@@ -259,6 +259,8 @@ func RuleWords(r *cause.Rule) string {
 		return ""
 	case r.Forgotten > 0:
 		return "left as it was in " + forgottenWords(r)
+	case r.Uniform && r.Unchanged < r.Of:
+		return "uniform in what was read"
 	case r.Uniform:
 		return "uniform"
 	}
@@ -275,26 +277,46 @@ func RuleSentence(r *cause.Rule) string {
 		return ""
 	}
 	checked := readable.Cases(r.Cases) + " that it was not learned from"
-	if r.Explained == 0 {
-		return "follows no rule that was found: what decides may not be in the old text; examined in " + checked
+	switch {
+	case r.Cases == 0:
+		return "no rule was checked, " + unreadWords(r)
+	case r.Explained == 0:
+		text := "follows no rule that was found: what decides may not be in the old text; examined in " + checked
+		if r.Unread > 0 {
+			text += "; " + unreadWords(r)
+		}
+		return text
 	}
 	text := fmt.Sprintf("rule: explains %s of %s; %s of %s follow byte for byte", readable.Number(r.Explained), readable.Count(r.Places, "place"),
 		readable.Number(r.Exact), checked)
 	if r.Uniform {
 		text = "uniform, " + text
 	}
+	if r.Cut {
+		text += "; learning stopped at its limit of steps"
+	}
+	if r.Unread > 0 {
+		text += "; " + unreadWords(r)
+	}
 	read := readable.Count(r.Unchanged, "unchanged output")
 	if r.Unchanged < r.Of {
 		read = fmt.Sprintf("the %s of %s that were read", readable.Number(r.Unchanged), readable.Count(r.Of, "unchanged output"))
 	}
 	switch {
+	case r.Of == 0:
 	case r.Unchanged == 0:
+		text += fmt.Sprintf("; none of %s was read", readable.Count(r.Of, "unchanged output"))
 	case r.Elsewhere == 0:
 		text += "; matches nowhere in " + read
 	default:
 		text += fmt.Sprintf("; matches %s in %s", readable.Count(r.Elsewhere, "place"), read)
 	}
 	return text
+}
+
+// unreadWords says how many cases of a cause were not read, and why.
+func unreadWords(r *cause.Rule) string {
+	return fmt.Sprintf("%s of the cause not read: the time for rules was over, or their texts are too large", readable.Cases(r.Unread))
 }
 
 // ForgottenSentence says where a change seems to have been forgotten, or returns "".

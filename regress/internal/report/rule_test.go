@@ -26,6 +26,15 @@ func TestRuleSentences(t *testing.T) {
 			&cause.Rule{Cases: 2, Exact: 1, Places: 3, Explained: 2, Unchanged: 5, Of: 9, Elsewhere: 1, Forgotten: 37, ForgottenCases: 12}, "left as it was in 37 places of 12 cases",
 			"rule: explains 2 of 3 places; 1 of 2 cases that it was not learned from follow byte for byte; matches 1 place in the 5 of 9 unchanged outputs that were read",
 		},
+		{
+			&cause.Rule{Uniform: true, Cases: 2, Exact: 2, Places: 3, Explained: 3, Of: 7}, "uniform in what was read",
+			"uniform, rule: explains 3 of 3 places; 2 of 2 cases that it was not learned from follow byte for byte; none of 7 unchanged outputs was read",
+		},
+		{
+			&cause.Rule{Cases: 2, Exact: 2, Places: 3, Explained: 3, Unread: 5, Cut: true}, "",
+			"rule: explains 3 of 3 places; 2 of 2 cases that it was not learned from follow byte for byte; learning stopped at its limit of steps; 5 cases of the cause not read: the time for rules was over, or their texts are too large",
+		},
+		{&cause.Rule{Unread: 5}, "", "no rule was checked, 5 cases of the cause not read: the time for rules was over, or their texts are too large"},
 		{&cause.Rule{Cases: 4, Places: 9}, "", "follows no rule that was found: what decides may not be in the old text; examined in 4 cases that it was not learned from"},
 	} {
 		if words, sentence := RuleWords(c.rule), RuleSentence(c.rule); words != c.words || sentence != c.sentence {

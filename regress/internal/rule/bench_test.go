@@ -25,7 +25,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		work := int64(4e8)
+		var budget Budget
 		var rules []*Rule
 		for i := range found.Causes {
 			var changed []Text
@@ -35,12 +35,14 @@ func BenchmarkRules(b *testing.B) {
 					changed, size = append(changed, t), size+len(t.Old)
 				}
 			}
-			rules = append(rules, Learn(i, changed, nil, &work))
+			rules = append(rules, Learn(i, changed, nil, &budget))
 		}
-		book := NewBook(rules)
+		b.Logf("%d steps to learn", budget.steps)
+		book := NewBook(rules, &budget)
 		for j := range texts {
 			book.Changed(texts[j].Name, texts[j:j+1], found.Members[j].Causes)
 		}
+		b.Logf("%d steps in all", budget.steps)
 		names := []string{}
 		for i := range rules {
 			if r := book.Result(i); r != nil && r.Uniform {

@@ -8,13 +8,18 @@ import (
 // A Rule reproduces a cause.
 type Rule struct {
 	productions []production
+	isCut       bool // learning stopped at its limit of steps
 }
 
-// Learn learns the rule of a cause from texts with its edits, and from others without any. It subtracts its
-// steps from work, and stops where none are left.
-func Learn(index int, changed, unchanged []Text, work *int64) *Rule {
+// Learn learns the rule of a cause from texts with its edits, and from others without any. It stops at a limit of
+// steps with what it has. It returns nil if the time is over before.
+func Learn(index int, changed, unchanged []Text, budget *Budget) *Rule {
+	l := &learner{budget: budget, end: budget.steps + learnStepsMax}
 	var studies []*study
 	for i, t := range append(slices.Clone(changed), unchanged...) {
+		if !l.take(byteSteps * (len(t.Old) + len(t.Now))) {
+			break
+		}
 		p := newPage(t.Part, t.Old)
 		s := newStudy(p, t.Name, changesIn(p, t), index)
 		if i >= len(changed) {
@@ -22,7 +27,26 @@ func Learn(index int, changed, unchanged []Text, work *int64) *Rule {
 		}
 		studies = append(studies, s)
 	}
-	return &Rule{learn(studies, work)}
+	r := &Rule{productions: l.learn(studies)}
+	if budget.isOver {
+		return nil
+	}
+	r.isCut = l.isCut
+	return r
+}
+
+// A learner learns one rule.
+type learner struct {
+	budget *Budget
+	end    int64 // the steps of the budget at which it stops
+	isCut  bool  // it stopped there
+}
+
+// take takes steps, and reports whether learning may go on.
+func (l *learner) take(steps int) bool {
+	ok := l.budget.take(steps)
+	l.isCut = l.isCut || l.budget.steps >= l.end
+	return ok && !l.isCut
 }
 
 // A production replaces a pattern where guards hold.
@@ -48,14 +72,17 @@ type group struct {
 type member struct{ study, change int }
 
 // learn returns the productions that reproduce most changes.
-func learn(studies []*study, work *int64) (list []production) {
-	groups := groupsOf(studies)
-	for len(list) < productionsMax && *work > 0 {
-		g := bestGroup(groups, studies)
+func (l *learner) learn(studies []*study) (list []production) {
+	groups := l.groupsOf(studies)
+	for len(list) < productionsMax && l.take(0) {
+		g := l.bestGroup(groups, studies)
 		if g == nil {
 			return list
 		}
-		q, covers := produce(g, studies, work)
+		q, covers, ok := l.produce(g, studies)
+		if !ok {
+			return list
+		}
 		if len(covers) < membersMin || precision(q.right, q.wrong) < precisionMin {
 			g.tried = true
 			continue
@@ -76,12 +103,16 @@ const (
 func precision(right, wrong int) float64 { return float64(right) / float64(max(1, right+wrong)) }
 
 // groupsOf collects the candidates of all changes.
-func groupsOf(studies []*study) (groups []*group) {
+func (l *learner) groupsOf(studies []*study) (groups []*group) {
 	known := map[string]*group{}
 	for i, s := range studies {
 		for j, c := range s.changes {
+			if !l.take(candidateSteps * (1 + len(c.now))) {
+				return nil
+			}
 			for _, q := range candidatesOf(s.page, c) {
 				id := q.id()
+				l.take(candidateSteps + len(id))
 				g := known[id]
 				if g == nil {
 					g = &group{candidate: q, id: id}
@@ -102,13 +133,14 @@ func groupsOf(studies []*study) (groups []*group) {
 }
 
 // bestGroup returns the group with most changes that no production reproduces, in at least two cases, or nil.
-func bestGroup(groups []*group, studies []*study) (best *group) {
+func (l *learner) bestGroup(groups []*group, studies []*study) (best *group) {
 	most := membersMin - 1
 	for _, g := range groups {
 		if g.tried || len(g.members) <= most {
 			continue
 		}
 		n, first, cases := 0, "", 0
+		l.take(len(g.members))
 		for _, m := range g.members {
 			if s := studies[m.study]; !s.covered[m.change] {
 				n++
@@ -130,13 +162,17 @@ const (
 	othersMax  = 4000
 )
 
-// produce chooses guards for a candidate, and returns the changes that it then reproduces.
-func produce(g *group, studies []*study, work *int64) (q production, covers []member) {
+// produce chooses guards for a candidate, and returns the changes that it then reproduces. It returns false if it
+// had to stop.
+func (l *learner) produce(g *group, studies []*study) (q production, covers []member, ok bool) {
 	q.candidate = g.candidate
 	var changed, others []*context
 	known := map[place]bool{}
 	for round := range roundsMax {
-		right, wrong := q.places(studies, work)
+		right, wrong := q.places(studies, l)
+		if !l.take(contextSteps * min(len(right)+len(wrong), changedMax+othersMax)) {
+			return q, nil, false
+		}
 		q.right, q.wrong = len(right), len(wrong)
 		if round == 0 {
 			for _, at := range sample(right, changedMax) {
@@ -158,23 +194,28 @@ func produce(g *group, studies []*study, work *int64) (q production, covers []me
 			break
 		}
 		q.guards = chooseGuards(changed, others)
-		*work -= int64(contextKinds * (len(changed) + len(others)) * (1 + len(q.guards)))
+		l.take(factSteps * contextKinds * (len(changed) + len(others)) * (1 + len(q.guards)))
 	}
-	return q, covers
+	return q, covers, true
 }
 
 // places returns where a production matches: places that changed so, and others. It leaves out places that
-// other productions reproduce, or other causes change.
-func (q *production) places(studies []*study, work *int64) (right, wrong []place) {
+// other productions reproduce, or other causes change. It stops where the learner must.
+func (q *production) places(studies []*study, l *learner) (right, wrong []place) {
 	for i, s := range studies {
-		*work -= int64(s.items())
 		nth := 0
-		q.each(s.page, func(a, b int) {
+		if !l.take(s.items()) {
+			break
+		}
+		q.each(s.page, func(a, b int) bool {
+			if !l.take(contextSteps) {
+				return false
+			}
 			at := place{i, a, b, nth, -1}
 			nth++
 			text, ok := render(s.page, q.outputs, a, b)
 			if !ok || !q.hold(s.page, at) {
-				return
+				return true
 			}
 			at.change = s.changeAt(a, b, text)
 			switch {
@@ -183,6 +224,7 @@ func (q *production) places(studies []*study, work *int64) (right, wrong []place
 			case at.change < 0 && !s.isTaken(a, b):
 				wrong = append(wrong, at)
 			}
+			return true
 		})
 	}
 	return right, wrong
@@ -219,11 +261,11 @@ func (q *production) accepts(c *context) bool {
 	return true
 }
 
-// each calls visit for each match in a page.
-func (q *production) each(p *page, visit func(a, b int)) {
+// each calls visit for each match in a page, until it returns false.
+func (q *production) each(p *page, visit func(a, b int) bool) {
 	for i := q.parity; i < p.items(); i += 2 {
-		if a, b, ok := q.matches(p, i); ok {
-			visit(a, b)
+		if a, b, ok := q.matches(p, i); ok && !visit(a, b) {
+			return
 		}
 	}
 }

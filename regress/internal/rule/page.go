@@ -3,7 +3,7 @@ package rule
 import (
 	"bytes"
 	"path"
-	"strings"
+	"slices"
 
 	"muster/regress/internal/cause/token"
 )
@@ -11,14 +11,15 @@ import (
 // A page is a text as a row of items. Item 2k is the whitespace before token k, which may be empty, and item
 // 2k+1 is token k. The last item is the whitespace behind the last token.
 type page struct {
-	text   []byte
-	part   uint64 // the key of its sort: a stream, or the extension of a file
-	tokens []token.Token
-	gaps   []uint64 // keys of the even items
-	lines  []line
-	lineOf []int32 // of each token
-	quotes []byte  // for each token the quote that is open before it, on this line or one before, * for a comment, or 0
-	within []int32 // for each token the innermost bracket before it that is open there, or -1
+	text    []byte
+	part    uint64 // the key of its sort: a stream, or the extension of a file
+	tokens  []token.Token
+	gaps    []uint64 // keys of the even items
+	lines   []line
+	lineOf  []int32 // of each token
+	quotes  []byte  // for each token the quote that is open before it, on this line or one before, * for a comment, or 0
+	breakAt []int32 // where line breaks are, once lineNumber was asked
+	within  []int32 // for each token the innermost bracket before it that is open there, or -1
 }
 
 // A line is a line that is not blank.
@@ -90,18 +91,15 @@ func (p *page) key(i int) uint64 {
 	return p.gaps[i/2]
 }
 
-// breaks reports whether a line begins in the whitespace before a token.
-func (p *page) breaks(k int) bool {
-	return k == 0 || bytes.IndexByte(p.item(2*k), '\n') >= 0
-}
+// breaks reports whether a line begins with a token. It needs no look at the whitespace, which may be long.
+func (p *page) breaks(k int) bool { return p.lines[p.lineOf[k]].from == int32(k) }
 
 // findLines finds the lines, and the lines that they are below.
 func (p *page) findLines() {
 	type header struct{ indent, line int32 }
 	var open []header
 	for k := range p.tokens {
-		if p.breaks(k) {
-			gap := p.item(2 * k)
+		if gap := p.item(2 * k); k == 0 || bytes.IndexByte(gap, '\n') >= 0 {
 			indent := int32(len(gap) - 1 - bytes.LastIndexByte(gap, '\n'))
 			for len(open) > 0 && open[len(open)-1].indent >= indent {
 				open = open[:len(open)-1]
@@ -217,5 +215,14 @@ func (p *page) lineNumber(item int) int {
 	if p.isLineBreak(item) {
 		item++
 	}
-	return 1 + strings.Count(string(p.text[:p.start(item)]), "\n")
+	if p.breakAt == nil {
+		p.breakAt = make([]int32, 0, 1)
+		for at, c := range p.text {
+			if c == '\n' {
+				p.breakAt = append(p.breakAt, int32(at))
+			}
+		}
+	}
+	n, _ := slices.BinarySearch(p.breakAt, int32(p.start(item)))
+	return 1 + n
 }

@@ -50,16 +50,20 @@ func newSet(rules []*Rule) *set {
 	return s
 }
 
-// find returns the matches of each rule, in order and without overlaps.
-func (s *set) find(p *page) [][]match {
-	found := make([][]match, len(s.rules))
+// find returns the matches of each rule, in order and without overlaps. It calls take for its steps, and returns
+// false once that does.
+func (s *set) find(p *page, take func(steps int) bool) (found [][]match, ok bool) {
+	found = make([][]match, len(s.rules))
 	counts := make(map[anchor]int)
+	steps := 0
 	try := func(i int, a anchor) {
+		steps++
 		q := &s.rules[a.rule].productions[a.production]
 		from, to, ok := q.matches(p, i-a.offset)
 		if !ok {
 			return
 		}
+		steps += contextSteps
 		at := place{0, from, to, counts[a], -1}
 		counts[a]++
 		if !q.hold(p, at) {
@@ -76,11 +80,15 @@ func (s *set) find(p *page) [][]match {
 		for _, a := range s.generic[i&1] {
 			try(i, a)
 		}
+		if !take(1 + steps) {
+			return nil, false
+		}
+		steps = 0
 	}
 	for i := range found {
 		found[i] = withoutOverlaps(found[i])
 	}
-	return found
+	return found, true
 }
 
 // withoutOverlaps sorts matches. Of those that overlap it keeps the first.

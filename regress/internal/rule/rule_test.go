@@ -80,7 +80,7 @@ const plantedKinds = 9
 
 // study learns the rules of all causes, and returns what they are seen to do. names are those of the cases.
 func studied(texts []Text, found *cause.Found) (results []*cause.Rule) {
-	work := int64(1e9)
+	var budget Budget
 	var rules []*Rule
 	var background []Text
 	for _, t := range texts {
@@ -95,9 +95,9 @@ func studied(texts []Text, found *cause.Found) (results []*cause.Rule) {
 				changed = append(changed, t)
 			}
 		}
-		rules = append(rules, Learn(i, changed, background, &work))
+		rules = append(rules, Learn(i, changed, background, &budget))
 	}
-	b := NewBook(rules)
+	b := NewBook(rules, &budget)
 	for _, t := range texts {
 		if m, known := found.Member(t.Name); known {
 			b.Changed(t.Name, []Text{t}, m.Causes)
@@ -196,8 +196,8 @@ func TestEmptyText(t *testing.T) {
 			changed = append(changed, both(s)...)
 		}
 	}
-	work := int64(1e9)
-	b := NewBook([]*Rule{Learn(0, changed, nil, &work)})
+	var budget Budget
+	b := NewBook([]*Rule{Learn(0, changed, nil, &budget)}, &budget)
 	for _, s := range texts {
 		s.Part = "stdout"
 		if m, known := found.Member(s.Name); known {
@@ -230,46 +230,89 @@ func TestHiddenReason(t *testing.T) {
 	}
 }
 
-// Learning stops when it has no steps left.
-func TestStepsAreBounded(t *testing.T) {
-	var old, now []string
-	for i := range uint64(100) {
-		old, now = append(old, plant(i, nil)), append(now, plant(i, func(int) bool { return true }))
-	}
-	texts, found := analysed(old, now)
-	for i := range found.Causes {
-		work := int64(1)
-		if r := Learn(i, texts, nil, &work); len(r.productions) > 1 {
-			t.Errorf("%d productions", len(r.productions))
+// A cause is uniform only if the half that its rule was learned from follows, too, and if all its cases were read.
+func TestUniformIsAboutAllCases(t *testing.T) {
+	for _, odd := range []string{"left", "unread", "no edits"} {
+		var old, now []string
+		last := -1
+		for i := range 40 {
+			old, now = append(old, fmt.Sprintf("a %d\ncall print(x)\nb\n", i)), append(now, fmt.Sprintf("a %d\ncall out(x)\nb\n", i))
+			if Trains(fmt.Sprintf("%05d", i)) {
+				last = i
+			}
 		}
-		if work = 1e9; found.Causes[i].Cases >= 20 && (len(Learn(i, texts, nil, &work).productions) == 0 || work == 1e9) {
-			t.Errorf("cause %d: no production, or no step", i)
+		if odd == "left" {
+			old[last], now[last] = old[last]+"call print(x)\nb\n", now[last]+"call print(x)\nb\n"
+		}
+		texts, found := analysed(old, now)
+		var budget Budget
+		var changed []Text
+		for _, s := range texts {
+			if Trains(s.Name) {
+				changed = append(changed, s)
+			}
+		}
+		b := NewBook([]*Rule{Learn(0, changed, nil, &budget)}, &budget)
+		for i, s := range texts {
+			m, _ := found.Member(s.Name)
+			switch {
+			case i == last && odd == "unread":
+				b.Unread(m.Causes)
+			case i == last && odd == "no edits":
+				b.Changed(s.Name, []Text{{Name: s.Name, Old: s.Old, Now: s.Old}}, m.Causes)
+			default:
+				b.Changed(s.Name, []Text{s}, m.Causes)
+			}
+		}
+		if r := b.Result(0); len(found.Causes) != 1 || r == nil || r.Uniform || r.Cases == 0 {
+			t.Errorf("%s: %+v", odd, r)
 		}
 	}
 }
 
-// No text, however broken, ends a replay, and what is applied has the bytes of the new text.
-func FuzzChanges(f *testing.F) {
-	f.Add("a\n\n    b(c)\n", "a\n    b((c))\n\td\n")
-	f.Add("", "x")
-	f.Add("/* a */\n/* b */\nc", "c")
-	f.Fuzz(func(t *testing.T, old, now string) {
-		texts, found := analysed([]string{old}, []string{now})
-		if len(found.Members) == 0 {
-			return
+// Each production keeps some of the places that were left, and counts all.
+func TestManyForgottenPlaces(t *testing.T) {
+	var old, now []string
+	for i := range 3000 {
+		s := fmt.Sprintf("a %d\ncall print(x)\nb\ncall print(y)\nc\n", i)
+		line := "call print(x)"
+		if i%2 == 0 {
+			line = "call print(y)"
 		}
-		p := newPage(texts[0].Part, texts[0].Old)
-		var all []change
-		for _, c := range changesIn(p, texts[0]) {
-			all = append(all, c.change)
+		old = append(old, s+s+s)
+		now = append(now, strings.ReplaceAll(s+s+s, "print", "out"))
+		if i%10 == 0 {
+			now[i] = strings.Replace(now[i], strings.ReplaceAll(line, "print", "out"), line, 1)
 		}
-		if got := applied(p, all); got != now {
-			t.Errorf("%q → %q: %q", old, now, got)
-		}
-		work := int64(1e6)
-		both := append(texts, Text{Name: "b", Old: texts[0].Old, Now: texts[0].Now, Edits: texts[0].Edits})
-		b := NewBook([]*Rule{Learn(0, both, nil, &work)})
-		b.Changed("00000", texts, []int{0})
-		b.Result(0)
-	})
+	}
+	texts, found := analysed(old, now)
+	r := studied(texts, found)[0]
+	if r == nil || r.Forgotten != 300 || r.ForgottenCases != 300 || len(r.Examples) != examplesMax {
+		t.Errorf("%+v", r)
+	}
+}
+
+// When the time is over, nothing more is learned or read, and that is said. The first steps do not depend on the clock.
+func TestTimeIsBounded(t *testing.T) {
+	var old, now []string
+	for i := range uint64(100) {
+		old, now = append(old, plant(i, nil)), append(now, plant(i, func(int) bool { return true }))
+	}
+	texts, _ := analysed(old, now)
+	over := func() bool { return true }
+	late := &Budget{Over: over}
+	if r := Learn(0, texts, nil, late); r != nil || late.TakeCase() {
+		t.Errorf("%d productions, and the time was over", len(r.productions))
+	}
+	r := Learn(0, texts, nil, &Budget{Free: 1e9, Over: over})
+	if r == nil || len(r.productions) == 0 {
+		t.Fatal("the clock was read in the free steps")
+	}
+	b := NewBook([]*Rule{r}, late)
+	for i := range texts {
+		b.Changed(texts[i].Name, texts[i:i+1], []int{0})
+	}
+	if got := b.Result(0); got == nil || got.Uniform || got.Cases != 0 || got.Unread != len(texts) {
+		t.Errorf("%+v: nothing was read", got)
+	}
 }

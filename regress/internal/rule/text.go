@@ -15,6 +15,11 @@ type Text struct {
 	Edits    []cause.Attributed
 }
 
+// HasEdits reports whether both contents have the places of all edits.
+func (t *Text) HasEdits() bool {
+	return !slices.ContainsFunc(t.Edits, func(e cause.Attributed) bool { return e.Old.To > len(t.Old) || e.Now.To > len(t.Now) })
+}
+
 // A study is a page with the changes of one cause.
 type study struct {
 	*page

@@ -298,14 +298,11 @@ func joinedByHand(r *Run) map[string]string {
 func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(caseName string) (content.Side, error)) error {
 	found := r.Differences.Causes(joinedByHand(r))
 	r.Ledger.Summary.Groups = len(found.Causes)
-	var unchanged analyse.Unchanged
+	unchanged := analyse.Unchanged{Of: r.Ledger.Summary.Verdicts[regress.Identical]}
 	if side != nil && !r.Ledger.Summary.BrokeOff {
-		unchanged = analyse.Unchanged{Names: r.Ledger.identical(names), Side: side}
+		unchanged.Names, unchanged.Side = r.Ledger.identical(names), side
 	}
-	changedOver, unchangedOver := timeForRules(r.Began)
-	if err := analyse.AddRules(found, r.Job.Rules, sides, unchanged, changedOver, unchangedOver); err != nil {
-		return err
-	}
+	analyse.AddRules(found, r.Job.Rules, sides, unchanged, analyse.NewRuleBudgets(r.Began))
 	err := analyse.EmitGroups(found, r.Job.Rules, sides, func(g report.Group) { r.Events.Emit(g) })
 	if err != nil || r.Folder == nil {
 		return err
@@ -315,30 +312,6 @@ func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(case
 		return err
 	}
 	return r.Folder.SaveCauses(encoded)
-}
-
-// The time that rules may take: a share of the time so far for unchanged outputs, which may be many more than
-// those that differ.
-const (
-	rulesTimeMax     = 10 * time.Second
-	unchangedPart    = 10
-	unchangedTimeMin = time.Second
-)
-
-// timeForRules returns functions that report whether the time for reading cases is over: those that differ,
-// and those that do not.
-func timeForRules(runBegan time.Time) (changedOver, unchangedOver func() bool) {
-	began := time.Now()
-	budget := max(unchangedTimeMin, began.Sub(runBegan)/unchangedPart)
-	var turn time.Time // the first question about unchanged cases
-	changedOver = func() bool { return time.Since(began) > rulesTimeMax }
-	unchangedOver = func() bool {
-		if turn.IsZero() {
-			turn = time.Now()
-		}
-		return time.Since(turn) > budget
-	}
-	return changedOver, unchangedOver
 }
 
 // HintResume returns the end of the error of an interrupted run. It says whether --resume goes on.
