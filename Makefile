@@ -106,6 +106,7 @@ fuzz:
 	$(GO) test -run - -fuzz 'FuzzConfig$$' -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEdits -fuzztime $(FUZZTIME) ./regress/internal/cause
 	$(GO) test -run - -fuzz FuzzPattern -fuzztime $(FUZZTIME) ./regress/internal/hole
+	$(GO) test -run - -fuzz FuzzChanges -fuzztime $(FUZZTIME) ./regress/internal/rule
 	$(GO) test -run - -fuzz FuzzPreview -fuzztime $(FUZZTIME) ./regress/internal/preview
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 

@@ -149,6 +149,15 @@ func (s *study) compare(found []match) (out replay) {
 	return out
 }
 
+// makes reports whether changes make a new text. They do not if two of them are in the same whitespace.
+func makes(p *page, changes []causedChange, now []byte) bool {
+	all := make([]change, len(changes))
+	for i, c := range changes {
+		all[i] = c.change
+	}
+	return applied(p, all) == string(now)
+}
+
 // applied returns a text with changes.
 func applied(p *page, changes []change) string {
 	var b strings.Builder

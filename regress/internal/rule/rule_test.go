@@ -292,6 +292,25 @@ func TestManyForgottenPlaces(t *testing.T) {
 	}
 }
 
+// Two edits in the same whitespace are not what a rule makes: such a case does not follow byte for byte.
+func TestTwoEditsInOneGap(t *testing.T) {
+	var old, now []string
+	for i := range 40 {
+		old, now = append(old, fmt.Sprintf("a %d\nb\n", i)), append(now, fmt.Sprintf("a %d \n b\n", i))
+	}
+	texts, found := analysed(old, now)
+	for i := range texts {
+		at := len(texts[i].Old) - len("\nb\n")
+		texts[i].Edits = []cause.Attributed{
+			{LiteralEdit: cause.LiteralEdit{Old: cause.Span{From: at, To: at}, Now: cause.Span{From: at, To: at + 1}}},
+			{LiteralEdit: cause.LiteralEdit{Old: cause.Span{From: at + 1, To: at + 1}, Now: cause.Span{From: at + 2, To: at + 3}}},
+		}
+	}
+	if r := studied(texts, found)[0]; r == nil || r.Exact > 0 || r.Uniform {
+		t.Errorf("%+v", r)
+	}
+}
+
 // When the time is over, nothing more is learned or read, and that is said. The first steps do not depend on the clock.
 func TestTimeIsBounded(t *testing.T) {
 	var old, now []string
@@ -315,4 +334,35 @@ func TestTimeIsBounded(t *testing.T) {
 	if got := b.Result(0); got == nil || got.Uniform || got.Cases != 0 || got.Unread != len(texts) {
 		t.Errorf("%+v: nothing was read", got)
 	}
+}
+
+// No text, however broken, ends a replay. A case is exact only if its changes make the new text.
+func FuzzChanges(f *testing.F) {
+	f.Add("a\n\n    b(c)\n", "a\n    b((c))\n\td\n", "b(c)\r\n")
+	f.Add("", "x", "")
+	f.Add("/* a */\n/* b */\nc", "c", "/* a */")
+	f.Add("\xff\xc0 a\x80\r\n\xff\xc0 a\x80\r\n", "\xff\xc0 (a)\x80\r\n\xff\xc0 (a)\x80\r\n", "\xff\xc0 a\x80")
+	f.Add(" \n\t\n", " \n\t\n \n\t\n", "\n")
+	f.Add("\n", " \n ", "0") // two edits in the same whitespace
+	f.Add("x\nx\nx\nx", "x\nx\n", "x\nx\nx\nx\n")
+	f.Fuzz(func(t *testing.T, old, now, other string) {
+		texts, found := analysed([]string{old}, []string{now})
+		if len(found.Members) == 0 || len(texts[0].Edits) == 0 { // equal, or not texts
+			return
+		}
+		p := newPage(texts[0].Part, texts[0].Old)
+		whole := makes(p, changesIn(p, texts[0]), texts[0].Now)
+		var budget Budget
+		both := append(texts, Text{Name: "b", Old: texts[0].Old, Now: texts[0].Now, Edits: texts[0].Edits})
+		b := NewBook([]*Rule{Learn(0, both, nil, &budget)}, &budget)
+		heldOut := "c"
+		for Trains(heldOut) {
+			heldOut += "c"
+		}
+		b.Changed(heldOut, texts, []int{0})
+		b.Unchanged("c", []Text{{Name: "c", Old: []byte(other), Now: []byte(other)}, {Name: "c", Old: []byte(now), Now: []byte(now)}})
+		if r := b.Result(0); r != nil && r.Exact > 0 && !whole {
+			t.Errorf("%q → %q: the changes do not make it, and yet %+v", old, now, r)
+		}
+	})
 }

@@ -101,6 +101,7 @@ func (b *Book) Changed(caseName string, texts []Text, causes []int) {
 	for n, t := range texts {
 		p, found := pages[n], matches[n]
 		changes := changesIn(p, t)
+		whole := makes(p, changes, t.Now)
 		for i := range b.tallies {
 			if b.set.rules[i] == nil || !shows[i] && len(found[i]) == 0 {
 				continue
@@ -108,7 +109,7 @@ func (b *Book) Changed(caseName string, texts []Text, causes []int) {
 			out := newStudy(p, t.Name, changes, i).compare(found[i])
 			y := &b.tallies[i]
 			y.note(p, t, out, trains)
-			exact[i] = exact[i] && out.exact
+			exact[i] = exact[i] && out.exact && (whole || out.places == 0)
 			places[i] += out.places
 			y.isWrong = y.isWrong || len(out.left) > 0
 			if !trains && shows[i] {
