@@ -114,6 +114,7 @@ type replay struct {
 	places    int     // changes of the cause
 	explained []match // those that the rule reproduces
 	left      []match // places that match and did not change
+	otherwise []match // places that the cause changes in another way
 	missed    int     // the item of the first change that the rule does not reproduce, or -1
 	exact     bool    // the rule makes the changes of the cause, all and no others, byte for byte
 }
@@ -130,19 +131,21 @@ func (s *study) compare(found []match) (out replay) {
 			out.explained = append(out.explained, m)
 		case s.isTaken(m.from, m.to):
 			continue
+		case s.changesIn(m.from, m.to):
+			out.otherwise = append(out.otherwise, m)
 		default:
 			out.left = append(out.left, m)
 		}
 		predicted = append(predicted, change{m.from, m.to, []item{{text: m.text}}})
 	}
 	switch {
-	case len(out.explained) == out.places && len(out.left) == 0:
+	case len(out.explained) == out.places && len(out.left)+len(out.otherwise) == 0:
 		out.exact = true
 	case len(s.changes) > 0:
 		out.exact = applied(s.page, predicted) == applied(s.page, s.changes)
 	}
 	if out.exact {
-		out.left = nil
+		out.left, out.otherwise = nil, nil
 	} else if at := slices.Index(known, false); at >= 0 {
 		out.missed = s.changes[at].from
 	}

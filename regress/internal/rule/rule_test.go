@@ -292,6 +292,40 @@ func TestManyForgottenPlaces(t *testing.T) {
 	}
 }
 
+// A place that the cause changes in another way was not left as it was.
+func TestOtherChangeIsNotForgotten(t *testing.T) {
+	var texts []Text
+	for i := range 100 {
+		s := Text{Name: fmt.Sprintf("%05d", i)}
+		for n := range 4 {
+			word := "out"
+			if i%20 == 0 && n == 2 {
+				word = "shout"
+			}
+			s.Old = fmt.Appendf(s.Old, "a %d\ncall ", i)
+			s.Now = fmt.Appendf(s.Now, "a %d\ncall ", i)
+			e := cause.LiteralEdit{Old: cause.Span{From: len(s.Old), To: len(s.Old) + len("print")}, Now: cause.Span{From: len(s.Now), To: len(s.Now) + len(word)}}
+			s.Edits = append(s.Edits, cause.Attributed{LiteralEdit: e})
+			s.Old, s.Now = append(s.Old, "print(x)\n"...), fmt.Appendf(s.Now, "%s(x)\n", word)
+		}
+		texts = append(texts, s)
+	}
+	var budget Budget
+	var changed []Text
+	for _, s := range texts {
+		if Trains(s.Name) {
+			changed = append(changed, s)
+		}
+	}
+	b := NewBook([]*Rule{Learn(0, changed, nil, &budget)}, &budget)
+	for _, s := range texts {
+		b.Changed(s.Name, []Text{s}, []int{0})
+	}
+	if r := b.Result(0); r == nil || r.Explained == 0 || r.Uniform || r.Forgotten > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Two edits in the same whitespace are not what a rule makes: such a case does not follow byte for byte.
 func TestTwoEditsInOneGap(t *testing.T) {
 	var old, now []string

@@ -77,6 +77,17 @@ func (s *study) changeAt(from, to int, text string) int {
 	return -1
 }
 
+// changesIn reports whether the cause changes some of these items, or something between them.
+func (s *study) changesIn(from, to int) bool {
+	i, _ := slices.BinarySearchFunc(s.changes, from, func(c change, from int) int { return cmp.Compare(c.to, from) })
+	for ; i < len(s.changes) && s.changes[i].from <= to; i++ {
+		if c := s.changes[i]; c.from < to && c.to > from || c.from == c.to || from == to {
+			return true
+		}
+	}
+	return false
+}
+
 // isTaken reports whether another cause changes something there.
 func (s *study) isTaken(from, to int) bool {
 	i, _ := slices.BinarySearchFunc(s.all, from, func(c causedChange, from int) int { return cmp.Compare(c.to, from) })

@@ -194,6 +194,11 @@ func (y *tally) note(p *page, t Text, out replay, trains bool) {
 		}
 		q.open.changed++
 	}
+	if !trains {
+		for _, m := range out.otherwise {
+			y.counts[m.production].wrong++
+		}
+	}
 	for _, m := range out.left {
 		q := &y.counts[m.production]
 		if !trains {
