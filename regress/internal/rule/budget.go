@@ -29,9 +29,10 @@ func (b *Budget) TakeCase() bool { return b.take(readSteps) }
 const (
 	readSteps      = 20_000
 	byteSteps      = 4   // to divide a text
+	changeSteps    = 500 // the normal form of an edit
 	editSteps      = 20  // to compare an edit with the matches of a rule
 	contextSteps   = 60  // the facts about a place
-	candidateSteps = 200 // a way to generalise a change
+	candidateSteps = 500 // a way to generalise a change
 	factSteps      = 8   // to count a fact of a place
 )
 

@@ -130,16 +130,17 @@ func (c *change) slide(p *page) {
 	best := *c
 	switch {
 	case c.from == c.to:
-		x := *c
-		for n := 0; n < slideMax && x.from+1 < p.items() && len(x.now) > 1 && len(x.now)%2 == 0; n++ {
-			if x.now[0].text != string(p.item(x.from)) || x.now[1].text != string(p.item(x.from+1)) {
+		turn := 0 // items that go from the beginning of the best to its end; once, because they may be many
+		for n := 0; n < slideMax && c.from+2*n+1 < p.items() && len(c.now) > 1 && len(c.now)%2 == 0; n++ {
+			from, first := c.from+2*n, 2*n%len(c.now)
+			if c.now[first].text != string(p.item(from)) || c.now[first+1].text != string(p.item(from+1)) {
 				break
 			}
-			x = change{x.from + 2, x.to + 2, slices.Concat(x.now[2:], x.now[:2])}
-			if x.beginsLine() || !best.beginsLine() {
-				best = x
+			if next := (first + 2) % len(c.now); c.now[next].breaks() || !c.now[turn].breaks() {
+				best.from, best.to, turn = from+2, from+2, next
 			}
 		}
+		best.now = slices.Concat(c.now[turn:], c.now[:turn])
 	case len(c.now) == 0 && (c.to-c.from)%2 == 0:
 		for n := 0; n < slideMax && c.to+1 < p.items(); n++ {
 			if p.key(c.from) != p.key(c.to) || p.key(c.from+1) != p.key(c.to+1) {
@@ -158,9 +159,10 @@ func (c *change) slide(p *page) {
 const slideMax = 64
 
 // beginsLine reports whether an insertion begins with a line break.
-func (c *change) beginsLine() bool {
-	return len(c.now) > 0 && c.now[0].kind == 0 && bytes.IndexByte([]byte(c.now[0].text), '\n') >= 0
-}
+func (c *change) beginsLine() bool { return len(c.now) > 0 && c.now[0].breaks() }
+
+// breaks reports whether an item is whitespace with a line break.
+func (x *item) breaks() bool { return x.kind == 0 && strings.Contains(x.text, "\n") }
 
 // textOf returns the text of items.
 func textOf(items []item) string {

@@ -17,7 +17,7 @@ func Learn(index int, changed, unchanged []Text, budget *Budget) *Rule {
 	l := &learner{budget: budget, end: budget.steps + learnStepsMax}
 	var studies []*study
 	for i, t := range append(slices.Clone(changed), unchanged...) {
-		if !l.take(byteSteps * (len(t.Old) + len(t.Now))) {
+		if !l.take(byteSteps*(len(t.Old)+len(t.Now)) + changeSteps*len(t.Edits)) {
 			break
 		}
 		p := newPage(t.Part, t.Old)

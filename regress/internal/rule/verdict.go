@@ -61,7 +61,7 @@ func (b *Book) matchesIn(texts []Text, causes int) (pages []*page, found [][][]m
 	end := b.budget.steps + caseStepsMax
 	take := func(steps int) bool { return b.budget.take(steps) && b.budget.steps < end }
 	for _, t := range texts {
-		if !take(byteSteps*(len(t.Old)+len(t.Now)) + causes*(len(t.Old)/byteSteps+editSteps*len(t.Edits))) {
+		if !take(byteSteps*(len(t.Old)+len(t.Now)) + causes*(len(t.Old)/byteSteps+editSteps*len(t.Edits)) + changeSteps*len(t.Edits)) {
 			return nil, nil, false
 		}
 		p := newPage(t.Part, t.Old)
