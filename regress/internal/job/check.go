@@ -81,12 +81,17 @@ func checkReuse(o *regress.Options) error {
 	return nil
 }
 
+// fileNameMax is the longest name of a file, in bytes (NAME_MAX).
+const fileNameMax = 255
+
 // checkForkServer refuses a name of --as that is no file's, and what does not go with --fork-server.
 func checkForkServer(o *regress.Options) error {
 	if as := o.Command.As; as != "" {
 		switch {
 		case strings.ContainsAny(as, "/\x00") || as == "." || as == "..":
 			return fault.Inputf("--as %s: give the name of a file, without a folder", strconv.Quote(as))
+		case len(as) > fileNameMax:
+			return fault.Inputf("--as %s: the name has %d bytes, and a file system takes %d: choose a shorter one", strconv.Quote(as), len(as), fileNameMax)
 		case o.Remote.URL != "":
 			return fault.Inputf("--as is not for engines: leave it out, or run without --remote")
 		}
