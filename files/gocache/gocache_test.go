@@ -213,7 +213,7 @@ func TestBadServers(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-hangs
 		}),
-		"refuses": handler(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a token is wanted", 401) }),
+		"refuses": handler(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a token is wanted", http.StatusUnauthorized) }),
 		"broken":  handler(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,10 +150,13 @@ func (r *ruleReader) learn() []*rule.Rule {
 	return learned
 }
 
-// sizeOf returns how many bytes texts have on both sides.
+// textOverhead is about how many bytes learning takes for a text beside those of its sides.
+const textOverhead = 4 << 10
+
+// sizeOf returns how many bytes texts have on both sides, with what else they take.
 func sizeOf(texts []rule.Text) (n int) {
 	for _, t := range texts {
-		n += len(t.Old) + len(t.Now)
+		n += textOverhead + len(t.Old) + len(t.Now)
 	}
 	return n
 }

@@ -52,10 +52,9 @@ func (l *learner) take(steps int) bool {
 // A production replaces a pattern where guards hold.
 type production struct {
 	candidate
-	guards   []guard
-	anywhere bool // no piece is literal
-	right    int  // places of the training half that it reproduces
-	wrong    int  // places of the training half that match and did not change
+	guards []guard
+	right  int // places of the training half that it reproduces
+	wrong  int // places of the training half that match and did not change
 }
 
 // productionsMax bounds the productions of a rule.
