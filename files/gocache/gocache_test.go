@@ -213,8 +213,10 @@ func TestBadServers(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-hangs
 		}),
-		"refuses": handler(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a token is wanted", http.StatusUnauthorized) }),
-		"broken":  handler(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
+		"refuses": handler(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "a token is wanted", http.StatusUnauthorized)
+		}),
+		"broken": handler(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, gocache.Options{URL: url + "/files/go", Dir: t.TempDir(), Timeout: 50 * time.Millisecond})
