@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +39,8 @@ type machine struct {
 	late           [2]int          // the sources from one number to below the other use a further file
 	hides          bool            // the next observed run of c99 goes another way, and shows nothing
 	reused         map[string]bool // cases of the last check
+
+	mu sync.Mutex // of varies and hides, which a run changes
 }
 
 // modelCases is large enough for cases that do not guard others.
@@ -96,6 +99,8 @@ func (m *machine) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
 		seen.WriteString(m.sees(a.Path))
 	}
 	seen.WriteString(m.variable + m.word)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	is5, isHidden := j.Source.Name == "c5", m.hides && j.Observe && j.Source.Name == "c99"
 	if m.varies && is5 || isHidden {
 		seen.WriteString("something else")
