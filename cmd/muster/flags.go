@@ -150,7 +150,7 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func reuseFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample runs all the same; only with --no-network, not on an engine")
+	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample still runs; only with --no-network, not on an engine")
 }
 
 func forkServerFlag(f *pflag.FlagSet, o *regress.Options) {

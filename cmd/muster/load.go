@@ -342,11 +342,11 @@ unless MUSTER_TOKEN_PLAIN=1.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.URL, "url", "", "share through the server at `URL`: http://HOST:PORT, with a folder below /files/ if others than gocache are wanted")
+	f.StringVar(&o.URL, "url", "", "share through the server at `URL`: http://HOST:PORT, with a folder below /files/ to use another one than gocache")
 	f.StringVar(&o.Dir, "dir", "", "keep local files in `DIR` (default: muster/gocache in the user's cache folder)")
-	f.Var(&size{&o.LocalMax, 0}, "local-max", "after a build, remove the local files that were not used for longest, until `SIZE` is left")
+	f.Var(&size{&o.LocalMax, 0}, "local-max", "after a build, remove the least recently used local files until at most `SIZE` is left")
 	f.DurationVar(&o.Timeout, "timeout", gocache.TimeoutDefault, "wait `TIME` for an answer of the server, and as long after a build for files that are being sent")
-	f.BoolVarP(&verbose, "verbose", "v", false, "print after a build how many files came from where")
+	f.BoolVarP(&verbose, "verbose", "v", false, "print after a build the numbers of hits, misses and sent files")
 	return c
 }
 

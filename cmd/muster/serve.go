@@ -55,8 +55,8 @@ however many clients connect and however slow the disk is. A request that has wa
 long gets 503. An acknowledged file is on the disk, unless you change --sync.
 
 With --capacity SIZE the files take at most SIZE. A PUT that needs room evicts files of build
-caches (--evict), those first that were not used for longest. Other files are never evicted.
-If that does not suffice, the PUT gets 507.
+caches (--evict), the least recently used first. Other files are never evicted. If evictions
+do not make enough room, the PUT gets 507.
 
 The same port is a remote cache for Bazel (--remote_cache=grpc://HOST:PORT) and for other
 clients of the Remote Execution API. Their instance name is a prefix of file names.
@@ -110,9 +110,9 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "hold up to `SIZE` of files in memory, half for uploads and half for downloads; further requests wait")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "refuse files larger than `SIZE`")
 	f.Var(&size{&s.page, 0}, "page-size", "put `SIZE` of a file into a message, up to 1M (default 64K); if given, also read at most this much from a client at a time")
-	f.Var(&size{&s.store.Capacity, 0}, "capacity", "store up to `SIZE` of files, each in whole blocks of 4 KiB; evict files of caches when room is needed, and answer 507 when that does not suffice (default: no limit)")
+	f.Var(&size{&s.store.Capacity, 0}, "capacity", "store up to `SIZE` of files, each in whole blocks of 4 KiB; evict files of caches to make room, and answer 507 if that is not enough (default: no limit)")
 	s.store.Evict = cachePrefixes()
-	f.Var(&prefixes{list: &s.store.Evict}, "evict", "with --capacity, evict only files below `FOLDER`, such as ccache/, those first that were not used for longest; repeatable, or with commas")
+	f.Var(&prefixes{list: &s.store.Evict}, "evict", "with --capacity, evict only files below `FOLDER`, such as ccache/, the least recently used first; repeatable, or with commas")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "serve `N` connections at a time; further connections wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that was idle for this `TIME`")
 	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "disconnect clients slower than `SIZE` per second: senders that are 5s behind, readers that are 60s behind")
