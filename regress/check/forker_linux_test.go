@@ -45,14 +45,7 @@ func (f *forking) Run(_ context.Context, j exec.Job) (*exec.Result, error) {
 	return exec.NewResult(o, outcome.Cost{}, 0, []exec.Content{{Key: key, Bytes: []byte(text)}, {Key: outcome.Key{Place: outcome.Stderr}}}, nil), nil
 }
 
-func (f *forking) RunAll(ctx context.Context, b exec.Batch) int {
-	for i, j := range b.Jobs {
-		b.Started(i)
-		r, err := f.Run(ctx, j)
-		b.Ended(i, r, err)
-	}
-	return len(b.Jobs)
-}
+func (f *forking) RunAll(ctx context.Context, b exec.Batch) int { return runInTurn(ctx, f.Run, b) }
 
 func (*forking) Floor() int64          { return 0 }
 func (*forking) OwnCPU() time.Duration { return 0 }

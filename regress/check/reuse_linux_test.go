@@ -125,10 +125,13 @@ func (m *machine) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
 }
 
 // RunAll implements exec.Executor.
-func (m *machine) RunAll(ctx context.Context, b exec.Batch) int {
+func (m *machine) RunAll(ctx context.Context, b exec.Batch) int { return runInTurn(ctx, m.Run, b) }
+
+// runInTurn runs the jobs of a batch one after another.
+func runInTurn(ctx context.Context, run func(context.Context, exec.Job) (*exec.Result, error), b exec.Batch) int {
 	for i, j := range b.Jobs {
 		b.Started(i)
-		r, err := m.Run(ctx, j)
+		r, err := run(ctx, j)
 		b.Ended(i, r, err)
 	}
 	return len(b.Jobs)

@@ -15,7 +15,7 @@ import (
 	"muster/files"
 )
 
-// A client that begins large messages and stops holds at most its share of memory. It is told
+// A client sends the beginning of large messages and then nothing. It holds at most its share of memory. It is told
 // when to try again, and others are served meanwhile.
 func TestStalledClient(t *testing.T) {
 	r := newRig(t, files.Options{WaitMax: 500 * time.Millisecond})

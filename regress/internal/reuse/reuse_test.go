@@ -232,7 +232,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A link in the place of the file that is being written leads nowhere.
+// Write does not follow a symbolic link that stands where its temporary file goes.
 func TestLinkInTheWay(t *testing.T) {
 	dir := t.TempDir()
 	file, precious := filepath.Join(dir, Name(nil)), filepath.Join(dir, "precious")

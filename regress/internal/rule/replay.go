@@ -23,7 +23,7 @@ type set struct {
 // An anchor is a production, and the item of its pattern by which it is found.
 type anchor struct{ rule, production, offset int }
 
-// newSet returns the set of rules, of which some may be nil.
+// newSet returns the set of rules. A nil rule is left out.
 func newSet(rules []*Rule) *set {
 	s := &set{rules: rules, byKey: map[uint64][]anchor{}}
 	for i, r := range rules {

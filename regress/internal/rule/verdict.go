@@ -43,7 +43,7 @@ type productionCount struct {
 	open           struct{ changed, left int }
 }
 
-// NewBook returns an empty book of rules, of which some may be nil.
+// NewBook returns an empty book of rules. A nil rule is left out.
 func NewBook(rules []*Rule, budget *Budget) *Book {
 	b := &Book{set: newSet(rules), tallies: make([]tally, len(rules)), budget: budget}
 	for i, r := range rules {
