@@ -19,33 +19,46 @@ type cache struct {
 // probe checks whether the folder's file system supports the cache.
 func (c *cache) probe(folder int) { c.off.Store(!nowait.Local(folder)) }
 
-// open opens a file if the system has its name in memory. If known is false, nothing is known
-// of the file, and err means nothing.
-func (c *cache) open(folder int, name string) (file int, info Entry, known bool, err error) {
+// open opens a file, for one user, if the system has its name in memory. If known is false,
+// nothing is known of the file, and err means nothing.
+func (c *cache) open(folder int, at, name string) (f *openFile, known bool, err error) {
 	if c.off.Load() {
-		return -1, Entry{}, false, nil
+		return nil, false, nil
 	}
-	file, err = nowait.Open(folder, name)
+	file, err := nowait.Open(folder, at)
 	switch err {
 	case nil:
 	case unix.ENOSYS, unix.EINVAL, unix.E2BIG:
 		c.off.Store(true)
-		return -1, Entry{}, false, nil
+		return nil, false, nil
 	case unix.ENOENT, unix.ELOOP:
-		return -1, Entry{}, true, err
+		return nil, true, err
 	default:
-		return -1, Entry{}, false, nil
+		return nil, false, nil
 	}
 	j := Job{File: file}
 	if err := j.stat(System{}, file, ""); err != nil {
 		_ = unix.Close(file)
-		return -1, Entry{}, true, err
+		return nil, true, err
 	}
-	return file, j.Info, true, nil
+	f = &openFile{Info: infoOf(name, j.Info), file: file}
+	f.users.Store(1)
+	return f, true, nil
 }
 
 // has reports whether a part of a file is in memory.
 func (c *cache) has(file int, offset, n int64) bool { return nowait.InMemory(file, offset, n) }
+
+// hasBeginning reports whether the first bytes of a file are in memory. If they were before, the
+// system has them still, or nothing: it does not read them again just now.
+func (c *cache) hasBeginning(f *openFile, n int64) bool {
+	if f.cached.Load() {
+		return nowait.Cached(f.file, 0, n)
+	}
+	has := nowait.InMemory(f.file, 0, n)
+	f.cached.Store(has)
+	return has
+}
 
 // send has a connection send a part of a file, which need not copy it. The part's first known
 // bytes are in memory. If the rest is not, send ends early.
@@ -76,5 +89,3 @@ func (c *cache) read(file int, data []byte, offset int64) (n int) {
 	}
 	return n
 }
-
-func (c *cache) close(file int) { _ = unix.Close(file) }

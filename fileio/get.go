@@ -26,8 +26,8 @@ type File struct {
 	filled int     // bytes of the beginning that are still in the buffer
 	file   int     // descriptor; -1 = the buffer holds the whole file
 
-	cached bool  // opened without a job, and may be read so
-	known  int64 // bytes of the beginning that the system had in memory
+	opened *openFile // without a job, and may be read so; nil = by a job
+	known  int64     // bytes of the beginning that the system had in memory
 }
 
 // firstSize is how much Get reads before it knows the size of the file.
@@ -46,14 +46,19 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 		return nil, err
 	}
 	s.ledger.Use(name)
+	opened, before := s.names.find(name)
+	if opened != nil {
+		return s.openCached(ctx, opened)
+	}
 	at := placeOf(name)
 	if !s.options.JobsOnly {
-		file, e, known, err := s.cache.open(s.descriptor(at.folder), at.name)
+		opened, known, err := s.cache.open(s.descriptor(at.folder), at.name, name)
 		if known && err != nil {
 			return nil, operationError("get", name, err)
 		}
 		if known {
-			return s.openCached(ctx, infoOf(name, e), file)
+			s.names.keep(opened, before)
+			return s.openCached(ctx, opened)
 		}
 	}
 	b, err := s.reads.newBuffer(ctx, firstSize)
@@ -70,32 +75,35 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 
 // openCached returns an open file. If the system does not have all of its beginning in memory,
 // a job reads the rest.
-func (s *Store) openCached(ctx context.Context, info Info, file int) (*File, error) {
-	if first := min(info.Size, chunkSize); first > copiedMax && s.cache.has(file, 0, first) {
-		return &File{Info: info, store: s, file: file, cached: true, known: first}, nil
+func (s *Store) openCached(ctx context.Context, opened *openFile) (*File, error) {
+	f := &File{Info: opened.Info, store: s, file: opened.file, opened: opened}
+	first := min(f.Size, chunkSize)
+	if first > copiedMax && s.cache.hasBeginning(opened, first) {
+		f.known = first
+		return f, nil
 	}
-	b, err := s.reads.newBuffer(ctx, int(min(info.Size, chunkSize)))
+	b, err := s.reads.newBuffer(ctx, int(first))
 	if err != nil {
-		s.cache.close(file)
+		opened.close()
 		return nil, err
 	}
-	f := &File{Info: info, store: s, buffer: b, file: file, cached: true}
-	if info.Size > chunkSize {
+	f.buffer = b
+	if f.Size > chunkSize {
 		return f, nil // copyPieces reads it
 	}
-	size := min(int(info.Size), len(b.data)) // the client's share may allow less
-	f.filled = s.cache.read(file, b.data[:size], 0)
-	if int64(f.filled) == info.Size {
-		s.cache.close(file)
+	size := min(int(f.Size), len(b.data)) // the client's share may allow less
+	f.filled = s.cache.read(f.file, b.data[:size], 0)
+	if int64(f.filled) == f.Size {
+		opened.close()
 		f.file = -1
 		return f, nil
 	}
 	if f.filled == size {
 		return f, nil
 	}
-	j := Job{Op: OpRead, File: file, Data: b.data[f.filled:size], Offset: int64(f.filled)}
+	j := Job{Op: OpRead, File: f.file, Data: b.data[f.filled:size], Offset: int64(f.filled)}
 	if err := s.execute(ctx, &j); err != nil {
-		return nil, errors.Join(operationError("get", info.Name, err), f.Close())
+		return nil, errors.Join(operationError("get", f.Name, err), f.Close())
 	}
 	f.filled += j.N
 	return f, nil
@@ -124,7 +132,7 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	}
 	f.filled = 0
 	take := f.store.reads.newBuffer
-	if to, ok := w.(io.ReaderFrom); ok && f.cached {
+	if to, ok := w.(io.ReaderFrom); ok && f.opened != nil {
 		take = f.store.reads.newBufferLate
 		sent, err := f.store.cache.send(to, f.file, offset, n, f.known-offset)
 		if err != nil {
@@ -163,7 +171,7 @@ func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) err
 // read fills data from an offset. A job reads what the system does not have in memory.
 func (f *File) read(ctx context.Context, data []byte, offset int64) error {
 	n := 0
-	if f.cached && f.store.cache.has(f.file, offset, int64(len(data))) {
+	if f.opened != nil && f.store.cache.has(f.file, offset, int64(len(data))) {
 		if n = f.store.cache.read(f.file, data, offset); n == len(data) {
 			return nil
 		}
@@ -186,11 +194,10 @@ func (f *File) Close() error {
 	j := Job{Op: OpClose, File: f.file}
 	f.file = -1
 	switch {
-	case j.File < 0:
+	case j.File < 0, f.opened != nil && !f.opened.leave():
 		return nil
 	case f.known > 0: // no job has read it
-		f.store.cache.close(j.File)
-		return nil
+		return unix.Close(j.File)
 	}
 	return f.store.engine.Do(&j)
 }

@@ -77,14 +77,6 @@ const (
 // MemoryMin is the smallest MemoryMax.
 const MemoryMin = 4 * chunkSize
 
-// Info describes a file.
-type Info struct {
-	Name    string
-	Size    int64
-	Changed time.Time
-	Tag     string // identifies the content under that name: every Put changes it
-}
-
 // A Store keeps files under names in a folder. It locks the folder, so that no other process
 // writes to it. Any number of goroutines may call its methods at the same time, except Close.
 //
@@ -135,7 +127,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		return nil, fmt.Errorf("%d waiting operations are not possible: use 1 or more", o.WaitingMax)
 	}
 	s := &Store{
-		engine: engine, options: o, names: newNameLocks(), doors: newNameLocks(),
+		engine: engine, options: o, names: newNameLocks(openMax()), doors: newNameLocks(0),
 		reads: newMemory(o.MemoryMax/2, o), writes: newMemory(o.MemoryMax/2, o),
 		checking: make(chan struct{}, 1),
 		run:      strconv.FormatUint(rand.Uint64(), 36),
@@ -443,6 +435,7 @@ func (s *Store) Close() error {
 		s.group.close()
 	}
 	s.ledger.Close()
+	s.names.closeOpened()
 	return s.closeFolders()
 }
 
@@ -457,16 +450,6 @@ func (s *Store) closeFolders() error {
 		errs = append(errs, s.lock.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// infoOf returns the Info of an entry. The tag includes the inode beside the time, whose
-// resolution is a few milliseconds. A new file has another inode than the file that it
-// replaces.
-func infoOf(name string, e Entry) Info {
-	return Info{
-		Name: name, Size: e.Size, Changed: e.Changed,
-		Tag: strconv.FormatUint(e.Inode, 16) + "-" + strconv.FormatInt(e.Changed.UnixNano(), 16) + "-" + strconv.FormatInt(e.Size, 16),
-	}
 }
 
 // operationError returns the error of an operation on a file.

@@ -68,9 +68,9 @@ func ReadAt(fd int, p []byte, offset int64) (int, error) {
 	}
 }
 
-// InMemory reports whether the system has a part of a file in memory. It reports false before
-// Linux 6.5. It may be wrong about a part that somebody is reading from the disk just now.
-func InMemory(fd int, offset, n int64) bool {
+// Cached reports whether the system has a part of a file in memory, or is reading it from the
+// disk just now. It reports false before Linux 6.5.
+func Cached(fd int, offset, n int64) bool {
 	if n <= 0 {
 		return true
 	}
@@ -82,11 +82,17 @@ func InMemory(fd int, offset, n int64) bool {
 	part := unix.CachestatRange{Off: uint64(offset), Len: uint64(n)}
 	var counts unix.Cachestat_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_CACHESTAT, uintptr(fd), uintptr(unsafe.Pointer(&part)), uintptr(unsafe.Pointer(&counts)), 0, 0, 0)
-	if errno != 0 || counts.Cache < uint64(pages) {
-		return false
+	return errno == 0 && counts.Cache >= uint64(pages)
+}
+
+// InMemory reports whether the system has a part of a file in memory. It reports false before
+// Linux 6.5. It may be wrong about a part that somebody is reading from the disk just now.
+func InMemory(fd int, offset, n int64) bool {
+	if n <= 0 || !Cached(fd, offset, n) {
+		return n <= 0
 	}
-	// A page also counts while it is being read. The last one is read last, so look at it. Not
-	// before: looking at a page that is not in memory has it read.
+	// The last page is read last, so look at it. Not before: looking at a page that is not in
+	// memory has it read.
 	var last [1]byte
 	_, err := ReadAt(fd, last[:], offset+n-1)
 	return err == nil

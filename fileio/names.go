@@ -1,0 +1,167 @@
+package fileio
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// nameLocks are locks by name. Memory is needed only for names in use.
+//
+// Beside them are the files that were opened within the last second, so that a Get of a busy
+// file need not open it. Only the holder of a lock changes a file. So a lock removes the
+// file of its name, and the name has none until the lock is gone. A change by another program is
+// seen after a second.
+type nameLocks struct {
+	seed      maphash.Seed
+	shards    [64]lockShard
+	openedMax int64
+	opened    atomic.Int64
+}
+
+type lockShard struct {
+	mu     sync.Mutex
+	names  map[string]*nameLock
+	opened map[string]*openFile // without names that are locked
+	ended  uint64               // locks
+	_      [32]byte             // keeps shards on separate cache lines
+}
+
+type nameLock struct {
+	sync.RWMutex
+	users int // goroutines that hold the lock or wait for it
+}
+
+// newNameLocks returns locks with at most openedMax open files.
+func newNameLocks(openedMax int64) *nameLocks {
+	l := &nameLocks{seed: maphash.MakeSeed(), openedMax: openedMax}
+	for i := range l.shards {
+		l.shards[i].names = map[string]*nameLock{}
+		l.shards[i].ended = 1
+	}
+	return l
+}
+
+func (l *nameLocks) shard(name string) *lockShard {
+	return &l.shards[maphash.String(l.seed, name)%uint64(len(l.shards))]
+}
+
+// lock locks a name, exclusively or shared with others that do not want it exclusively. It
+// returns the function that unlocks it.
+func (l *nameLocks) lock(name string, exclusive bool) (unlock func()) {
+	shard := l.shard(name)
+	shard.mu.Lock()
+	n := shard.names[name]
+	if n == nil {
+		n = &nameLock{}
+		shard.names[name] = n
+	}
+	n.users++
+	old := shard.opened[name]
+	delete(shard.opened, name)
+	shard.mu.Unlock()
+	if old != nil {
+		l.opened.Add(-1)
+		old.close()
+	}
+	if exclusive {
+		n.Lock()
+	} else {
+		n.RLock()
+	}
+	return func() {
+		if exclusive {
+			n.Unlock()
+		} else {
+			n.RUnlock()
+		}
+		shard.mu.Lock()
+		if n.users--; n.users == 0 {
+			delete(shard.names, name)
+		}
+		shard.ended++
+		shard.mu.Unlock()
+	}
+}
+
+// An openFile is a file with its readers. It is closed when they all have left it.
+type openFile struct {
+	Info
+
+	file   int
+	users  atomic.Int32
+	cached atomic.Bool // the system had its beginning in memory
+}
+
+// leave reports whether nobody uses the file any more. It is then to be closed.
+func (f *openFile) leave() bool { return f.users.Add(-1) == 0 }
+
+func (f *openFile) close() {
+	if f.leave() {
+		_ = unix.Close(f.file)
+	}
+}
+
+// find returns the open file of a name. The caller must leave or close it. Without one, it
+// returns what keep needs to know of the time before the caller opens the file.
+func (l *nameLocks) find(name string) (f *openFile, before uint64) {
+	shard := l.shard(name)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if f = shard.opened[name]; f != nil {
+		f.users.Add(1)
+	}
+	return f, shard.ended
+}
+
+// openedTime is how long files are kept open.
+const openedTime = time.Second
+
+// keep keeps a file open, unless its name is or was locked since the call of find.
+func (l *nameLocks) keep(f *openFile, before uint64) {
+	shard := l.shard(f.Name)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if shard.ended != before || shard.names[f.Name] != nil || shard.opened[f.Name] != nil || l.opened.Load() >= l.openedMax {
+		return
+	}
+	if shard.opened == nil {
+		shard.opened = map[string]*openFile{}
+	}
+	f.users.Add(1)
+	shard.opened[f.Name] = f
+	if l.opened.Add(1) == 1 {
+		time.AfterFunc(openedTime, l.closeOpened)
+	}
+}
+
+// closeOpened closes all open files, except those in use.
+func (l *nameLocks) closeOpened() {
+	n := int64(0)
+	for i := range l.shards {
+		shard := &l.shards[i]
+		shard.mu.Lock()
+		files := shard.opened
+		shard.opened = nil
+		shard.mu.Unlock()
+		for _, f := range files {
+			f.close()
+			n++
+		}
+	}
+	if l.opened.Add(-n) > 0 { // opened meanwhile
+		time.AfterFunc(openedTime, l.closeOpened)
+	}
+}
+
+// openMax is how many files a store keeps open, so that many more remain for connections.
+func openMax() int64 {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int64(min(limit.Cur/16, 8192))
+}
