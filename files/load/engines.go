@@ -34,6 +34,9 @@ type EnginesOptions struct {
 	// the requested one. The server then does not count. "" = no such text.
 	FallbackText string
 
+	// Note is a text below the tables, about the engines.
+	Note string
+
 	// Dir is the parent of the servers' folders, which are new and removed afterwards; "" =
 	// the system's temporary folder.
 	Dir string
@@ -43,6 +46,7 @@ type EnginesOptions struct {
 type Comparison struct {
 	Load    Options
 	Rounds  int
+	Note    string
 	Rows    []EngineRow
 	Runs    []EngineRun
 	Missing []MissingEngine
@@ -80,7 +84,7 @@ func Engines(ctx context.Context, o EnginesOptions) (*Comparison, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Comparison{Load: o.Load, Rounds: o.Rounds}
+	c := &Comparison{Load: o.Load, Rounds: o.Rounds, Note: o.Note}
 	var broken error
 	for round := range o.Rounds {
 		for i := range o.Engines {
@@ -290,8 +294,11 @@ func (c *Comparison) caption(op Op) string {
 	return fmt.Sprintf("%s; medians of %d rounds", r.title(), rounds)
 }
 
-// notes explain which engines are not in the tables, and why requests failed.
+// notes explain the engines, which of them are not in the tables, and why requests failed.
 func (c *Comparison) notes() (list []string) {
+	if c.Note != "" {
+		list = append(list, c.Note)
+	}
 	for _, m := range c.Missing {
 		list = append(list, fmt.Sprintf("%s: %s", m.Engine, m.Reason))
 	}
