@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -24,7 +25,7 @@ func TestThreadsOnSlowDisk(t *testing.T) {
 	for _, engine := range []string{"pool", "cthreads", "direct"} {
 		s := newServer(t, bin, "--data", filepath.Join(disk, engine), "--sync", "none", "--io", engine,
 			"--io-threads", strconv.Itoa(ioThreads), "--prior-io-threads", strconv.Itoa(prior))
-		threads := threadsUnderLoad(t, bin, s)
+		threads := threadsUnderLoad(t, bin, s, "upload", 500, 1500)
 		switch {
 		case engine == "direct" && threads < 100:
 			t.Errorf("without a bound there were %d threads: the disk does not block", threads)
@@ -35,31 +36,58 @@ func TestThreadsOnSlowDisk(t *testing.T) {
 	}
 }
 
+// With its default engine, a server that is alone on its machine takes at most 46 threads on a disk that
+// blocks, with 500 connections and with 5,000: 32 for files, 4 for names, and Go's own.
+func TestThreadsOfDefaults(t *testing.T) {
+	if os.Getenv("MUSTER_LONG") == "" {
+		t.Skip("half a minute, on a machine with nothing else to do")
+	}
+	bin := build(t)
+	disk := slowDisk(t)
+	for _, connections := range []int{500, 5000} {
+		for _, op := range []string{"upload", "download"} {
+			s := newServer(t, bin, "--data", filepath.Join(disk, strconv.Itoa(connections)), "--sync", "none", "--queue-max", "16384")
+			if threads := threadsUnderLoad(t, bin, s, op, connections, 5000); threads > 46 {
+				t.Errorf("%s, %d connections: %d threads", op, connections, threads)
+			}
+			_ = s.Process.Kill()
+			_ = s.Wait()
+			coolDisk(t, disk)
+		}
+	}
+}
+
 // threadsUnderLoad returns the largest number of the server's threads.
-func threadsUnderLoad(t *testing.T, bin string, s *server) int {
+func threadsUnderLoad(t *testing.T, bin string, s *server, op string, connections, requests int) int {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "muster"), "load", "upload", "500", "1500", "50K",
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "muster"), "load", op, strconv.Itoa(connections), strconv.Itoa(requests), "50K",
 		"--addr", s.url, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
 	text, err := cmd.Output()
 	var result struct {
 		Succeeded int
 		Threads   int `json:"threads_peak"`
 	}
-	if e := json.Unmarshal(text, &result); err != nil || e != nil || result.Succeeded != 1500 {
+	if e := json.Unmarshal(text, &result); err != nil || e != nil || result.Succeeded != requests {
 		t.Fatalf("%v, %v: %s", err, e, text)
 	}
 	return result.Threads
 }
 
+const slowDiskScript = "../../bench/files/slow-disk"
+
+// coolDisk removes the files of a slow disk from memory. Nobody may use it.
+func coolDisk(t *testing.T, disk string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), slowDiskScript, "cold", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // slowDisk makes a disk that blocks, for the duration of the test.
 func slowDisk(t *testing.T) string {
 	t.Helper()
-	script, err := filepath.Abs("../../bench/files/slow-disk")
-	if err != nil {
-		t.Fatal(err)
-	}
 	disk := filepath.Join(t.TempDir(), "slow")
-	out, err := exec.CommandContext(t.Context(), script, "make", disk, "512M").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), slowDiskScript, "make", disk, "1G").CombinedOutput()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 3 {
 		lacks(t, fmt.Sprintf("slow disk: %s", out))
 	}
@@ -67,7 +95,7 @@ func slowDisk(t *testing.T) string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Cleanup(func() {
-		out, err := exec.CommandContext(context.Background(), script, "remove", disk).CombinedOutput()
+		out, err := exec.CommandContext(context.Background(), slowDiskScript, "remove", disk).CombinedOutput()
 		if err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
