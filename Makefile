@@ -155,16 +155,11 @@ bench-regress: build
 bench-pool:
 	$(GO) -C bench run ./pool
 
-# The file service beside nginx and plain net/http. DISK=slow makes a disk that blocks, as
-# root, and takes it away again.
-DISK ?= page
-SYNC ?= none
-CONNECTIONS ?= 500
-REQUESTS ?= 20000
-SIZE ?= 50K
-HOGS ?= 0
+# The goals of the file service beside nginx and plain net/http, some 7 minutes. ROW is some of get-50k,
+# get-1k, put-64m, slow, slow-hog, 5000 and slow-5000. Disks are made in memory, as root, and taken away again.
+ROW ?= all
 bench-files: build
-	$(GO) -C bench run ./files -muster $(MUSTER) -disk $(DISK) -sync $(SYNC) -connections $(CONNECTIONS) -requests $(REQUESTS) -rounds $(ROUNDS) -size $(SIZE) -hogs $(HOGS)
+	$(GO) -C bench run ./files -muster $(MUSTER) -row $(ROW)
 
 # How often muster tells of a cost that is not there, and finds 5 % that are: some 20 minutes
 # on a machine with nothing else to do. ROUNDS is 100 unless given.

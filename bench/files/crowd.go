@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"muster/bench/timing"
 )
 
 // A crowd is many clients at once, with slow ones and large files among them: what muster
@@ -31,7 +29,8 @@ const (
 
 // measureCrowd puts the default engine under load alone, and with a crowd beside it, in
 // turns.
-func (b *bench) measureCrowd(ctx context.Context) error {
+func (b *bench) measureCrowd(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, b.removeDisk(ctx)) }()
 	c := crowd{slow: 32, large: 2, largeSize: 1 << 30}
 	ours := b.contestants()[0]
 	fmt.Fprintf(b.out, "\n%s; %d connections, %d uploads of %s; crowd: %d clients that send %d bytes every %v, %d uploads of %d bytes\n\n",
@@ -61,10 +60,10 @@ func (c *crowd) name() string {
 
 // crowded returns what the load had, and how much memory the server had at most, in MiB.
 func (b *bench) crowded(ctx context.Context, ours contestant, beside *crowd) (r result, memory float64, err error) {
-	if err := b.disk.renew(ctx); err != nil {
+	if err := b.renewDisk(ctx); err != nil {
 		return r, 0, err
 	}
-	s, err := start(ctx, ours, b.disk.folder)
+	s, err := start(ctx, ours, b.folder)
 	if err != nil {
 		return r, 0, err
 	}
@@ -85,8 +84,7 @@ func (b *bench) crowded(ctx context.Context, ours contestant, beside *crowd) (r 
 	if err != nil {
 		return r, 0, err
 	}
-	memory, err = peakMemory(s.Process.Pid)
-	return r, memory, err
+	return r, float64(timing.WatchPeak(s.Process.Pid)()) / (1 << 20), nil
 }
 
 // trickle uploads one file after another, a piece now and then.
@@ -180,15 +178,3 @@ func uploadZeros(ctx context.Context, addr string, client int, size int64) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
-
-// peakMemory is the most that a process had resident, in MiB.
-func peakMemory(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := bytes.Cut(text, []byte("VmHWM:"))
-	line, _, _ := strings.Cut(string(rest), " kB")
-	kib, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-	return kib / 1024, err
-}

@@ -2,7 +2,8 @@
 // under the same load of muster load, and prints Markdown: medians, threads, and ratios of
 // each round.
 //
-//	go run ./files -muster ../bin/muster
+//	go run ./files -muster ../bin/muster -row all
+//	go run ./files -muster ../bin/muster -row get-50k,slow
 //	go run ./files -muster ../bin/muster -disk slow -requests 5000
 //	go run ./files -muster ../bin/muster -engines pool -silent 600
 //	go run ./files -muster ../bin/muster -crowd -connections 5000
@@ -18,9 +19,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -39,15 +40,31 @@ type bench struct {
 	engines       []string
 	sync          string
 	threads       int
-	disk          disk
+	folder        string
+	diskSize      string
 
-	connections, requests int
-	silent, hogs          int
-	size                  string
-	rounds                int
-	operations            []string
+	load
+	rounds     int
+	operations []string
 
 	out io.Writer
+}
+
+// A load is what all contestants get, and where.
+type load struct {
+	disk                  string // page, slow or folder
+	connections, requests int
+	size                  string
+	duration              time.Duration // of downloads; 0 = each file once
+	silent, hogs          int
+}
+
+func (l load) String() string {
+	text := fmt.Sprintf("%d connections, %s, %s", l.connections, l.size, diskNames[l.disk])
+	if l.hogs > 0 {
+		text += fmt.Sprintf(", %d busy processors", l.hogs)
+	}
+	return text
 }
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -57,13 +74,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster; pool:34 has GOMAXPROCS=34, pool=FILE is of another program")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
-	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
-	f.StringVar(&b.disk.size, "disk-size", "4G", "of the disk in memory")
-	f.StringVar(&b.disk.folder, "folder", os.TempDir(), "where a folder is made for the files, and removed")
+	f.StringVar(&b.disk, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
+	f.StringVar(&b.diskSize, "disk-size", "2G", "of the disk in memory")
+	f.StringVar(&b.folder, "folder", os.TempDir(), "where a folder is made for the files, and removed")
 	f.IntVar(&b.connections, "connections", 500, "at a time")
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
 	f.IntVar(&b.rounds, "rounds", 5, "of all contestants, in turns")
+	names := f.String("row", "", "measure the `ROWS` of the goals, such as all or get-50k,slow, whatever the other flags say of the load")
+	f.DurationVar(&b.duration, "duration", 0, "of downloads, which read the files again and again; 0 = once")
 	crowded := f.Bool("crowd", false, "measure muster alone, with slow clients and large uploads beside the others")
 	f.IntVar(&b.hogs, "hogs", 0, "measure beside `N` processes that take a processor each")
 	f.IntVar(&b.silent, "silent", 0, "measure all also beside `N` clients that announce 256 KiB and send one byte")
@@ -71,10 +90,10 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || !slices.Contains([]string{pageDisk, slowDisk, folderDisk}, b.disk.kind) || !strings.HasPrefix(*operations, "upload") {
+	if f.NArg() > 0 || diskNames[b.disk] == "" || !strings.HasPrefix(*operations, "upload") {
 		return errors.New("-disk is page, slow or folder, -operations begins with upload, and there are no arguments")
 	}
-	b.disk.folder = filepath.Join(b.disk.folder, "bench-files") // a folder of its own, because all of it is removed
+	b.folder = filepath.Join(b.folder, "bench-files") // a folder of its own, because all of it is removed
 	b.engines, b.operations = strings.Split(*engines, ","), strings.Split(*operations, ",")
 	if b.muster, err = filepath.Abs(b.muster); err != nil {
 		return err
@@ -88,14 +107,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if text, err := exec.CommandContext(ctx, "go", "build", "-o", b.plain, "./files/plain").CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, text)
 	}
-	defer func() { err = errors.Join(err, b.disk.remove(ctx)) }()
-	release, err := takeProcessors(ctx, b.hogs)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if *crowded {
+	switch {
+	case *names != "":
+		return b.measureGoals(ctx, *names)
+	case *crowded:
 		return b.measureCrowd(ctx)
 	}
-	return b.measure(ctx)
+	all, err := b.measure(ctx)
+	if err == nil {
+		b.print(all)
+	}
+	return err
 }

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+
+	"muster/bench/timing"
 )
 
 // A result is the line that muster load prints.
@@ -31,57 +35,66 @@ type samples struct {
 	rounds                []result
 }
 
-// measure runs all contestants in turns, and prints what came of it.
-func (b *bench) measure(ctx context.Context) error {
-	var all []*samples
-	by := map[string]*samples{}
-	var present []contestant
-	for _, c := range b.contestants() {
-		if c.missing() {
-			fmt.Fprintf(b.out, "\nno %s: install it, and it is measured too\n", c.needs)
-			continue
-		}
-		present = append(present, c)
+// measure runs all contestants in turns.
+func (b *bench) measure(ctx context.Context) (all []*samples, err error) {
+	defer func() { err = errors.Join(err, b.removeDisk(ctx)) }()
+	release, err := takeProcessors(ctx, b.hogs)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
+	present := slices.DeleteFunc(b.contestants(), func(c contestant) bool {
+		if c.missing() {
+			fmt.Fprintf(os.Stderr, "no %s: install it, and it is measured too\n", c.needs)
+		}
+		return c.missing()
+	})
 	for _, operation := range b.operations {
 		for _, c := range present {
-			s := &samples{contestant: c.name, operation: operation}
-			all = append(all, s)
-			by[c.name+operation] = s
+			all = append(all, &samples{contestant: c.name, operation: operation})
 		}
 	}
 	for round := range b.rounds {
 		for _, i := range rand.New(rand.NewPCG(uint64(round), 0)).Perm(len(present)) {
-			c := present[i]
-			fmt.Fprintf(os.Stderr, "\r\x1b[Kround %d of %d: %s", round+1, b.rounds, c.name)
-			results, err := b.once(ctx, c)
+			fmt.Fprintf(os.Stderr, "\r\x1b[Kround %d of %d: %s", round+1, b.rounds, present[i].name)
+			results, err := b.once(ctx, present[i])
 			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
+				return nil, fmt.Errorf("%s: %w", present[i].name, err)
 			}
-			for k, operation := range b.operations {
-				s := by[c.name+operation]
-				s.rounds = append(s.rounds, results[k])
+			for k, r := range results {
+				s := all[k*len(present)+i]
+				s.rounds = append(s.rounds, r)
 			}
 		}
 	}
 	fmt.Fprint(os.Stderr, "\r\x1b[K")
-	b.print(all)
-	return nil
+	return all, nil
+}
+
+// named returns the samples of an operation by the names of their contestants.
+func named(all []*samples, operation string) map[string]*samples {
+	by := map[string]*samples{}
+	for _, s := range all {
+		if s.operation == operation {
+			by[s.contestant] = s
+		}
+	}
+	return by
 }
 
 // once measures all operations with one contestant, on a new disk. What is read is what was
 // uploaded, from the disk itself where that is slow: the server is started again then.
 func (b *bench) once(ctx context.Context, c contestant) (results []result, err error) {
-	if err := b.disk.renew(ctx); err != nil {
+	if err := b.renewDisk(ctx); err != nil {
 		return nil, err
 	}
 	for i, operation := range b.operations {
 		if i > 0 {
-			if err := b.disk.cool(ctx); err != nil {
+			if err := b.coolDisk(ctx); err != nil {
 				return nil, err
 			}
 		}
-		r, err := b.load(ctx, c, operation)
+		r, err := b.serve(ctx, c, operation)
 		if err != nil {
 			return nil, err
 		}
@@ -90,16 +103,13 @@ func (b *bench) once(ctx context.Context, c contestant) (results []result, err e
 	return results, nil
 }
 
-func (b *bench) load(ctx context.Context, c contestant, operation string) (r result, err error) {
-	s, err := start(ctx, c, b.disk.folder)
+// serve starts a contestant and puts it under load.
+func (b *bench) serve(ctx context.Context, c contestant, operation string) (r result, err error) {
+	s, err := start(ctx, c, b.folder)
 	if err != nil {
 		return r, err
 	}
-	defer func() {
-		if e := s.stop(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	if c.silent > 0 {
 		ctx, cancel := context.WithCancel(ctx)
 		wait := announce(ctx, s.addr, c.silent)
@@ -111,8 +121,12 @@ func (b *bench) load(ctx context.Context, c contestant, operation string) (r res
 
 // loadOn puts a server under load.
 func (b *bench) loadOn(ctx context.Context, s *server, operation string) (r result, err error) {
-	cmd := exec.CommandContext(ctx, b.muster, "load", operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size,
-		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
+	args := []string{"load", operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size,
+		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json"}
+	if operation == download && b.duration > 0 {
+		args = append(args, "--duration", b.duration.String())
+	}
+	cmd := exec.CommandContext(ctx, b.muster, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	before := cpuTime(s.Process.Pid)
@@ -127,14 +141,7 @@ func (b *bench) loadOn(ctx context.Context, s *server, operation string) (r resu
 // cpuTime is what a process and its present children have taken, in milliseconds, as far as
 // it can be read.
 func cpuTime(pid int) float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	sum := float64(user+system) * 10 // a tick is 10 ms
+	sum := float64(timing.CPUOf(pid).Milliseconds())
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	for _, child := range strings.Fields(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {

@@ -54,13 +54,18 @@ func (b *bench) services() []contestant {
 		}})
 	}
 	return append(all,
+		contestant{name: nginxName, needs: "nginx", command: nginx("")},
+		contestant{name: "nginx aio threads", needs: "nginx", command: nginx("aio threads;")},
 		contestant{name: "net/http", command: func(addr, folder, _ string) ([]string, error) {
 			return []string{b.plain, addr, folder}, nil
 		}},
-		contestant{name: "nginx", needs: "nginx", command: nginx("")},
-		contestant{name: "nginx aio threads", needs: "nginx", command: nginx("aio threads;")},
 	)
 }
+
+const nginxName = "nginx"
+
+// others are what muster is compared with.
+var others = []string{nginxName, "nginx aio threads", "net/http"}
 
 func (c contestant) missing() bool {
 	if c.needs == "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/bench/timing"
@@ -9,19 +10,12 @@ import (
 
 // print prints a table for each operation, and how muster's default compares in each round.
 func (b *bench) print(all []*samples) {
-	where := map[string]string{pageDisk: "ext4 in memory", slowDisk: "a slow disk, read cold", folderDisk: b.disk.folder}[b.disk.kind]
-	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s, %d processors taken by others\n",
-		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync, b.hogs)
+	fmt.Fprintf(b.out, "\n%s; %s; %d requests, %d rounds, muster with %d threads and --sync %s\n",
+		time.Now().UTC().Format(time.DateOnly), b.load, b.requests, b.rounds, b.threads, b.sync)
 	for _, operation := range b.operations {
 		fmt.Fprintf(b.out, "\n### %s\n\n| | requests/s | p50 ms | p99 ms | p99.9 ms | CPU ms a request | threads at most | failed |\n|---|---|---|---|---|---|---|---|\n", operation)
-		rows := map[string]*samples{}
-		var order []*samples
-		for _, s := range all {
-			if s.operation == operation {
-				rows[s.contestant] = s
-				order = append(order, s)
-			}
-		}
+		rows := named(all, operation)
+		order := slices.DeleteFunc(slices.Clone(all), func(s *samples) bool { return s.operation != operation })
 		for _, s := range order {
 			fmt.Fprintf(b.out, "| %s | %.0f | %.1f | %.1f | %.1f | %.3g | %.0f | %.0f |\n", s.contestant,
 				s.median(perSecond), s.median(p50), s.median(p99), s.median(p999), s.median(cpu), s.most(threads), s.most(failed))
@@ -38,7 +32,7 @@ func (b *bench) print(all []*samples) {
 // ratios compares the engine that stands first with the others' programs.
 func (b *bench) ratios(rows map[string]*samples) {
 	ours := rows["muster "+b.engines[0]]
-	for _, name := range []string{"net/http", "nginx", "nginx aio threads"} {
+	for _, name := range others {
 		other, ok := rows[name]
 		if !ok {
 			continue
