@@ -1,6 +1,7 @@
 package fileio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,10 @@ import (
 type File struct {
 	Info
 
-	store  *Store
-	buffer *buffer // holds the beginning or the whole file; later one piece after another
-	filled int     // bytes of the beginning that are still in the buffer
-	file   int     // descriptor; -1 = the buffer holds the whole file
+	store     *Store
+	buffer    *buffer // one piece after another; nil = none is needed yet
+	beginning []byte  // or the whole file, until CopyTo needs the buffer for the rest
+	file      int     // descriptor; -1 = beginning is the whole file
 
 	opened *openFile // without a job, and may be read so; nil = by a job
 	known  int64     // bytes of the beginning that the system had in memory
@@ -48,7 +49,7 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	s.ledger.Use(name)
 	opened, before := s.names.find(name)
 	if opened != nil {
-		return s.openCached(ctx, opened)
+		return s.openCached(ctx, opened, true)
 	}
 	at := placeOf(name)
 	if !s.options.JobsOnly {
@@ -58,7 +59,7 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 		}
 		if known {
 			s.names.keep(opened, before)
-			return s.openCached(ctx, opened)
+			return s.openCached(ctx, opened, false)
 		}
 	}
 	b, err := s.reads.newBuffer(ctx, firstSize)
@@ -70,12 +71,16 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 		b.free()
 		return nil, operationError("get", name, err)
 	}
-	return &File{Info: infoOf(name, j.Info), store: s, buffer: b, filled: j.N, file: j.File}, nil
+	return &File{Info: infoOf(name, j.Info), store: s, buffer: b, beginning: b.data[:j.N], file: j.File}, nil
 }
 
-// openCached returns an open file. If the system does not have all of its beginning in memory,
-// a job reads the rest.
-func (s *Store) openCached(ctx context.Context, opened *openFile) (*File, error) {
+// openCached returns an open file, which was found again or just opened. If the system does not
+// have all of its beginning in memory, a job reads the rest.
+func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*File, error) {
+	if content := opened.content.Load(); content != nil {
+		opened.close()
+		return &File{Info: opened.Info, store: s, beginning: *content, file: -1}, nil
+	}
 	f := &File{Info: opened.Info, store: s, file: opened.file, opened: opened}
 	first := min(f.Size, chunkSize)
 	if first > copiedMax && s.cache.hasBeginning(opened, first) {
@@ -92,20 +97,25 @@ func (s *Store) openCached(ctx context.Context, opened *openFile) (*File, error)
 		return f, nil // copyPieces reads it
 	}
 	size := min(int(f.Size), len(b.data)) // the client's share may allow less
-	f.filled = s.cache.read(f.file, b.data[:size], 0)
-	if int64(f.filled) == f.Size {
+	n := s.cache.read(f.file, b.data[:size], 0)
+	f.beginning = b.data[:n]
+	if int64(n) == f.Size {
+		if again && n <= contentMax {
+			content := bytes.Clone(f.beginning)
+			opened.content.Store(&content)
+		}
 		opened.close()
 		f.file = -1
 		return f, nil
 	}
-	if f.filled == size {
+	if n == size {
 		return f, nil
 	}
-	j := Job{Op: OpRead, File: f.file, Data: b.data[f.filled:size], Offset: int64(f.filled)}
+	j := Job{Op: OpRead, File: f.file, Data: b.data[n:size], Offset: int64(n)}
 	if err := s.execute(ctx, &j); err != nil {
 		return nil, errors.Join(operationError("get", f.Name, err), f.Close())
 	}
-	f.filled += j.N
+	f.beginning = b.data[:n+j.N]
 	return f, nil
 }
 
@@ -117,8 +127,8 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if offset < 0 || n < 0 || offset+n > f.Size {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
 	}
-	if offset < int64(f.filled) {
-		data := f.buffer.data[offset:min(int64(f.filled), offset+n)]
+	if known := int64(len(f.beginning)); offset < known {
+		data := f.beginning[offset:min(known, offset+n)]
 		if _, err := w.Write(data); err != nil {
 			return err
 		}
@@ -130,7 +140,7 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if f.file < 0 {
 		return operationError("get", f.Name, io.ErrUnexpectedEOF)
 	}
-	f.filled = 0
+	f.beginning = nil
 	take := f.store.reads.newBuffer
 	if to, ok := w.(io.ReaderFrom); ok && f.opened != nil {
 		take = f.store.reads.newBufferLate

@@ -94,7 +94,13 @@ type openFile struct {
 	file   int
 	users  atomic.Int32
 	cached atomic.Bool // the system had its beginning in memory
+
+	content atomic.Pointer[[]byte] // of a small file that was found again; nil = not read
 }
+
+// contentMax is the largest file whose content is kept while it is open. With all open files this
+// is 16 MiB.
+const contentMax = 2 << 10
 
 // leave reports whether nobody uses the file any more. It is then to be closed.
 func (f *openFile) leave() bool { return f.users.Add(-1) == 0 }
