@@ -86,11 +86,13 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 			b.operations = b.operations[:1]
 		}
 		measured, err := b.measure(ctx)
+		if len(measured) > 0 && len(measured[0].rounds) > 0 {
+			for _, g := range r.goals {
+				b.printGoal(r.name, g, named(measured, g.operation))
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
-		}
-		for _, g := range r.goals {
-			b.printGoal(r.name, g, named(measured, g.operation))
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ type samples struct {
 	rounds                []result
 }
 
-// measure runs all contestants in turns.
+// measure runs all contestants in turns. With an error it returns the rounds that were complete.
 func (b *bench) measure(ctx context.Context) (all []*samples, err error) {
 	defer func() { err = errors.Join(err, b.removeDisk(ctx)) }()
 	release, err := takeProcessors(ctx, b.hogs)
@@ -59,7 +59,10 @@ func (b *bench) measure(ctx context.Context) (all []*samples, err error) {
 			fmt.Fprintf(os.Stderr, "\r\x1b[Kround %d of %d: %s", round+1, b.rounds, present[i].name)
 			results, err := b.once(ctx, present[i])
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", present[i].name, err)
+				for _, s := range all {
+					s.rounds = s.rounds[:min(round, len(s.rounds))]
+				}
+				return all, fmt.Errorf("%s: %w", present[i].name, err)
 			}
 			for k, r := range results {
 				s := all[k*len(present)+i]
