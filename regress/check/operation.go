@@ -159,7 +159,7 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 	})
 	r.Events.Emit(report.Started{
 		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
-		Resumed: len(done), Expected: op.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
+		Resumed: len(done), Expected: op.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
 	})
 	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
 }
@@ -246,6 +246,7 @@ func (op *operation) prepareLoop(found *keep.Store) {
 	op.judge = &verdict.Judge{
 		Baseline: op.base, Reference: op.reference, Masks: op.recorded.masks, Found: found,
 		Rules: r.Job.Rules, Ignored: r.Job.Ignored, Comparer: r.Comparer, Differences: r.Differences,
+		Accepted: analyse.NewAcceptedRules(op.recorded.meta),
 	}
 	op.loop = verdict.New(verdict.Options{
 		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took.Complete(),

@@ -113,6 +113,11 @@ type groupLine struct {
 func groupLines(w io.Writer, families []family) error {
 	for _, f := range families {
 		for _, c := range f.causes {
+			if c.Rule != nil {
+				shown := *c.Rule
+				shown.Learned = nil
+				c.Rule = &shown
+			}
 			err := report.EncodeLine(w, groupLine{
 				"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
 				c.Name, string(c.Kind), c.Family, c.Bucketed(), c.Rule,
@@ -241,7 +246,7 @@ func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, newPath 
 		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
 		s.Events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), newPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.Job.Name, Tool: newPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options)}
+	began := report.Started{Command: s.Job.Name, Tool: newPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options), AllowsRuled: job.AllowsRuled(&s.Job.Options)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
@@ -268,11 +273,12 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 	}
 	began.Cases = len(names)
 	s.Events.Emit(began)
+	accepted := analyse.NewAcceptedRules(old.Meta())
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
 			return s.Ledger.Summary, err
 		}
-		word, err := diffCase(s, old, now, caseName)
+		word, err := diffCase(s, old, now, accepted, caseName)
 		if err != nil {
 			return s.Ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
@@ -315,7 +321,7 @@ func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
 }
 
 // diffCase compares the outcomes of a case in two goldens.
-func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.Case, err error) {
+func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRules, caseName string) (word report.Case, err error) {
 	a, inOld, err := old.Get(caseName)
 	if err != nil {
 		return word, err
@@ -352,6 +358,11 @@ func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.
 		word.Verdict, word.Flaky = regress.Flaky, newly
 	case len(word.Flaky) == 0:
 		word.Flaky = known
+	}
+	if word.Verdict == regress.Changed {
+		if word.Rule, err = accepted.RuleOf(s.Job.Rules, a.Origin, was, is, c); err != nil {
+			return word, err
+		}
 	}
 	left, err := content.VaryingIn(s.Job.Rules, was)
 	if err != nil {

@@ -67,6 +67,9 @@ func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.H
 		accepted = ", accepted"
 	}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.Run.ID)
+	if res.Rule != "" {
+		fmt.Fprintf(w, "%s: muster rules lists it\n", report.RuledWords(res.Rule, 1))
+	}
 	if where := report.EngineWords(res.Engine); where != "" {
 		fmt.Fprintf(w, "on the engine: %s\n", where)
 	}

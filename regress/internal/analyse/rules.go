@@ -1,6 +1,7 @@
 package analyse
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -42,6 +43,12 @@ func NewRuleBudgets(runBegan time.Time) RuleBudgets {
 		return &rule.Budget{Free: free, Over: func() bool { return time.Since(began) > whole*tenths/10 }}
 	}
 	return RuleBudgets{Learn: until(8e6, 5), Changed: until(8e6, 8), Unchanged: until(4e6, 10)}
+}
+
+// PatientBudgets returns budgets without a bound of time, until ctx ends.
+func PatientBudgets(ctx context.Context) RuleBudgets {
+	b := func() *rule.Budget { return &rule.Budget{Over: func() bool { return ctx.Err() != nil }} }
+	return RuleBudgets{Learn: b(), Changed: b(), Unchanged: b()}
 }
 
 // A ruleReader reads the texts of cases for rules.
@@ -91,6 +98,9 @@ func (r *ruleReader) replay(learned []*rule.Rule) {
 		if c := &r.found.Causes[i]; learned[i] != nil {
 			if c.Rule = book.Result(i); c.Rule != nil {
 				c.Rule.Of = r.unchanged.Of
+				if c.Rule.Uniform {
+					c.Rule.Learned = learned[i].Encode()
+				}
 			}
 		}
 	}
@@ -245,12 +255,18 @@ func (r *ruleReader) unchangedTexts(caseName string) (texts []rule.Text, known b
 
 // wholeText returns a part without edits. It returns false if the part is not a text that is compared.
 func (r *ruleReader) wholeText(caseName string, s content.Side, p *outcome.Part) (t rule.Text, isText bool, err error) {
-	if p.Form != outcome.Regular || p.Flaky {
-		return t, false, nil
-	}
-	b, err := content.Shown(r.rules, s.Open, p)
-	if err != nil || !plaintext.Is(b) {
+	b, isText, err := textOf(r.rules, s, p)
+	if !isText {
 		return t, false, err
 	}
 	return rule.Text{Name: name.Print(caseName), Part: outcome.PartName(p.Key), Old: b, Now: b}, true, nil
+}
+
+// textOf returns a part after the rewrites. It returns false if the part is not a text that is compared.
+func textOf(rewrites normalize.Rules, s content.Side, p *outcome.Part) (text []byte, isText bool, err error) {
+	if p.Form != outcome.Regular || p.Flaky {
+		return nil, false, nil
+	}
+	b, err := content.Shown(rewrites, s.Open, p)
+	return b, err == nil && plaintext.Is(b), err
 }

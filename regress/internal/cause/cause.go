@@ -100,6 +100,8 @@ type Rule struct {
 	Forgotten      int         `json:"forgotten" line:"forgotten"`                   // places in all cases that match and were left as they were; 0 if the rule is not sure enough
 	ForgottenCases int         `json:"forgotten_cases" line:"forgotten_cases"`       // the cases with these places
 	Examples       []RulePlace `json:"examples,omitempty" line:"examples,omitempty"` // the first 200 of these places, each line once
+
+	Learned json.RawMessage `json:"learned,omitempty"` // of a uniform cause: the rule itself, as package rule encodes it
 }
 
 // A RulePlace is a place in an old text.

@@ -56,6 +56,8 @@ type Meta struct {
 
 	Selection Selection // of the record
 	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
+	Rules     []Rule    // of accepted causes, the oldest first
+	RulesMade int       // the highest number that a rule had
 }
 
 // OnEngine reports whether any outcome in the store may come from an engine.
@@ -144,6 +146,8 @@ type metaJSON struct {
 	Accepts          []openJSON[acceptFields]  `json:"accepts"`
 	Tool             []toolFileJSON            `json:"tool"`
 	Reference        *recorderJSON             `json:"reference"`
+	Rules            []openJSON[ruleFields]    `json:"rules"`
+	RulesMade        int                       `json:"rules_made"`
 }
 
 type toolFileJSON struct {
@@ -203,12 +207,15 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
 		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
 		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
-		Preflight: m.Preflight, FromEngine: m.FromEngine,
+		Preflight: m.Preflight, FromEngine: m.FromEngine, RulesMade: m.RulesMade,
 	}
 	j.Command = commandsJSON(m.Command)
 	j.Selection = m.Selection.json()
 	for _, a := range m.Accepts {
 		j.Accepts = append(j.Accepts, a.json())
+	}
+	for _, r := range m.Rules {
+		j.Rules = append(j.Rules, r.json())
 	}
 	for _, f := range m.Tool {
 		j.Tool = append(j.Tool, toolFileJSON{text(f.Path), f.Role, f.Digest})
@@ -250,12 +257,15 @@ func decodeMeta(b []byte) (Meta, error) {
 		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
 		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
 		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
-		Preflight: j.Preflight, FromEngine: j.FromEngine,
+		Preflight: j.Preflight, FromEngine: j.FromEngine, RulesMade: j.RulesMade,
 	}
 	m.Command = commands(j.Command)
 	m.Selection = j.Selection.fields.selection(j.Selection.later)
 	for _, a := range j.Accepts {
 		m.Accepts = append(m.Accepts, a.fields.accept(a.later))
+	}
+	for _, r := range j.Rules {
+		m.Rules = append(m.Rules, r.fields.rule(r.later))
 	}
 	for _, f := range j.Tool {
 		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})

@@ -2,6 +2,8 @@ package golden
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"time"
 
 	"muster/regress/internal/outcome"
@@ -83,4 +85,85 @@ func (s Selection) json() openJSON[selectionFields] {
 
 func (j selectionFields) selection(later map[string]json.RawMessage) Selection {
 	return Selection{texts[string](j.Globs), texts[string](j.Filters), string(j.Partition), j.Sample, later}
+}
+
+// Rule is the rule of an accepted cause. It is about outcomes that are older than the rule.
+type Rule struct {
+	Number    int    // R1 has 1; the number of a revoked rule is not used again
+	Cause     string // the name of the cause
+	Signature string // of the cause
+	Run       string // ID of the run that the rule was learned in
+	Author    string // who accepted the cause
+	At        time.Time
+	Reason    string
+	Body      json.RawMessage // as package rule encodes it; not checked here
+
+	later map[string]json.RawMessage // fields of a later muster
+}
+
+// rulesMax bounds the rules of a golden. The newest ones are kept.
+const rulesMax = 64
+
+// ID returns the name of a rule: R3.
+func (r Rule) ID() string { return "R" + strconv.Itoa(r.Number) }
+
+// Covers reports whether a rule is about an outcome that became part of the golden then.
+func (r Rule) Covers(since time.Time) bool { return since.Before(r.At) }
+
+// AddRule adds a rule under the next free number.
+func (m *Meta) AddRule(r Rule) {
+	for _, other := range m.Rules {
+		m.RulesMade = max(m.RulesMade, other.Number)
+	}
+	m.RulesMade = max(0, m.RulesMade) + 1
+	r.Number = m.RulesMade
+	m.Rules = append(slices.Clip(m.Rules), r)
+	m.Rules = m.Rules[max(0, len(m.Rules)-rulesMax):]
+}
+
+// Same reports whether two goldens have a rule from one accept.
+func (r Rule) Same(other Rule) bool {
+	return r.Run == other.Run && r.Signature == other.Signature && r.At.Equal(other.At) && r.Author == other.Author
+}
+
+// JoinRules adds the rules of another golden that m does not have. They keep their numbers if these are free.
+func (m *Meta) JoinRules(list []Rule) {
+	for _, r := range list {
+		if !slices.ContainsFunc(m.Rules, r.Same) {
+			m.RulesMade = max(m.RulesMade, r.Number-1)
+			m.AddRule(r)
+		}
+	}
+}
+
+// Since returns when an outcome became part of the golden, by its Record.Origin.
+func (m Meta) Since(origin int) time.Time {
+	if origin == 0 {
+		return m.Created
+	}
+	return m.Accepts[origin-1].At
+}
+
+// ruleFields is a rule in the file, without the fields of later programs.
+type ruleFields struct {
+	Number    int             `json:"number"`
+	Cause     text            `json:"cause"`
+	Signature text            `json:"signature"`
+	Run       text            `json:"run"`
+	Author    text            `json:"author"`
+	At        time.Time       `json:"at"`
+	Reason    text            `json:"reason"`
+	Body      json.RawMessage `json:"body"`
+}
+
+func (r Rule) json() openJSON[ruleFields] {
+	return openJSON[ruleFields]{ruleFields{
+		r.Number, text(r.Cause), text(r.Signature), text(r.Run), text(r.Author), r.At.UTC(), text(r.Reason), r.Body,
+	}, r.later}
+}
+
+func (j ruleFields) rule(later map[string]json.RawMessage) Rule {
+	return Rule{
+		j.Number, string(j.Cause), string(j.Signature), string(j.Run), string(j.Author), j.At, string(j.Reason), j.Body, later,
+	}
 }

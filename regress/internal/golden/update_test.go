@@ -177,3 +177,39 @@ func TestFinishBesideAReader(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(content), err)
 	}
 }
+
+// Rules stay through changes, with the fields of a later muster. Numbers are not used again, and the newest rules are kept.
+func TestRulesStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, whole{Contents: bag{}})
+	err := Update(path, func(tx *Tx) error {
+		m := tx.Meta()
+		for range rulesMax + 2 {
+			m.AddRule(Rule{Cause: "a\xff", At: m.Created.Add(1), Body: json.RawMessage(`{"format":9}`)})
+		}
+		m.Rules = m.Rules[:len(m.Rules)-1]
+		m.Rules[0].later = map[string]json.RawMessage{"later": json.RawMessage("1")}
+		return tx.SetMeta(m)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Update(path, func(tx *Tx) error {
+		m := tx.Meta()
+		r := m.Rules[0]
+		if len(m.Rules) != rulesMax-1 || r.ID() != "R3" || r.Cause != "a\xff" || string(r.Body) != `{"format":9}` || string(r.later["later"]) != "1" {
+			t.Errorf("%d rules, the first is %+v", len(m.Rules), r)
+		}
+		if !r.Covers(m.Since(0)) || r.Covers(r.At) || r.Covers(r.At.Add(1)) {
+			t.Error("a rule is not about older outcomes only")
+		}
+		m.AddRule(Rule{})
+		if id := m.Rules[len(m.Rules)-1].ID(); id != "R67" {
+			t.Errorf("the new rule is %s", id)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -47,7 +47,11 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 		for _, item := range items {
 			a.Items[item].Members = append(a.Items[item].Members, len(a.Cases))
 		}
-		a.Cases = append(a.Cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: r.Verdict.String(), Items: items})
+		verdict := r.Verdict.String()
+		if r.Rule != "" {
+			verdict += ", " + report.RuledWords(r.Rule, 1)
+		}
+		a.Cases = append(a.Cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: verdict, Items: items})
 	}
 	for i := range a.Items {
 		a.sortMembers(&a.Items[i])

@@ -37,6 +37,10 @@ func remarks(s regress.Summary, most int) []remark {
 		verb := oneOrMany(s.Reused, " has", " have")
 		list = append(list, labelled("reused", readable.Number(s.Reused)+" of "+readable.Cases(s.Cases)+verb+" the outcome of an earlier check"))
 	}
+	for _, r := range s.Ruled {
+		verb := oneOrMany(r.Cases, " changed case ", " changed cases ")
+		list = append(list, labelled("rules", readable.Number(r.Cases)+verb+RuledWords(r.Rule, r.Cases)))
+	}
 	if s.NotReused != "" {
 		list = append(list, labelled("not reused", name.Print(s.NotReused)+" gave another outcome than in the earlier check, so every case ran"))
 	}
@@ -250,6 +254,11 @@ func AddMasked(m *regress.Masked, c Case) {
 		m.CutOff++
 		m.CutOffParts += len(c.Masked)
 	}
+}
+
+// RuledWords says that a number of cases follow an accepted rule of the golden.
+func RuledWords(rule string, cases int) string {
+	return oneOrMany(cases, "follows", "follow") + " accepted rule " + readable.Line(rule)
 }
 
 // RuleWords says in a few words what is known of the rule of a cause, or returns "".

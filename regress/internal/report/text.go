@@ -258,6 +258,9 @@ func gist(c Case) string {
 	if len(c.Differences) == 0 && len(c.Flaky) > 0 {
 		words = append(words, "differs from run to run: "+flakyParts(c.Flaky))
 	}
+	if c.Rule != "" {
+		words = append(words, RuledWords(c.Rule, 1))
+	}
 	if c.Why != "" {
 		words = append(words, readable.Line(c.Why))
 	}
@@ -285,7 +288,11 @@ func oldToNow(d Difference) string {
 
 // caseWhole returns a case with its differences. Each difference and their sum are bounded.
 func (r *results) caseWhole(c Case) string {
-	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
+	words := endings(c)
+	if c.Rule != "" {
+		words = beside(words, "; ", RuledWords(c.Rule, 1))
+	}
+	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(words, "  ", EngineWords(c.Engine))) + r.details(c)
 }
 
 // endings returns the old and the new ending of a case, if they differ.

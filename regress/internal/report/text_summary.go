@@ -283,6 +283,7 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	add(checked && s.Groups > 0, "muster groups", "groups the differences by cause")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
+	add(checked && s.Follow() > 0, "muster accept --ruled", "accepts the cases that follow accepted rules")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
 	add(checked && v[regress.EnvironmentFailed] > 0, "muster rerun --failed", "once the machine has what was missing")
 	return hints

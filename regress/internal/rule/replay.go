@@ -70,6 +70,7 @@ func (s *set) find(p *page, take func(steps int) bool) (found [][]match, ok bool
 			return
 		}
 		if text, ok := render(p, q.outputs, from, to); ok {
+			steps += len(text)
 			found[a.rule] = append(found[a.rule], match{a.production, from, to, text})
 		}
 	}

@@ -1,0 +1,159 @@
+package rule
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"muster/regress/internal/cause/token"
+)
+
+// format is the version of encoded rules. A change of their encoding, of tokens and their keys, or of a fact of a
+// context needs another number: an old rule would mean something else.
+const format = 1
+
+// What an encoded rule may have. A rule that has more is not encoded.
+const (
+	encodedMax = 32 << 10 // bytes
+	copiesMax  = 64       // outputs of a production that are copies, because each may be long
+)
+
+type encodedRule struct {
+	Format      int                 `json:"format"`
+	Productions []encodedProduction `json:"productions"`
+}
+
+type encodedProduction struct {
+	Parity  int             `json:"parity"`
+	From    int             `json:"from"`
+	To      int             `json:"to"`
+	Empty   bool            `json:"empty,omitempty"`
+	Until   uint64          `json:"until,omitempty"`
+	Pieces  []encodedPiece  `json:"pieces"`
+	Outputs []encodedOutput `json:"outputs"`
+	Guards  []encodedGuard  `json:"guards"`
+}
+
+type encodedPiece struct {
+	Key  uint64     `json:"key,omitempty"`
+	Hole token.Kind `json:"hole,omitempty"`
+}
+
+type encodedOutput struct {
+	Text []byte `json:"text,omitempty"`
+	From source `json:"from,omitempty"`
+	At   int    `json:"at,omitempty"`
+}
+
+type encodedGuard struct {
+	Kind   int    `json:"kind"`
+	Value  uint64 `json:"value"`
+	Absent bool   `json:"absent,omitempty"`
+}
+
+// Encode returns a rule as JSON, or nil for a rule that is too large.
+func (r *Rule) Encode() []byte {
+	list := make([]encodedProduction, len(r.productions))
+	for i, q := range r.productions {
+		e := encodedProduction{Parity: q.parity, From: q.from, To: q.to, Empty: q.empty, Until: q.until}
+		for _, x := range q.pieces {
+			e.Pieces = append(e.Pieces, encodedPiece{x.key, x.hole})
+		}
+		for _, o := range q.outputs {
+			e.Outputs = append(e.Outputs, encodedOutput{[]byte(o.text), o.from, o.at})
+		}
+		for _, g := range q.guards {
+			e.Guards = append(e.Guards, encodedGuard{g.kind, g.value, g.absent})
+		}
+		list[i] = e
+	}
+	b, err := json.Marshal(encodedRule{format, list})
+	if err != nil || len(b) > encodedMax {
+		return nil
+	}
+	if _, err := Decode(b); err != nil {
+		return nil
+	}
+	return b
+}
+
+// ErrFormat is the error for what this muster cannot read as a rule.
+var ErrFormat = errors.New("not a rule of a known format")
+
+// Decode reads what Encode wrote. It refuses anything that could not be applied to a text.
+func Decode(b []byte) (*Rule, error) {
+	var whole encodedRule
+	if len(b) > encodedMax || json.Unmarshal(b, &whole) != nil || whole.Format != format || len(whole.Productions) == 0 || len(whole.Productions) > productionsMax {
+		return nil, ErrFormat
+	}
+	r := &Rule{}
+	for _, e := range whole.Productions {
+		if !e.isPossible() {
+			return nil, ErrFormat
+		}
+		var q production
+		q.parity, q.from, q.to, q.empty, q.until = e.Parity, e.From, e.To, e.Empty, e.Until
+		for _, x := range e.Pieces {
+			q.pieces = append(q.pieces, piece{x.Key, x.Hole})
+		}
+		for _, o := range e.Outputs {
+			q.outputs = append(q.outputs, output{string(o.Text), o.From, o.At})
+		}
+		for _, g := range e.Guards {
+			q.guards = append(q.guards, guard{g.Kind, g.Value, g.Absent})
+		}
+		r.productions = append(r.productions, q)
+	}
+	return r, nil
+}
+
+// isPossible reports whether a production can be applied to any text.
+func (e *encodedProduction) isPossible() bool {
+	copied := 0
+	for _, o := range e.Outputs {
+		if o.From > fromBlank || o.At < 0 || o.At > encodedMax {
+			return false
+		}
+		if o.From != literal {
+			copied++
+		}
+	}
+	holes := [2][]token.Kind{{0, anyGap, lineGap}, {0, token.Word, token.Number, token.Sign, anyToken}}
+	for i, x := range e.Pieces {
+		if !slices.Contains(holes[(e.Parity+i)&1], x.Hole) {
+			return false
+		}
+	}
+	return copied <= copiesMax && (e.Parity == 0 || e.Parity == 1) && len(e.Pieces) > 0 && 0 <= e.From && e.From <= e.To && e.To <= len(e.Pieces) &&
+		!slices.ContainsFunc(e.Guards, func(g encodedGuard) bool { return g.Kind < 0 || g.Kind >= contextKinds })
+}
+
+// A Follower applies rules to old texts. Several goroutines may use it.
+type Follower struct{ set *set }
+
+// NewFollower returns a follower of rules.
+func NewFollower(rules []*Rule) *Follower { return &Follower{newSet(rules)} }
+
+// Follows reports for each rule whether it makes a new text of an old one, byte for byte. No rule does if that takes too
+// many steps.
+func (f *Follower) Follows(part string, old, now []byte) []bool {
+	follows := make([]bool, len(f.set.rules))
+	budget := &Budget{}
+	take := func(steps int) bool { return budget.take(steps) && budget.steps < caseStepsMax }
+	if !take(byteSteps * len(old)) {
+		return follows
+	}
+	p := newPage(part, old)
+	found, ok := f.set.find(p, take)
+	if !ok {
+		return follows
+	}
+	for i, matches := range found {
+		made := make([]change, len(matches))
+		for j, m := range matches {
+			made[j] = change{m.from, m.to, []item{{text: m.text}}}
+		}
+		follows[i] = applied(p, made) == string(now)
+	}
+	return follows
+}
