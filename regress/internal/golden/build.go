@@ -13,7 +13,6 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/outcome"
 )
 
 // partSuffix is the suffix of the file of a store under construction.
@@ -102,7 +101,7 @@ func newWriter(path, suffix string) (*Writer, error) {
 	}
 	return &Writer{
 		path: path, part: path + suffix, lock: l, packer: k, memory: semaphore.NewWeighted(putMemoryMax),
-		known: make(map[outcome.Digest]int64),
+		known: contentSet{},
 	}, nil
 }
 
@@ -163,7 +162,7 @@ func (w *Writer) takeOver(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	for _, b := range stored {
-		w.known[b.digest] = b.size
+		w.known.add(b.digest, b.size)
 	}
 	if err := dropOrphans(ctx, conn, stored); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -173,6 +174,25 @@ type blob struct {
 	size   int64
 }
 
+// contentSet is a set of contents. It keeps half of each digest, because a store may have millions
+// of contents: 36 bytes for each instead of 105. Whoever makes two contents with the same half,
+// which takes 2^64 attempts, gets a store that lacks one of them: to read it is an error.
+type contentSet map[[16]byte]struct{}
+
+// key includes the size, so that a part with a wrong size is not in the set.
+func (contentSet) key(d outcome.Digest, size int64) (k [16]byte) {
+	copy(k[:], d[:])
+	binary.LittleEndian.PutUint64(k[:], binary.LittleEndian.Uint64(k[:])^uint64(size))
+	return k
+}
+
+func (s contentSet) add(d outcome.Digest, size int64) { s[s.key(d, size)] = struct{}{} }
+
+func (s contentSet) has(d outcome.Digest, size int64) bool {
+	_, ok := s[s.key(d, size)]
+	return ok
+}
+
 // blobs returns the whole table of contents.
 func blobs(ctx context.Context, q querier) (all []blob, err error) {
 	err = eachBlob(ctx, q, func(b blob) { all = append(all, b) })
@@ -278,7 +298,7 @@ func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 	if err != nil {
 		return outcome.Digest{}, err
 	}
-	wanted, used := map[outcome.Digest]bool{}, make([]bool, len(m.Accepts)+1) // used: by Record.Origin
+	wanted, used := contentSet{}, make([]bool, len(m.Accepts)+1) // used: by Record.Origin
 	sum, err := scan(ctx, q, d, func(r row) error {
 		rec, err := r.decode()
 		if err != nil {
@@ -286,7 +306,7 @@ func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 		}
 		for p := range WithContent(&rec.Outcome) {
 			if p.Size > 0 {
-				wanted[p.Digest] = true
+				wanted.add(p.Digest, p.Size)
 			}
 		}
 		if err = checkOrigin(rec.Name, rec.Origin, len(m.Accepts)); err == nil {
@@ -347,11 +367,11 @@ func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []
 }
 
 // sweep removes all blobs except the wanted ones. It fails if a wanted blob is missing.
-func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
+func sweep(ctx context.Context, q querier, wanted contentSet) error {
 	var unwanted []blob
 	there := 0
 	err := eachBlob(ctx, q, func(b blob) {
-		if wanted[b.digest] {
+		if wanted.has(b.digest, b.size) {
 			there++
 		} else {
 			unwanted = append(unwanted, b)

@@ -56,7 +56,7 @@ type entry struct {
 	name   string
 	digest outcome.Digest
 	source outcome.Digest
-	origin int
+	origin int32
 	flaky  bool
 	wall   time.Duration
 	sum    uint64 // of the row; Get compares it
@@ -156,7 +156,7 @@ func (s *Store) indexRow(r row) error {
 	}
 	version, flags, head := headOf(r.record)
 	e := entry{
-		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source, origin: head.Origin,
+		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source, origin: int32(head.Origin),
 		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
 	}
 	if version == recordVersionV1 && e.flaky {
@@ -248,7 +248,7 @@ func (s *Store) Source(caseName string) outcome.Digest {
 // Origin returns the Record.Origin of a case, from memory.
 func (s *Store) Origin(caseName string) int {
 	e, _ := s.find(caseName)
-	return e.origin
+	return int(e.origin)
 }
 
 // Get returns the record of a case.

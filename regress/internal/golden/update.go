@@ -268,7 +268,7 @@ func (tx *Tx) has(p outcome.Part) (bool, error) {
 	case err != nil:
 		return false, tx.classify(err)
 	case size != p.Size:
-		return false, wrongSize(p, size)
+		return false, fmt.Errorf("%w: %d bytes, not %d", ErrContent, size, p.Size)
 	}
 	return true, nil
 }

@@ -44,8 +44,8 @@ type Writer struct {
 	closed     bool
 
 	mu     sync.Mutex
-	known  map[outcome.Digest]int64 // sizes of the blobs that are stored or queued
-	lastID int64                    // of a blob
+	known  contentSet // blobs that are stored or queued
+	lastID int64      // of a blob
 }
 
 // Meta returns the meta that Create was given. After a Resume that may be another run's: compare
@@ -129,17 +129,9 @@ func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 		return true, checkEmpty(p)
 	}
 	w.mu.Lock()
-	size, known := w.known[p.Digest]
+	known := w.known.has(p.Digest, p.Size)
 	w.mu.Unlock()
-	for _, b := range j.blobs {
-		if b.digest == p.Digest {
-			size, known = b.size, true
-		}
-	}
-	if known && size != p.Size {
-		return true, wrongSize(p, size)
-	}
-	return known, nil
+	return known || slices.ContainsFunc(j.blobs, func(b blob) bool { return b.digest == p.Digest && b.size == p.Size }), nil
 }
 
 // checkEmpty checks the digest of a part of size 0.
@@ -148,11 +140,6 @@ func checkEmpty(p outcome.Part) error {
 		return fmt.Errorf("%w: it is empty, and its digest differs", ErrContent)
 	}
 	return nil
-}
-
-// wrongSize returns the error for a part whose digest belongs to content of another size.
-func wrongSize(p outcome.Part, size int64) error {
-	return fmt.Errorf("%w: %d bytes, not %d", ErrContent, size, p.Size)
 }
 
 func (w *Writer) newID() int64 {
@@ -184,7 +171,7 @@ func (w *Writer) send(ctx context.Context, j *job) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range j.blobs {
-		w.known[b.digest] = b.size
+		w.known.add(b.digest, b.size)
 	}
 	return nil
 }

@@ -22,7 +22,11 @@ type Digest [sha256.Size]byte
 func Of(content []byte) Digest { return sha256.Sum256(content) }
 
 // String returns the digest in hexadecimal.
-func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+func (d Digest) String() string {
+	var text [2 * len(d)]byte // hex.EncodeToString would allocate twice
+	hex.Encode(text[:], d[:])
+	return string(text[:])
+}
 
 // MarshalText writes the digest in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

@@ -105,14 +105,18 @@ func newQueue(tasks []Task, lanes int, avoid func(Task) int) *queue {
 	q := &queue{lanes: lanes, left: len(tasks)}
 	q.changed = sync.NewCond(&q.mu)
 	byLane := map[int]*sameLane{}
-	for _, t := range tasks {
+	for i, t := range tasks {
 		a := avoid(t)
 		l := byLane[a]
 		if l == nil {
 			l = &sameLane{avoid: a}
 			byLane[a], q.apart = l, append(q.apart, l)
 		}
-		l.tasks = append(l.tasks, t)
+		if len(q.apart) == 1 {
+			l.tasks = tasks[: i+1 : i+1] // most often all avoid the same lane
+		} else {
+			l.tasks = append(l.tasks, t)
+		}
 	}
 	return q
 }

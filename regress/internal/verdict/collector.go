@@ -22,10 +22,19 @@ type collector struct {
 	waiting   waitingRoom           // undecided cases that may run again during the first pass
 	order     pass.InOrder          // in which the verdicts of undecided cases are reported
 	differing int                   // undecided cases that --fail-fast counts
-	final     map[int]bool          // cases that have their verdict, by index
+	progress  []progress            // of each case, by index
 	held      []heldFork            // identical cases whose forks may be retracted
 	unstable  int                   // cases whose runs differ from the baseline and from each other
 }
+
+// progress says how far a case has come.
+type progress uint8
+
+const (
+	undecided progress = iota
+	failed             // it could not run
+	decided            // it has its verdict
+)
 
 // takeFirst takes the result of a first run.
 func (c *collector) takeFirst(t pass.Task, r firstResult) error {
@@ -145,10 +154,10 @@ func (c *collector) listUndecided() (cases []undecidedCase, unreported []pass.Ta
 	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
 		u := c.undecided[i]
 		ready := c.order.Has(u.task)
-		if ready || !c.final[i] {
+		if ready || c.progress[i] != decided {
 			unreported = append(unreported, u.task)
 		}
-		if !ready && !c.final[i] {
+		if !ready && c.progress[i] != decided {
 			cases = append(cases, u)
 		}
 	}
@@ -170,14 +179,17 @@ func (c *collector) takeFurther(t pass.Task, j judgement) error {
 
 // takeError takes the error of a case that could not run.
 func (c *collector) takeError(t pass.Task, err error) error {
-	c.final[t.Index] = regress.ClassOf(err) == regress.Environment
+	c.progress[t.Index] = failed
+	if regress.ClassOf(err) == regress.Environment {
+		c.progress[t.Index] = decided
+	}
 	return c.o.Ledger.EnvironmentFailed(t, err)
 }
 
 // conclude gives a case its verdict.
 func (c *collector) conclude(t pass.Task, judged report.Case) {
 	judged.Name, judged.Index = t.Entry.Name, t.Index
-	c.final[t.Index] = true
+	c.progress[t.Index] = decided
 	if judged.Unstable {
 		c.unstable++
 	}

@@ -26,7 +26,7 @@ func New(o Options) *Loop {
 		collector: collector{
 			o:         o,
 			failures:  failureCounter{base: o.Judge.Baseline, cases: len(o.Cases), stopped: o.Resumed, warn: o.WarnFailing},
-			undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), final: map[int]bool{},
+			undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), progress: make([]progress, len(o.Cases)),
 		},
 		first:   firstRuns{runner: o.Runner, judge: o.Judge, settle: o.Settle, costs: o.Costs},
 		further: furtherRuns{runner: o.Runner, judge: o.Judge, numbers: o.Numbers, emit: o.Events.Emit},
@@ -48,12 +48,15 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 		return err
 	}
 	var beside []pass.Task
-	alone := make([]pass.Task, 0, len(tasks))
-	for _, t := range tasks {
-		if chosen[t.Index] {
-			beside = append(beside, t)
-		} else {
-			alone = append(alone, t)
+	alone := tasks
+	if len(chosen) > 0 {
+		alone = make([]pass.Task, 0, len(tasks))
+		for _, t := range tasks {
+			if chosen[t.Index] {
+				beside = append(beside, t)
+			} else {
+				alone = append(alone, t)
+			}
 		}
 	}
 	if err := pass.Run(ctx, c.o.Goroutines, beside, l.first.runBesideRival, c.takeFirst); err != nil {
@@ -110,7 +113,7 @@ func (l *Loop) ReportUndecided() error {
 	c := &l.collector
 	c.order.Flush()
 	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
-		if c.final[i] {
+		if c.progress[i] == decided {
 			continue
 		}
 		u := c.undecided[i]
@@ -135,10 +138,10 @@ func (l *Loop) ReportUndecided() error {
 }
 
 // IsDecided reports whether a case has its verdict.
-func (l *Loop) IsDecided(index int) bool { return l.collector.final[index] }
+func (l *Loop) IsDecided(index int) bool { return l.collector.progress[index] == decided }
 
 // AllEnded reports whether every case has its verdict or could not run.
-func (l *Loop) AllEnded() bool { return len(l.collector.final) == len(l.collector.o.Cases) }
+func (l *Loop) AllEnded() bool { return !slices.Contains(l.collector.progress, undecided) }
 
 // CountUnstable returns the number of cases whose runs differ from the baseline and from each other.
 func (l *Loop) CountUnstable() int { return l.collector.unstable }

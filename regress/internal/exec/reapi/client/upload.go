@@ -231,8 +231,8 @@ func (c *Client) queryBatch(items []*batchQuery) {
 		}
 		return err
 	})
-	for _, q := range items {
-		q.answer(absent[q.d.Hash.String()], err)
+	for i, q := range items {
+		q.answer(absent[req.BlobDigests[i].GetHash()], err)
 	}
 }
 
@@ -241,10 +241,16 @@ func (c *Client) queryBatch(items []*batchQuery) {
 // asked for move to the new one.
 type knownBlobs struct {
 	mu            sync.Mutex
-	recent, older map[blob.Digest]struct{}
+	recent, older map[knownKey]struct{}
 	generationMax int
 	pending       map[blob.Digest]*pendingUpload
 }
+
+// knownKey is half of a digest, to save memory. If two contents share it, the engine reports the
+// one that it lacks, and Forget makes the client send it.
+type knownKey [16]byte
+
+func keyOf(d blob.Digest) knownKey { return knownKey(d.Hash[:16]) }
 
 // pendingUpload is a content that is being sent. Read err only after done is closed.
 type pendingUpload struct {
@@ -256,7 +262,7 @@ type pendingUpload struct {
 }
 
 func newKnownBlobs(most int) *knownBlobs {
-	return &knownBlobs{recent: map[blob.Digest]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
+	return &knownBlobs{recent: map[knownKey]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
 }
 
 // claim divides blobs into those that the caller must settle and those that others settle. It
@@ -280,10 +286,10 @@ func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
 }
 
 func (k *knownBlobs) has(d blob.Digest) bool {
-	if _, ok := k.recent[d]; ok {
+	if _, ok := k.recent[keyOf(d)]; ok {
 		return true
 	}
-	_, ok := k.older[d]
+	_, ok := k.older[keyOf(d)]
 	if ok {
 		k.put(d)
 	}
@@ -292,9 +298,9 @@ func (k *knownBlobs) has(d blob.Digest) bool {
 
 func (k *knownBlobs) put(d blob.Digest) {
 	if len(k.recent) >= k.generationMax {
-		k.older, k.recent = k.recent, make(map[blob.Digest]struct{}, k.generationMax/4)
+		k.older, k.recent = k.recent, make(map[knownKey]struct{}, k.generationMax/4)
 	}
-	k.recent[d] = struct{}{}
+	k.recent[keyOf(d)] = struct{}{}
 }
 
 func (k *knownBlobs) settle(u *pendingUpload, err error) {
@@ -323,10 +329,10 @@ func (k *knownBlobs) forget(ds []blob.Digest) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(ds) == 0 {
-		k.recent, k.older = map[blob.Digest]struct{}{}, nil
+		k.recent, k.older = map[knownKey]struct{}{}, nil
 	}
 	for _, d := range ds {
-		delete(k.recent, d)
-		delete(k.older, d)
+		delete(k.recent, keyOf(d))
+		delete(k.older, keyOf(d))
 	}
 }
