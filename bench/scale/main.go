@@ -35,6 +35,7 @@ type options struct {
 	muster, work  string
 	cases, part   int
 	rounds, slots int
+	rows          int
 	takes         time.Duration
 	only          string
 	runs, keep    string
@@ -50,13 +51,14 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	f.StringVar(&o.muster, "muster", "../bin/muster", "the program to measure")
 	f.StringVar(&o.work, "work", "/dev/shm", "folder to work in, best in memory: 4 GB for a million cases")
 	f.IntVar(&o.cases, "cases", 1_000_000, "cases of the large runs")
-	f.IntVar(&o.part, "part", 200_000, "cases of the runs that the model is made from and checked by")
+	f.IntVar(&o.part, "part", 100_000, "cases of the runs that the model is made from and checked by")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of everything; the tables have medians")
 	f.IntVar(&o.slots, "slots", 2000, "actions that the engine runs at once")
 	f.DurationVar(&o.takes, "takes", 200*time.Millisecond, "time of an action in its slot")
 	f.StringVar(&o.only, "only", "", "measure only the large runs of `record` or check, or the model")
 	f.StringVar(&o.keep, "keep", "", "work in `DIR`, and go on with the corpus and the golden that are there")
-	f.StringVar(&o.runs, "runs", "", "keep what is measured in `FILE`, and count what an earlier benchmark left there")
+	f.StringVar(&o.runs, "runs", "", "keep each row in `FILE` as soon as it is measured, and measure only what is not there")
+	f.IntVar(&o.rows, "rows", -1, "end after `N` rows of -runs; -1 is all")
 	f.BoolVar(&o.asEngine, "engine", false, "be the engine, until TERM: print its address, at the end what the client did")
 	f.StringVar(&o.profile.command, "profile", "", "run `COMMAND` of muster in this process for a profile of its CPU; the other flags come from the benchmark")
 	f.StringVar(&o.profile.dir, "profile-dir", "", "folder of that run")
@@ -66,6 +68,9 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	}
 	if min(o.rounds, o.cases, o.part, o.slots) < 1 || f.NArg() > 0 {
 		return o, errors.New("-rounds, -cases, -part and -slots are at least 1, and nothing else is taken")
+	}
+	if o.rows >= 0 && (o.keep == "" || o.runs == "") {
+		return o, errors.New("-rows goes on where the last benchmark ended: -keep and -runs say where")
 	}
 	o.muster, err = filepath.Abs(o.muster)
 	return o, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"muster/bench/timing"
@@ -50,7 +51,22 @@ func (b *bench) measure(ctx context.Context) (*measured, error) {
 	if err == nil && (b.only == "" || b.only == "model") {
 		err = b.model(ctx, m)
 	}
-	return m, errors.Join(err, m.write(b.runs))
+	return m, err
+}
+
+// errRows ends a benchmark that made as many rows as -rows allows.
+var errRows = errors.New("this was the last of -rows: run it again to go on")
+
+// row makes a row, unless -runs has it already, and keeps it.
+func (b *bench) row(m *measured, has bool, do func() error) error {
+	switch {
+	case has:
+		return nil
+	case b.rows == 0:
+		return errRows
+	}
+	b.rows--
+	return errors.Join(do(), m.write(b.runs))
 }
 
 // large runs both commands over all cases.
@@ -59,12 +75,12 @@ func (b *bench) large(ctx context.Context, m *measured) error {
 	if err != nil {
 		return err
 	}
-	for range b.rounds {
+	for round := range b.rounds {
 		for _, command := range commands {
 			if b.only != "" && b.only != command {
 				continue
 			}
-			if err := b.add(ctx, m, s, kind{command, false, 2, true}); err != nil {
+			if err := b.add(ctx, m, s, kind{command, false, 2, true}, round); err != nil {
 				return err
 			}
 		}
@@ -84,21 +100,19 @@ func (b *bench) model(ctx context.Context, m *measured) error {
 		if err != nil {
 			return err
 		}
-		for range b.rounds {
+		for round := range b.rounds {
 			for _, cores := range []int{2, 1} {
 				for _, command := range commands {
-					if err := b.add(ctx, m, s, kind{command, lanes, cores, false}); err != nil {
+					if err := b.add(ctx, m, s, kind{command, lanes, cores, false}, round); err != nil {
 						return err
 					}
 				}
 			}
 		}
 		for _, command := range commands {
-			parts, err := b.parts(ctx, s, command, lanes)
-			if err != nil {
+			if err := b.addParts(ctx, m, s, kind{command, lanes, 0, false}); err != nil {
 				return err
 			}
-			m.Parts = append(m.Parts, partsOf{kind{command, lanes, 0, false}, parts})
 		}
 		if err := b.remove(s); err != nil {
 			return err
@@ -118,12 +132,25 @@ func (b *bench) remove(s set) error {
 // lanesPart is how many cases an engine gets for one that lanes get, which start a process for each.
 const lanesPart = 10
 
-func (b *bench) add(ctx context.Context, m *measured, s set, k kind) error {
-	r, err := b.run(ctx, s, k)
-	if err == nil {
-		m.Runs = append(m.Runs, sample{k, r})
-	}
-	return err
+func (b *bench) add(ctx context.Context, m *measured, s set, k kind, round int) error {
+	return b.row(m, len(m.of(k)) > round, func() error {
+		r, err := b.run(ctx, s, k)
+		if err == nil {
+			m.Runs = append(m.Runs, sample{k, r})
+		}
+		return err
+	})
+}
+
+func (b *bench) addParts(ctx context.Context, m *measured, s set, k kind) error {
+	has := slices.ContainsFunc(m.Parts, func(p partsOf) bool { return p.Kind == k })
+	return b.row(m, has, func() error {
+		parts, err := b.parts(ctx, s, k.Command, k.Lanes)
+		if err == nil {
+			m.Parts = append(m.Parts, partsOf{k, parts})
+		}
+		return err
+	})
 }
 
 // readRuns reads what an earlier benchmark measured, if there is a file.
