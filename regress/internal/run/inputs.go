@@ -27,8 +27,8 @@ type Inputs struct {
 	NotSampled int            // cases that --sample left out
 	Digests    corpus.Digests // zero before ReadDigests
 
-	path      string // of the corpus, for errors
-	selection Selection
+	path            string         // of the corpus, for errors
+	given, recorded plan.Selection // by flags and by the golden, for errors
 }
 
 // Selection says which cases a run selects.
@@ -57,7 +57,7 @@ func NewInputs(c *corpus.Corpus, path string) *Inputs { return &Inputs{Corpus: c
 // Choose selects the cases. It refuses a corpus without cases, but not a selection without
 // cases: NoneSelected returns the error for that.
 func (in *Inputs) Choose(s Selection) error {
-	in.selection = s
+	in.given, in.recorded = s.Given, s.Recorded
 	all := in.Corpus.Cases()
 	if len(all) == 0 {
 		return fault.Emptyf("%s holds no case", in.path)
@@ -84,7 +84,7 @@ func (in *Inputs) Choose(s Selection) error {
 // NoneSelected returns the error for a selection without cases. It names what selects.
 func (in *Inputs) NoneSelected() error {
 	text := fmt.Sprintf("none of the %s of %s is selected", readable.Cases(len(in.Corpus.Cases())), in.path)
-	given, recorded := name.QuoteAll(in.selection.Given.Flags()), name.QuoteAll(in.selection.Recorded.Flags())
+	given, recorded := name.QuoteAll(in.given.Flags()), name.QuoteAll(in.recorded.Flags())
 	switch {
 	case given != "" && recorded != "":
 		text += " by both " + given + " and the selection of the golden, " + recorded + ": select other cases, or lift the golden's selection with --all-cases"

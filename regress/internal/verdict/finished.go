@@ -11,8 +11,9 @@ import (
 )
 
 // TakeFinished takes over the cases that an interrupted run finished. It returns the tasks that
-// are left, in their order.
+// are left, in their order and in the same slice.
 func (l *Loop) TakeFinished(tasks []pass.Task, done map[string]state.Line) (pending []pass.Task, err error) {
+	pending = tasks[:0]
 	for _, t := range tasks {
 		line, ok := done[t.Entry.Name]
 		if !ok {
