@@ -23,7 +23,7 @@ type Summary struct {
 	NotReused   string        `line:"not_reused,name,omitempty"` // check: the case whose run ended --reuse, as its outcome was not that of the earlier check
 	Ruled       []Ruled       `line:"ruled_by,omitempty"`        // check: changed cases that follow accepted rules of the golden, by rule
 	Forked      int           `line:"forked,omitempty"`          // check: cases that ran as forks of the started command
-	Retracted   int           `line:"retracted,omitempty"`       // check: cases whose forks do not count, so that they ran again
+	Retracted   int           `line:"retracted,omitempty"`       // check: cases whose forks do not count
 	Verdicts    Verdicts      `line:"verdicts"`
 	Masked      Masked        `line:"masked,omitempty"`
 	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it

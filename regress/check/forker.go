@@ -137,7 +137,11 @@ func (f *forker) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 	}
 	again := loop.RetractForks()
 	if len(again) > 0 {
-		f.run.Events.Warn("--fork-server: " + why + "; what forks ran does not count, and " + readable.Cases(len(again)) + " run again")
+		next := " run again"
+		if loop.HasEnoughFailed() {
+			next = " have no verdict, as --fail-fast ended the check"
+		}
+		f.run.Events.Warn("--fork-server: " + why + "; what forks ran does not count, and " + readable.Cases(len(again)) + next)
 	}
 	return loop.RunFirst(ctx, again)
 }

@@ -54,10 +54,37 @@ func (*forking) Close() error          { return nil }
 // If a fork turns out to be wrong, no fork counts: the cases run again, and the reports have the
 // results of plain runs.
 func TestRetraction(t *testing.T) {
+	const cases, guards = 400, 2 * 32
+	sum, stderr := retract(t, cases, &forking{rightMax: guards + 100}, 0)
+	if sum.Retracted < 100 || sum.Forked != 0 || sum.Verdicts[regress.Changed]+sum.Verdicts[regress.Identical] != cases {
+		t.Errorf("%d retracted, %d forked, verdicts %v", sum.Retracted, sum.Forked, sum.Verdicts)
+	}
+	if sum.Verdicts[regress.Changed] < cases-guards-10 {
+		t.Errorf("only %d changed", sum.Verdicts[regress.Changed])
+	}
+	if !strings.Contains(stderr, " cases run again\n") {
+		t.Errorf("it warns: %s", stderr)
+	}
+}
+
+// Once --fail-fast has ended the check, nothing runs again.
+func TestRetractionAfterFailFast(t *testing.T) {
+	const cases, guards = 400, 2 * 32
+	sum, stderr := retract(t, cases, &forking{rightMax: guards + 100}, 1)
+	if sum.Retracted < 100 || sum.Forked != 0 || sum.NotRun < sum.Retracted || sum.Verdicts[regress.Identical] > guards+10 {
+		t.Errorf("%d retracted, %d forked, %d not run, verdicts %v", sum.Retracted, sum.Forked, sum.NotRun, sum.Verdicts)
+	}
+	if !strings.Contains(stderr, " cases have no verdict, as --fail-fast ended the check\n") {
+		t.Errorf("it warns: %s", stderr)
+	}
+}
+
+// retract records cases, and then checks them with forks that go wrong.
+func retract(t *testing.T, cases int, f *forking, failFast int) (sum regress.Summary, warnings string) {
+	t.Helper()
 	if _, err := osexec.LookPath("cc"); err != nil && os.Getenv("MUSTER_REQUIRE") != "all" || runtime.GOOS+runtime.GOARCH != "linuxamd64" {
 		t.Skip("there are no fork servers here")
 	}
-	const cases, guards = 400, 2 * 32
 	m := &machine{t: t, dir: t.TempDir()}
 	o := m.options()
 	o.Command.As, o.Command.Observe, o.Judge.CostCases = "in", regress.ObserveNone, 0
@@ -68,25 +95,16 @@ func TestRetraction(t *testing.T) {
 	for i := range cases {
 		m.write(fmt.Sprint("src/c", i), "x")
 	}
-	f := &forking{rightMax: guards + 100}
 	var stdout, stderr bytes.Buffer
 	h := host.Host{Stdout: &stdout, Stderr: &stderr, Executor: func(int) (exec.Executor, error) { return f, nil }}
 	if _, err := record.Run(t.Context(), o, h); err != nil {
 		t.Fatal(err)
 	}
-	f.changed, o.Store.ForkServer = true, true
+	f.changed, o.Store.ForkServer, o.Select.FailFast = true, true, failFast
 	o.Report.Events = m.at("events")
 	sum, err := check.Run(t.Context(), o, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Retracted < 100 || sum.Forked != 0 || sum.Verdicts[regress.Changed]+sum.Verdicts[regress.Identical] != cases {
-		t.Errorf("%d retracted, %d forked, verdicts %v", sum.Retracted, sum.Forked, sum.Verdicts)
-	}
-	if sum.Verdicts[regress.Changed] < cases-guards-10 {
-		t.Errorf("only %d changed", sum.Verdicts[regress.Changed])
-	}
-	if !strings.Contains(stderr.String(), "what forks ran does not count, and") {
-		t.Errorf("it warns: %s", &stderr)
-	}
+	return sum, stderr.String()
 }

@@ -154,10 +154,11 @@ type NotRun struct {
 }
 
 // Retracted reports that the fork that ran a case does not count. Another CaseRan of the same pass
-// follows. The case had no verdict yet.
+// follows, unless --fail-fast has ended the pass. The case had no verdict yet.
 type Retracted struct {
-	Name string    `line:"name,name"`
-	At   time.Time `line:"at"`
+	Name     string        `line:"name,name"`
+	Expected time.Duration `line:"expected_ms,omitempty"` // that of the CaseRan
+	At       time.Time     `line:"at"`
 }
 
 // measured reports whether CPU time and memory of the first run are known.

@@ -113,6 +113,27 @@ func TestLiveBrokenOff(t *testing.T) {
 	})
 }
 
+// A retracted case is not done. So the progress never exceeds the number of cases.
+func TestProgressOfRetracted(t *testing.T) {
+	var b bytes.Buffer
+	c := &counterLines{err: Stream{Writer: &b}}
+	at := time.Now()
+	handle(t, c, Started{Command: "check", Cases: 2, Expected: 2 * time.Second, At: at})
+	for _, forked := range []bool{true, false} {
+		for _, name := range []string{"a", "b"} {
+			handle(t, c, CaseRan{Name: name, Pass: 1, Expected: time.Second, Forked: forked, At: at})
+		}
+		for _, name := range []string{"a", "b"} {
+			if forked {
+				handle(t, c, Retracted{Name: name, Expected: time.Second, At: at})
+			}
+		}
+	}
+	if c.tally.position() != "2/2" || c.tally.ofThat != c.tally.expected {
+		t.Errorf("%s, %s of %s", c.tally.position(), c.tally.ofThat, c.tally.expected)
+	}
+}
+
 // Results that go elsewhere than the progress line are not held back by it.
 func TestLiveWithResultsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

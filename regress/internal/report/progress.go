@@ -105,6 +105,11 @@ func (t *tally) handle(ev Event) {
 		t.last = ev.At
 	case CaseRan:
 		t.addRun(ev)
+	case Retracted:
+		t.done--
+		t.ofThat -= ev.Expected
+		t.last = ev.At
+		t.measure(sample{ev.At, t.done, t.cpu, t.ofThat}) // plain runs are slower than forks
 	case Engine:
 		t.last = ev.At
 		if t.engine.handle(ev); t.command == "" {

@@ -97,7 +97,7 @@ func (c *collector) acceptForks() error {
 // retractForks forgets the cases that forks ran, and returns their tasks.
 func (c *collector) retractForks() (tasks []pass.Task) {
 	for _, h := range c.held {
-		c.o.Events.Emit(report.Retracted{Name: h.task.Entry.Name, At: time.Now()})
+		c.o.Events.Emit(report.Retracted{Name: h.task.Entry.Name, Expected: c.o.Due.Of(h.task.Index), At: time.Now()})
 		c.o.Ledger.Summary.Retracted++
 		tasks = append(tasks, h.task)
 	}

@@ -75,6 +75,9 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 // AcceptForks gives the cases that forks ran their verdicts. They have none before.
 func (l *Loop) AcceptForks() error { return l.collector.acceptForks() }
 
+// HasEnoughFailed reports whether --fail-fast has ended the first runs.
+func (l *Loop) HasEnoughFailed() bool { return l.collector.enough() != nil }
+
 // RetractForks forgets the results of forks, and returns the tasks, which have to run again.
 func (l *Loop) RetractForks() []pass.Task { return l.collector.retractForks() }
 
