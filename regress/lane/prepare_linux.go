@@ -35,6 +35,7 @@ type helper struct {
 
 	// State of the present case.
 	began          time.Time
+	timeLimit      time.Time
 	threadsAtStart int64 // on the machine, at the first look; 0 before
 	changes        changes
 	outputLeft     int64    // bytes that the case may still leave

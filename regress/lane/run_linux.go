@@ -144,7 +144,7 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 	}
 	const patience = 3 * time.Second
 	for first := time.Now(); ; {
-		h.began, h.threadsAtStart = time.Now(), 0
+		h.begin(h.setup.Timeout)
 		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
 		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
 			return pid, pidfd, err
@@ -153,6 +153,12 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 			return 0, -1, err
 		}
 	}
+}
+
+// begin notes that the case starts, and may take this long.
+func (h *helper) begin(timeout time.Duration) {
+	h.began, h.threadsAtStart = time.Now(), 0
+	h.timeLimit = h.began.Add(timeout)
 }
 
 // startFork starts the command as a fork of its server.
@@ -172,7 +178,7 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 			return 0, -1, err
 		}
 	}
-	h.began, h.threadsAtStart = time.Now(), 0
+	h.begin(h.setup.Timeout - h.server.Took()) // else a case could end in time that a plain run does not end in
 	return h.server.Fork(stdin, h.stdout.fd, h.stderr.fd)
 }
 
@@ -180,8 +186,8 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 // output, and when the parent is gone.
 func (h *helper) awaitCommand(pidfd int, d *Answer) error {
 	var (
-		ending = Exited                       // or the reason why the command is being ended
-		limit  = h.began.Add(h.setup.Timeout) // of time; later of grace
+		ending = Exited      // or the reason why the command is being ended
+		limit  = h.timeLimit // later of grace
 		lookAt = h.began.Add(tick)
 	)
 	for {

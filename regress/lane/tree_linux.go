@@ -3,6 +3,7 @@ package lane
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -64,16 +65,13 @@ func (t *tree) reap() error {
 	}
 }
 
-// onlyServerLeft reports whether nothing is left of a case but a fork server. It has the server's
-// init end what a fork left.
+// onlyServerLeft reports whether nothing is left of a case but a fork server. It ends what a fork left.
 func onlyServerLeft(t *tree) bool {
 	if !t.server.IsLinked() || !t.killBegan.IsZero() { // or the server is about to end, too
 		return false
 	}
-	for _, pid := range t.children("/proc/self") {
-		if !t.server.Is(pid) {
-			return false
-		}
+	if !t.server.HasForked() {
+		return !slices.ContainsFunc(t.children("/proc/self"), func(pid int) bool { return !t.server.Is(pid) })
 	}
 	left, ok := t.server.Sweep()
 	t.reaped += left.Processes

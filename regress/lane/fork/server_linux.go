@@ -15,14 +15,18 @@ import (
 //
 // A zero Server does not run, and neither does nil. One goroutine uses it.
 type Server struct {
-	pid     int  // 0 = it does not run
-	initPID int  // 0 = it does not run
-	linked  bool // the sockets are open
-	control int  // to the server
-	sweeper int  // to the init
-	path    string
-	args    []string
-	forked  bool // the present case is a fork
+	pid     int           // 0 = it does not run
+	initPID int           // 0 = it does not run
+	linked  bool          // the sockets are open
+	took    time.Duration // from the start to the stop
+	control int           // to the server
+	sweeper int           // to the init
+	// siblings and orphans are descriptors of lists: the children of the thread that started the server,
+	// and those of the init. A process that a fork left is among them, or is below one of them.
+	siblings, orphans int
+	path              string
+	args              []string
+	forked            bool // the present case is a fork
 }
 
 // Command is what a server starts.
@@ -56,6 +60,10 @@ func (s *Server) Runs(path string, args []string) bool {
 // IsLinked reports whether the server runs.
 func (s *Server) IsLinked() bool { return s != nil && s.linked }
 
+// Took returns how long the command took until it stopped. A plain run takes as long before it
+// touches its source.
+func (s *Server) Took() time.Duration { return s.took }
+
 // Start starts a server. It ends the one that runs.
 func (s *Server) Start(c Command) error {
 	s.Stop()
@@ -85,11 +93,17 @@ func (s *Server) start(c Command) error {
 	defer closeAll(streams[:])
 	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," + c.Source
 	c.Env = append(slices.Clip(c.Env), "LD_PRELOAD="+c.Shim, setting)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if s.siblings, err = syscall.Open("/proc/thread-self/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		return &Refusal{"the kernel does not list the children of a process"}
+	}
 	pid, pidfd, err := c.Start(c, []FD{{streams[0], 0}, {streams[1], 1}, {streams[2], 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
 	if err != nil {
 		return &Refusal{"the kernel refuses a PID namespace for its forks (" + err.Error() + ")"}
 	}
 	defer closeAll([]int{pidfd})
+	began := time.Now()
 	s.pid, s.path, s.args = pid, string([]byte(c.Path)), s.args[:0]
 	for _, a := range c.Args { // they are parts of a message
 		s.args = append(s.args, string([]byte(a)))
@@ -97,6 +111,7 @@ func (s *Server) start(c Command) error {
 	if err := s.awaitStop(c, pidfd); err != nil {
 		return err
 	}
+	s.took = time.Since(began)
 	return s.mountProc(c)
 }
 
@@ -112,7 +127,7 @@ func (s *Server) connect() (ends [2]int, err error) {
 		closeAll(control[:])
 		return ends, err
 	}
-	s.control, s.sweeper, s.linked = control[0], sweeper[0], true
+	s.control, s.sweeper, s.siblings, s.orphans, s.linked = control[0], sweeper[0], -1, -1, true
 	patience := syscall.NsecToTimeval(int64(sweepPatience))
 	return [2]int{control[1], sweeper[1]}, syscall.SetsockoptTimeval(s.sweeper, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &patience)
 }
@@ -123,7 +138,8 @@ func (s *Server) awaitStop(c Command, pidfd int) error {
 		return &Refusal{"the kernel is too old"}
 	}
 	fds := [...]pollFD{{fd: int32(c.Parent), events: pollIn}, {fd: int32(s.control), events: pollIn}, {fd: int32(pidfd), events: pollIn}}
-	if err := poll(fds[:], c.Wait); err != nil {
+	err := poll(fds[:], c.Wait)
+	if err != nil {
 		return err
 	}
 	if fds[0].revents != 0 {
@@ -137,7 +153,9 @@ func (s *Server) awaitStop(c Command, pidfd int) error {
 		if !m.receive(s.sweeper) { // no case runs before the init protects itself
 			return &Refusal{"the init of its forks did not start"}
 		}
-		return nil
+		pid := strconv.Itoa(s.initPID)
+		s.orphans, err = syscall.Open("/proc/"+pid+"/task/"+pid+"/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		return err
 	case ok && m.kind == 'R':
 		return &Refusal{explain(m.value)}
 	case fds[2].revents != 0:
@@ -167,7 +185,7 @@ func (s *Server) mountProc(c Command) error {
 
 // Fork makes a fork with these descriptors as its streams. pidfd is -1 where the kernel has none.
 func (s *Server) Fork(stdin, stdout, stderr int) (pid, pidfd int, err error) {
-	if err := syscall.Sendmsg(s.control, []byte{'F'}, syscall.UnixRights(stdin, stdout, stderr), nil, syscall.MSG_NOSIGNAL); err != nil {
+	if !send(s.control, syscall.UnixRights(stdin, stdout, stderr)) {
 		s.Stop()
 		return 0, -1, &Refusal{"its server ended"}
 	}
@@ -191,19 +209,42 @@ type Left struct {
 	Peak      int64 // KiB, of the largest process
 }
 
-// Sweep ends what the present case left in the namespace of the forks. It reports whether nothing is
-// left there.
+// HasForked reports whether the present case is a fork.
+func (s *Server) HasForked() bool { return s.forked }
+
+// Sweep ends what the present case, which is a fork, left in the namespace of the forks. The fork itself
+// has been reaped. Sweep reports whether nothing is left there. Mostly both lists show that at once. Else
+// the init ends the rest.
 func (s *Server) Sweep() (left Left, ok bool) {
-	if !s.linked || !s.forked {
-		return left, s.linked
-	}
-	var m message
-	err := syscall.Sendmsg(s.sweeper, []byte{'K'}, nil, nil, syscall.MSG_NOSIGNAL|syscall.MSG_DONTWAIT)
-	if err != nil || !m.receive(s.sweeper) {
+	if !s.linked || !s.isOnlySibling() {
 		return left, false
 	}
+	if list := [1]byte{}; readList(s.orphans, list[:]) != 0 {
+		var m message
+		if !send(s.sweeper, nil) || !m.receive(s.sweeper) {
+			return left, false
+		}
+		left = Left{int(m.kind), time.Duration(m.value), m.peak}
+	}
 	s.forked = false
-	return Left{int(m.kind), time.Duration(m.value), m.peak}, true
+	return left, true
+}
+
+// isOnlySibling reports whether the helper has no other child in its list. A fork makes one with
+// CLONE_PARENT. Once the fork has ended, nothing else can.
+func (s *Server) isOnlySibling() bool {
+	var list [32]byte
+	n := readList(s.siblings, list[:])
+	return n > 0 && string(list[:n]) == strconv.Itoa(s.pid)+" "
+}
+
+// readList reads the beginning of a list of children. It returns -1 if it cannot.
+func readList(fd int, b []byte) int {
+	n, _, e := syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(n)
 }
 
 // Is reports whether a process is the server.
@@ -226,7 +267,7 @@ func (s *Server) HasEnded(pid int) bool {
 // hangUp closes the sockets. The server and its init then end.
 func (s *Server) hangUp() {
 	if s.linked {
-		closeAll([]int{s.control, s.sweeper})
+		closeAll([]int{s.control, s.sweeper, s.siblings, s.orphans})
 	}
 	s.linked, s.forked = false, false
 }
@@ -254,15 +295,26 @@ func waitFor(pid int) {
 // message is what server and init send. The shim has the same struct.
 type message struct{ kind, value, peak int64 }
 
-// receive reports whether a whole message came.
+// receive reports whether a whole message came. The thread waits, as in all calls of the helper: another
+// one would have to wake up.
 func (m *message) receive(fd int) bool {
-	b := unsafe.Slice((*byte)(unsafe.Pointer(m)), unsafe.Sizeof(*m))
 	for {
-		n, err := syscall.Read(fd, b)
-		if err != syscall.EINTR {
-			return err == nil && n == len(b)
+		n, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(m)), unsafe.Sizeof(*m))
+		if e != syscall.EINTR {
+			return e == 0 && n == unsafe.Sizeof(*m)
 		}
 	}
+}
+
+// send sends a byte, which is a request, with these control messages.
+func send(fd int, rights []byte) bool {
+	var request byte
+	content := syscall.Iovec{Base: &request}
+	content.SetLen(1)
+	m := syscall.Msghdr{Iov: &content, Iovlen: 1, Control: unsafe.SliceData(rights)}
+	m.SetControllen(len(rights))
+	_, _, e := syscall.RawSyscall(syscall.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&m)), syscall.MSG_NOSIGNAL)
+	return e == 0
 }
 
 // makeStreams opens the streams of a server. A server that wrote to them is not used.

@@ -16,15 +16,18 @@ import (
 
 // forkTool does what its source says.
 const forkTool = `
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 int main(int count, char **args) {
 	char word[20];
+	if (count == 3) poll(0, 0, 1500);
 	printf("buffered ");
 	FILE *f = fopen(args[1], "r");
 	if (!f || fscanf(f, "%19s", word) != 1) return 9;
 	printf("%s\n", word);
+	if (!strcmp(word, "slow")) poll(0, 0, 1500);
 	if (!strcmp(word, "loop")) for (;;) pause();
 	if (!strcmp(word, "rest") && fork() == 0) { setsid(); for (;;) pause(); }
 	if (!strcmp(word, "gone")) { remove("in.txt"); rmdir("../work"); }
@@ -47,12 +50,12 @@ func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
 	}
 	must(t, err)
 	var files []file
-	for _, word := range []string{"plain", "loop", "rest", "folder", "gone"} {
+	for _, word := range []string{"plain", "loop", "rest", "folder", "gone", "slow"} {
 		files = append(files, file{name: word, body: word + "\n"})
 	}
-	r := newRig(t, pack(t, files...), append(change, func(o *Options) {
+	r := newRig(t, pack(t, files...), append([]func(*Options){func(o *Options) {
 		o.Shim, o.Timeout, o.Grace = shim, time.Second, time.Second
-	})...)
+	}}, change...)...)
 	c, err := exec.Resolve([]string{tool, "{in}"}, false, false)
 	must(t, err)
 	c.As = "in.txt"
@@ -104,6 +107,22 @@ func TestForksInBatch(t *testing.T) {
 			r.want(r.tell(result), "exit 0", `stdout "buffered `+jobs[i].Source.Name+`\n"`)
 			result.Release()
 		}}):]
+	}
+}
+
+// The time before the stop counts for every fork. So a fork has the limits of a plain run.
+func TestForkTimesOutAsPlainRun(t *testing.T) {
+	r, c := forkRig(t, func(o *Options) { o.Timeout = 2900 * time.Millisecond })
+	c.Words = append(c.Words, "start slowly")
+	for _, name := range []string{"slow", "plain"} {
+		for _, fork := range []bool{false, true} {
+			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork})
+			must(t, err)
+			if late := result.Outcome.Ending.Kind == regress.TimedOut; late != (name == "slow") {
+				t.Errorf("%s, fork %t: %s", name, fork, result.Outcome.Ending)
+			}
+			result.Release()
+		}
 	}
 }
 
