@@ -159,7 +159,7 @@ func acceptedRules(p *program) *cobra.Command {
 	list := func(use string) *cobra.Command {
 		return p.command(&cobra.Command{
 			Use:   use + " [flags]",
-			Short: "List the rules of accepted causes, revoke one, or look for the rest of their places",
+			Short: "List the rules of accepted causes, or revoke one",
 			Long: `Rules lists the rules that the golden keeps. For each it prints who accepted its cause, when
 and why. A rule is about outcomes that are older than it, and rules counts these.
 
