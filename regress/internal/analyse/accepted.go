@@ -2,6 +2,7 @@ package analyse
 
 import (
 	"slices"
+	"strings"
 
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
@@ -40,46 +41,85 @@ func IsUsable(r golden.Rule) bool {
 	return err == nil
 }
 
-// RuleOf returns the ID of the first rule that makes a changed outcome of the golden's, all of it. It returns "" if no rule does.
-// A rule is about outcomes that are older than it. c compares both sides, under rewrites.
+// RuleOf returns the ID of the first rule that makes a changed outcome of the golden's, all of it. If only several rules
+// together make it, it returns their IDs, such as R1+R2, and "" if they do not. A rule is about outcomes that are older than
+// it. c compares both sides, under rewrites.
 func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, origin int, was, is content.Side, c outcome.Comparison) (id string, err error) {
 	if a == nil || c.EndingDiffers || len(c.Parts) == 0 || !isSmall(was) || !isSmall(is) {
 		return "", nil
 	}
-	fits := make([]bool, len(a.usable))
-	since := a.meta.Since(origin)
-	for i, r := range a.usable {
-		fits[i] = r.Covers(since)
-	}
-	narrow := func(k outcome.Key, old, now []byte) bool {
-		follows := a.follower.Follows(outcome.PartName(k), old, now)
-		for i := range fits {
-			fits[i] = fits[i] && follows[i]
-		}
-		return slices.Contains(fits, true)
-	}
-	if !slices.Contains(fits, true) {
-		return "", nil
-	}
+	follows := a.covering(origin)
 	for _, d := range c.Parts {
-		if !isSameForm(d.Old, d.Now) {
+		if !isSameForm(d.Old, d.Now) || follows.ids() == "" {
 			return "", nil
 		}
 		old, now, err := content.Texts(rewrites, was, is, d.Old, d.Now)
-		if err != nil || !plaintext.Is(old) || !plaintext.Is(now) || !narrow(d.Key, old, now) {
+		if err != nil || !plaintext.Is(old) || !plaintext.Is(now) {
 			return "", err
 		}
+		follows.narrow(outcome.PartName(d.Key), old, now)
 	}
-	for _, p := range was.Outcome.Parts { // the rule must leave the other texts as they are
-		if slices.ContainsFunc(c.Parts, func(d outcome.Difference) bool { return d.Key == p.Key }) {
+	for _, p := range was.Outcome.Parts { // the rules must leave the other texts as they are
+		if slices.ContainsFunc(c.Parts, func(d outcome.Difference) bool { return d.Key == p.Key }) || follows.ids() == "" {
 			continue
 		}
 		t, isText, err := textOf(rewrites, was, &p)
-		if err != nil || isText && !narrow(p.Key, t, t) {
+		if err != nil {
 			return "", err
 		}
+		if isText {
+			follows.narrow(outcome.PartName(p.Key), t, t)
+		}
 	}
-	return a.usable[slices.Index(fits, true)].ID(), nil
+	return follows.ids(), nil
+}
+
+// candidates are the rules that a case may follow, as far as its texts were read.
+type candidates struct {
+	*AcceptedRules
+	covering []bool // for each usable rule: it is about the case
+	alone    []bool // it makes the texts
+	together bool   // all covering rules make them
+	matched  []bool // it matched in one of the texts
+}
+
+// covering returns the rules about an outcome of this origin.
+func (a *AcceptedRules) covering(origin int) *candidates {
+	n := len(a.usable)
+	c := &candidates{a, make([]bool, n), make([]bool, n), true, make([]bool, n)}
+	since := a.meta.Since(origin)
+	for i, r := range a.usable {
+		c.covering[i] = r.Covers(since)
+	}
+	copy(c.alone, c.covering)
+	return c
+}
+
+// narrow leaves the rules that make a new text of an old one.
+func (c *candidates) narrow(part string, old, now []byte) {
+	does := c.follower.Follow(part, old, now, c.covering)
+	for i := range c.usable {
+		c.alone[i] = c.alone[i] && does.Alone[i]
+		c.matched[i] = c.matched[i] || c.covering[i] && does.Matches[i]
+	}
+	c.together = c.together && does.Together
+}
+
+// ids returns the rules that are left, or "".
+func (c *candidates) ids() string {
+	if i := slices.Index(c.alone, true); i >= 0 {
+		return c.usable[i].ID()
+	}
+	if !c.together || !slices.Contains(c.covering, true) {
+		return ""
+	}
+	var list []string
+	for i, r := range c.usable {
+		if c.matched[i] {
+			list = append(list, r.ID())
+		}
+	}
+	return strings.Join(list, "+")
 }
 
 // isSameForm reports whether both sides of a part are files or streams that differ in nothing but their content.

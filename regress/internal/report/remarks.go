@@ -256,9 +256,13 @@ func AddMasked(m *regress.Masked, c Case) {
 	}
 }
 
-// RuledWords says that a number of cases follow an accepted rule of the golden.
+// RuledWords says that a number of cases follow an accepted rule of the golden, or several together, such as R1+R2.
 func RuledWords(rule string, cases int) string {
-	return oneOrMany(cases, "follows", "follow") + " accepted rule " + readable.Line(rule)
+	noun := " accepted rule "
+	if strings.Contains(rule, "+") {
+		noun = " accepted rules "
+	}
+	return oneOrMany(cases, "follows", "follow") + noun + readable.Line(rule)
 }
 
 // RuleWords says in a few words what is known of the rule of a cause, or returns "".

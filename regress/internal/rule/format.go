@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -134,26 +135,49 @@ type Follower struct{ set *set }
 // NewFollower returns a follower of rules.
 func NewFollower(rules []*Rule) *Follower { return &Follower{newSet(rules)} }
 
-// Follows reports for each rule whether it makes a new text of an old one, byte for byte. No rule does if that takes too
-// many steps.
-func (f *Follower) Follows(part string, old, now []byte) []bool {
-	follows := make([]bool, len(f.set.rules))
+// Following says what rules do to a text.
+type Following struct {
+	Alone    []bool // for each rule: it makes the new text
+	Together bool   // all of them make it
+	Matches  []bool // for each rule: the old text has a place for it
+}
+
+// Follow reports which rules make a new text of an old one, byte for byte: each alone, or those of together as one. None
+// does if that takes too many steps.
+func (f *Follower) Follow(part string, old, now []byte, together []bool) Following {
+	does := Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
 	budget := &Budget{}
 	take := func(steps int) bool { return budget.take(steps) && budget.steps < caseStepsMax }
 	if !take(byteSteps * len(old)) {
-		return follows
+		return does
 	}
 	p := newPage(part, old)
 	found, ok := f.set.find(p, take)
 	if !ok {
-		return follows
+		return does
 	}
+	var all []match
+	does.Together = bytes.Equal(old, now)
 	for i, matches := range found {
-		made := make([]change, len(matches))
-		for j, m := range matches {
-			made[j] = change{m.from, m.to, []item{{text: m.text}}}
+		does.Matches[i] = len(matches) > 0
+		does.Alone[i] = replaced(p, matches) == string(now)
+		switch {
+		case !does.Matches[i] || !together[i]:
+		case len(all) == 0:
+			all, does.Together = matches, does.Alone[i]
+		default:
+			all = withoutOverlaps(slices.Concat(all, matches))
+			does.Together = replaced(p, all) == string(now)
 		}
-		follows[i] = applied(p, made) == string(now)
 	}
-	return follows
+	return does
+}
+
+// replaced returns a text with the replacements of matches, which are in order.
+func replaced(p *page, matches []match) string {
+	made := make([]change, len(matches))
+	for i, m := range matches {
+		made[i] = change{m.from, m.to, []item{{text: m.text}}}
+	}
+	return applied(p, made)
 }

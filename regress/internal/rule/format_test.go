@@ -61,10 +61,14 @@ func TestFollows(t *testing.T) {
 		{old, now, true}, {old, old, false}, {old, now + " ", false}, {old, strings.Replace(now, "(double)", "(float)", 1), false},
 		{old + "more", now, false}, {"", "", true}, {"a", "", false},
 	} {
-		for i, got := range f.Follows("", []byte(c.old), []byte(c.now)) {
+		does := f.Follow("", []byte(c.old), []byte(c.now), []bool{true, true})
+		for i, got := range append(does.Alone, does.Together) {
 			if got != c.want {
 				t.Errorf("rule %d, %q: follows is %v", i, c.now, got)
 			}
+		}
+		if want := len(c.old) > 1; does.Matches[0] != want {
+			t.Errorf("%q: matches is %v", c.old, does.Matches[0])
 		}
 	}
 }
@@ -106,7 +110,7 @@ func TestHostileRules(t *testing.T) {
 		}
 		if hostile, err := Decode(b); err == nil {
 			decoded++
-			NewFollower([]*Rule{hostile}).Follows("", []byte(texts[random.IntN(len(texts))]), []byte(now))
+			NewFollower([]*Rule{hostile}).Follow("", []byte(texts[random.IntN(len(texts))]), []byte(now), []bool{true})
 		}
 	}
 	if decoded < 100 {
@@ -162,7 +166,7 @@ func TestFollowsIsBounded(t *testing.T) {
 	allocated := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			NewFollower([]*Rule{r}).Follows("", text, text)
+			NewFollower([]*Rule{r}).Follow("", text, text, []bool{true})
 		}
 	}).AllocedBytesPerOp()
 	if allocated > 1<<30 {
