@@ -39,7 +39,7 @@ func TestThreadsOnSlowDisk(t *testing.T) {
 // With its default engine, a server that is alone on its machine takes at most 46 threads on a disk that
 // blocks, with 500 connections and with 5,000: 32 for files, 4 for names, and Go's own.
 func TestThreadsOfDefaults(t *testing.T) {
-	if os.Getenv("MUSTER_LONG") == "" {
+	if testing.Short() || os.Getenv("MUSTER_LONG") == "" {
 		t.Skip("half a minute, on a machine with nothing else to do")
 	}
 	bin := build(t)
