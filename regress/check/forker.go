@@ -62,10 +62,8 @@ func whyNoForks(r *run.Run, command *exec.Command) string {
 	switch {
 	case command == nil || len(r.Execution.Commands.ByGlob) > 0:
 		return "cases have different commands"
-	case command.Stdin:
-		return "the source is the standard input, which a command touches too early: name the source on the command line"
 	case command.As == "":
-		return "the command lines differ by the names of the sources: give them one name with --as NAME"
+		return "the sources have different names: give them one name with --as NAME"
 	case len(r.Inputs.Cases) < forkserver.CasesLeast:
 		return tooFew()
 	}

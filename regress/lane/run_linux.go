@@ -92,13 +92,9 @@ func (h *helper) runAndCollect(job *Job, d *Answer) error {
 
 // run starts the command, waits for its end, and ends everything that it left running.
 func (h *helper) run(job *Job, d *Answer) error {
-	input := &h.null // opened anew for each case, which could lock it for the next one
-	if job.Stdin {
-		input = h.folder.at(job.Source.Name)
-	}
-	stdin, err := input.open(syscall.O_RDONLY, 0)
+	stdin, err := openInput(h, job)
 	if err != nil {
-		return input.fail("open", err)
+		return err
 	}
 	defer closeFD(stdin)
 	pid, pidfd, err := h.start(job, stdin)
@@ -136,6 +132,19 @@ func (h *helper) run(job *Job, d *Answer) error {
 	return nil
 }
 
+// openInput opens the standard input anew for each case, which could lock it for the next one.
+func openInput(h *helper, job *Job) (int, error) {
+	input := &h.null
+	if job.Stdin {
+		input = h.folder.at(job.Source.Name)
+	}
+	fd, err := input.open(syscall.O_RDONLY, 0)
+	if err != nil {
+		return 0, input.fail("open", err)
+	}
+	return fd, nil
+}
+
 // start starts the command. If the kernel has no process left, that may be due to another
 // lane's case, which is about to be ended for it. So start retries.
 func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
@@ -144,7 +153,7 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 	}
 	const patience = 3 * time.Second
 	for first := time.Now(); ; {
-		h.begin(h.setup.Timeout)
+		begin(h, h.setup.Timeout)
 		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
 		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
 			return pid, pidfd, err
@@ -156,7 +165,7 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 }
 
 // begin notes that the case starts, and may take this long.
-func (h *helper) begin(timeout time.Duration) {
+func begin(h *helper, timeout time.Duration) {
 	h.began, h.threadsAtStart = time.Now(), 0
 	h.timeLimit = h.began.Add(timeout)
 }
@@ -164,8 +173,13 @@ func (h *helper) begin(timeout time.Duration) {
 // startFork starts the command as a fork of its server.
 func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 	if job.NewServer || !h.server.Runs(job.Path, job.Args) {
+		input, err := openInput(h, job)
+		if err != nil {
+			return 0, -1, err
+		}
+		defer closeFD(input)
 		c := fork.Command{
-			Path: job.Path, Args: job.Args, Source: h.dir + "/" + job.Source.Name, Env: h.setup.Env,
+			Path: job.Path, Args: job.Args, Stdin: input, Source: h.dir + "/" + job.Source.Name, Env: h.setup.Env,
 			Wait: h.setup.Timeout, Parent: JobsFD, Start: h.spawner.startServer, MountProc: h.spawner.mountProc,
 		}
 		if h.tree.pids && h.tree.ownProc {
@@ -178,7 +192,7 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 			return 0, -1, err
 		}
 	}
-	h.begin(h.setup.Timeout - h.server.Took()) // else a case could end in time that a plain run does not end in
+	begin(h, h.setup.Timeout-h.server.Took()) // else a case could end in time that a plain run does not end in
 	return h.server.Fork(stdin, h.stdout.fd, h.stderr.fd)
 }
 

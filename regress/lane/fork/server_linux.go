@@ -34,6 +34,7 @@ type Command struct {
 	Path   string
 	Args   []string
 	Source string // its path, as the command sees it. It is in its place
+	Stdin  int    // descriptor; opened for the server alone
 	Shim   string
 	Env    []string
 	Wait   time.Duration // for the stop
@@ -86,7 +87,7 @@ func (s *Server) start(c Command) error {
 		return err
 	}
 	defer closeAll(ends[:])
-	streams, err := makeStreams()
+	streams, err := makeOutputs()
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (s *Server) start(c Command) error {
 	if s.siblings, err = syscall.Open("/proc/thread-self/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 		return &Refusal{"the kernel does not list the children of a process"}
 	}
-	pid, pidfd, err := c.Start(c, []FD{{streams[0], 0}, {streams[1], 1}, {streams[2], 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
+	pid, pidfd, err := c.Start(c, []FD{{c.Stdin, 0}, {streams[0], 1}, {streams[1], 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
 	if err != nil {
 		return &Refusal{"the kernel refuses a PID namespace for its forks (" + err.Error() + ")"}
 	}
@@ -317,12 +318,9 @@ func send(fd int, rights []byte) bool {
 	return e == 0
 }
 
-// makeStreams opens the streams of a server. A server that wrote to them is not used.
-func makeStreams() (streams [3]int, err error) {
-	if streams[0], err = syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
-		return streams, err
-	}
-	for i := 1; i < 3; i++ {
+// makeOutputs opens the standard output and error of a server. A server that wrote to them is not used.
+func makeOutputs() (streams [2]int, err error) {
+	for i := range streams {
 		if streams[i], err = memoryFile(); err != nil {
 			closeAll(streams[:i])
 			return streams, err

@@ -4,7 +4,8 @@
  * (syscall user dispatch, Linux 5.11). The handler looks at the call and then makes it. So no call
  * escapes, wherever in the command it is made.
  *
- * At the first call that touches the source, the command stops in the handler. It then makes a fork
+ * At the first call that touches the source, the command stops in the handler. If the source is its
+ * standard input, that is the first call that reads it or its position. The command then makes a fork
  * of itself for each request. The dispatch ends with the fork, which makes the call and goes on. The
  * shim refuses a command that made a call whose effect a fork may not share.
  *
@@ -72,6 +73,7 @@ static char dispatched = 1; /* all calls are, outside of pass */
 static int control, sweeper;
 static pid_t initPID; /* as the helper sees it */
 static struct stat source;
+static int isInput; /* the source is the standard input */
 static char preload[4200], setting[4200];
 static char sourcePath[4096];
 static char *followed[8192]; /* environment of a program that the command becomes */
@@ -99,6 +101,11 @@ static int isSource(long dir, long path) {
 /* Devices such as /dev/null and /dev/urandom have no position and keep nothing. */
 static int isMemoryDevice(const struct stat *st) { return S_ISCHR(st->st_mode) && st->st_rdev >> 8 == 1; }
 
+static int isSourceOpen(long fd) {
+	struct stat st;
+	return CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_ino == source.st_ino && st.st_dev == source.st_dev;
+}
+
 static int isDevice(long fd) {
 	struct stat st;
 	return CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) == 0 && isMemoryDevice(&st);
@@ -109,7 +116,7 @@ static void checkDescriptors(void) {
 	struct stat st;
 	for (int fd = 0; fd <= 2; fd++) /* a fork's streams are not closed on exec */
 		if (CALL(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) != 0) refuse(CHANGES_STREAMS);
-	if (!isDevice(0)) refuse(CHANGES_STREAMS);
+	if (isInput ? !isSourceOpen(0) : !isDevice(0)) refuse(CHANGES_STREAMS);
 	for (int fd = 1; fd <= 2; fd++)
 		if (CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) != 0 || st.st_size != 0) refuse(PRINTED);
 	long list = CALL(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0, 0, 0);
@@ -205,6 +212,21 @@ static long changeMask(ucontext_t *at, long how, const unsigned long *set, unsig
 	return 0;
 }
 
+static void readInput(void) {
+	if (!isInput) refuse(READS_INPUT);
+	serve();
+}
+
+/* Interpreters look at the kind of their standard input when they start. What the source has of its own is
+   hidden: a command that uses it fails in every fork. */
+static long hideSource(long r, struct stat *st) {
+	if (r == 0 && isInput && st->st_ino == source.st_ino && st->st_dev == source.st_dev) {
+		st->st_size = st->st_blocks = st->st_ino = 0;
+		memset(&st->st_atim, 0, 3 * sizeof st->st_atim); /* and st_mtim, st_ctim */
+	}
+	return r;
+}
+
 static long openFile(long dir, long path, long flags, long mode) {
 	if (isSource(dir, path)) serve();
 	else if (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) {
@@ -226,7 +248,15 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs:
 		if (isSource(AT_FDCWD, a)) serve();
 		break;
-	case SYS_newfstatat: case SYS_statx: case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
+	case SYS_newfstatat:
+		if (!isSource(a, b)) return hideSource(CALL(n, a, b, c, d, e, f), (struct stat *)c);
+		serve();
+		break;
+	case SYS_fstat: return hideSource(CALL(n, a, b, c, d, e, f), (struct stat *)b);
+	case SYS_statx:
+		if (isSource(a, b) || (isInput && a == 0 && c & AT_EMPTY_PATH)) serve();
+		break;
+	case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
 		if (isSource(a, b)) serve();
 		break;
 	case SYS_execve:
@@ -240,10 +270,12 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 		if (c) memset((void *)c, 0, sizeof(struct kernelAction));
 		return 0;
 	case SYS_mmap:
-		if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
+		if (isInput && e == 0 && !(d & MAP_ANONYMOUS)) serve();
+		else if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
 		break;
 	case SYS_fcntl:
-		if (b != F_GETFD && b != F_SETFD && b != F_GETFL && b != F_DUPFD && b != F_DUPFD_CLOEXEC) refuse(n);
+		if (isInput && a == 0 && (b == F_DUPFD || b == F_DUPFD_CLOEXEC)) serve();
+		else if (b != F_GETFD && b != F_SETFD && b != F_GETFL && b != F_DUPFD && b != F_DUPFD_CLOEXEC) refuse(n);
 		break;
 	case SYS_ioctl:
 		if (b != TCGETS && b != TIOCGWINSZ && b != FIOCLEX && b != FIONCLEX) refuse(n);
@@ -255,15 +287,21 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 		if (c) refuse(n);
 		break;
 	case SYS_read: case SYS_readv: case SYS_pread64:
-		if (a == 0) refuse(READS_INPUT);
+		if (a == 0) readInput();
+		break;
+	case SYS_dup:
+		if (isInput && a == 0) serve();
+		break;
+	case SYS_lseek:
+		if (isInput && a == 0 && (b != 0 || c != SEEK_CUR)) serve();
 		break;
 	case SYS_exit: case SYS_exit_group: refuse(ENDS); break;
 	/* These leave nothing, or memory and settings that a fork inherits. */
-	case SYS_arch_prctl: case SYS_brk: case SYS_clock_getres: case SYS_clock_gettime: case SYS_close: case SYS_dup: case SYS_epoll_create1:
-	case SYS_fadvise64: case SYS_fstat: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
+	case SYS_arch_prctl: case SYS_brk: case SYS_clock_getres: case SYS_clock_gettime: case SYS_close: case SYS_epoll_create1:
+	case SYS_fadvise64: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
 	case SYS_getegid: case SYS_geteuid: case SYS_getgid: case SYS_getgroups: case SYS_getpgid: case SYS_getpgrp: case SYS_getpid:
 	case SYS_getppid: case SYS_getrandom: case SYS_getresgid: case SYS_getresuid: case SYS_getrlimit: case SYS_getrusage: case SYS_getsid:
-	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_lseek: case SYS_madvise: case SYS_mprotect: case SYS_mremap:
+	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_madvise: case SYS_mprotect: case SYS_mremap:
 	case SYS_munmap: case SYS_poll: case RSEQ: case SYS_sched_getaffinity: case SYS_sched_yield: case SYS_set_robust_list:
 	case SYS_set_tid_address: case SYS_sigaltstack: case SYS_sysinfo: case SYS_time: case SYS_times: case SYS_umask: case SYS_uname:
 		break;
@@ -358,6 +396,7 @@ __attribute__((constructor)) static void begin(int count, char **args, char **en
 		if ((initPID = fork()) == 0) sweep();
 		close(sweeper);
 	}
+	isInput = isSourceOpen(0);
 	char *end = number(setting + sizeof key - 1, control);
 	*end++ = ',';
 	end = number(end, -initPID);
