@@ -217,7 +217,7 @@ func (s *Server) HasForked() bool { return s.forked }
 // has been reaped. Sweep reports whether nothing is left there. Mostly both lists show that at once. Else
 // the init ends the rest.
 func (s *Server) Sweep() (left Left, ok bool) {
-	if !s.linked || !s.isOnlySibling() {
+	if !s.linked || !isOnlyChild(s.siblings, s.pid) {
 		return left, false
 	}
 	if list := [1]byte{}; readList(s.orphans, list[:]) != 0 {
@@ -231,12 +231,12 @@ func (s *Server) Sweep() (left Left, ok bool) {
 	return left, true
 }
 
-// isOnlySibling reports whether the helper has no other child in its list. A fork makes one with
-// CLONE_PARENT. Once the fork has ended, nothing else can.
-func (s *Server) isOnlySibling() bool {
+// isOnlyChild reports whether a list of children has this process alone. A fork makes the helper another
+// child with CLONE_PARENT. Once the fork has ended, nothing else can.
+func isOnlyChild(siblings, pid int) bool {
 	var list [32]byte
-	n := readList(s.siblings, list[:])
-	return n > 0 && string(list[:n]) == strconv.Itoa(s.pid)+" "
+	n := readList(siblings, list[:])
+	return n > 0 && string(list[:n]) == strconv.Itoa(pid)+" "
 }
 
 // readList reads the beginning of a list of children. It returns -1 if it cannot.

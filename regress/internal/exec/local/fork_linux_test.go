@@ -16,6 +16,7 @@ import (
 
 // forkTool does what its source says.
 const forkTool = `
+#include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,12 @@ int main(int count, char **args) {
 	FILE *f = fopen(args[1], "r");
 	if (!f || fscanf(f, "%19s", word) != 1) return 9;
 	printf("%s\n", word);
+	if (!strcmp(word, "count")) {
+		int n = 0;
+		DIR *proc = opendir("/proc");
+		for (struct dirent *e; (e = readdir(proc));) n += *e->d_name >= '1' && *e->d_name <= '9';
+		printf("%d\n", n);
+	}
 	if (!strcmp(word, "slow")) poll(0, 0, 1500);
 	if (!strcmp(word, "loop")) for (;;) pause();
 	if (!strcmp(word, "rest") && fork() == 0) { setsid(); for (;;) pause(); }
@@ -50,7 +57,7 @@ func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
 	}
 	must(t, err)
 	var files []file
-	for _, word := range []string{"plain", "loop", "rest", "folder", "gone", "slow"} {
+	for _, word := range []string{"plain", "loop", "rest", "folder", "gone", "slow", "count"} {
 		files = append(files, file{name: word, body: word + "\n"})
 	}
 	r := newRig(t, pack(t, files...), append([]func(*Options){func(o *Options) {
@@ -76,6 +83,7 @@ func TestForksBetweenPlainRuns(t *testing.T) {
 		want := run(name, false, false)
 		for range 2 {
 			r.want(run(name, true, false), want...)
+			r.want(run("count", true, false), "exit 0", `stdout "buffered count\n2\n"`) // the init and the fork
 			r.want(run(name, true, true), want...)
 			r.want(run("plain", true, false), run("plain", false, false)...)
 		}
