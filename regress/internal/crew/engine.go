@@ -24,15 +24,18 @@ type Engine struct {
 	runs     runCounter
 
 	// ballast is never written to, so it takes no memory. The garbage collector counts it, and
-	// runs as seldom as if the process held that much more.
+	// runs as seldom as if the process held that much more. A large corpus has the same effect.
 	ballast []byte
 }
 
-const ballastSize = 32 << 20 // bytes
+const (
+	ballastSize = 32 << 20 // bytes
+	ballastCase = 128      // bytes that a case of the corpus takes
+)
 
 // dial connects to the engine.
 func dial(ctx context.Context, o Options) (_ *Engine, err error) {
-	e := &Engine{o: o, ballast: make([]byte, ballastSize), watch: watch{emit: o.Emit, command: o.Command}}
+	e := &Engine{o: o, watch: watch{emit: o.Emit, command: o.Command}}
 	e.watch.begin("connecting to " + o.Engine.URL)
 	if e.conn, err = reapi.Dial(ctx, o.Engine.dialOptions(o.Note)); err != nil {
 		e.watch.end()
@@ -62,6 +65,7 @@ func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if s.NoNetwork {
 		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
 	}
+	e.ballast = make([]byte, max(0, ballastSize-ballastCase*len(s.Corpus.Cases())))
 	at := &e.o.Engine
 	outputs := outputs{patterns: at.Outputs, left: s.Left}
 	started, err := e.conn.Start(ctx, reapi.Options{
