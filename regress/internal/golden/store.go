@@ -137,6 +137,11 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	if s.meta, err = decodeMeta(d.meta); err != nil {
 		return err
 	}
+	rows := 0
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM outcome").Scan(&rows); err != nil {
+		return err
+	}
+	s.index = make([]entry, 0, rows) // growing would take several times the memory
 	if s.digest, err = scan(ctx, tx, d, s.indexRow); err != nil {
 		return err
 	}
