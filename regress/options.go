@@ -100,7 +100,7 @@ type CompareOptions struct {
 	Normalize     []string      // rewrites before comparing; nil = as recorded
 	Ignore        []string      // globs of parts that are never compared; nil = as recorded
 	Repeat        int           // runs of every case of a record
-	RepeatAfter   time.Duration // between the first runs of a record and the second ones
+	RepeatAfter   time.Duration // from the end of a case's first run to its second, in a record
 	Retries       int           // further runs of a case that differs
 	Runs          int           // runs of an identical case of a check, with the first one; 0 = 1
 	Strict        bool          // parts that were not compared make the exit status 1

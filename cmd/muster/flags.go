@@ -136,7 +136,7 @@ func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func recordFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "run every case `N` times, to find parts that differ from run to run")
-	f.DurationVar(&o.Judge.RepeatAfter, "repeat-after", regress.RepeatAfterDefault, "begin the second runs this `DURATION` after the first ones, to find times in the output")
+	f.DurationVar(&o.Judge.RepeatAfter, "repeat-after", regress.RepeatAfterDefault, "begin the second run of a case at least this `DURATION` after its first one, to find times in the output")
 	f.BoolVar(&o.Judge.AllowFailures, "allow-failures", false, "write the golden although every case fails")
 }
 

@@ -34,12 +34,15 @@ type cases struct {
 	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, until the case is done
 	failed   map[int]error              // cases for which the machine failed
 	done     []bool                     // cases that have all their runs
+
+	firstEnded []time.Duration // when the first run of a case had ended, after run.Began; 0: before that, or not yet
 }
 
 func newCases(took pass.Durations) *cases {
 	c := &cases{
 		lanes: make([]int, len(took)), took: took, due: took.Complete(), had: make([]*runsBefore, len(took)),
 		onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: make([]bool, len(took)),
+		firstEnded: make([]time.Duration, len(took)),
 	}
 	for i := range c.lanes {
 		c.lanes[i] = exec.NoLane
@@ -70,6 +73,15 @@ func runsIn(r *golden.Record) runsBefore {
 		h.digest = r.Outcome.Digest()
 	}
 	return h
+}
+
+// untilSecond returns when, after run.Began, the second runs of all these cases may begin: that
+// much after their first ones.
+func (c *cases) untilSecond(tasks []pass.Task, after time.Duration) (may time.Duration) {
+	for _, t := range tasks {
+		may = max(may, c.firstEnded[t.Index]+after)
+	}
+	return may
 }
 
 // readRuns reads from the golden how many runs each case has, and returns the cases that have none.
@@ -139,14 +151,12 @@ func runsNeeded(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.Re
 }
 
 // waitFor waits for a duration, or for the end of ctx.
-func waitFor(ctx context.Context, d time.Duration) error {
+func waitFor(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -23,12 +23,9 @@ type passes struct {
 	cases   *cases
 	failing failures
 	varying variation
-
-	ranFirst bool // cases had their first run in this process, just now
 }
 
-// runAll runs every case until it has its number of runs. The passes are apart
-// in time, so that what depends on the clock shows.
+// runAll runs every case until it has its number of runs.
 func (p *passes) runAll(ctx context.Context) error {
 	for number := 1; number <= max(p.run.Job.Judge.Repeat, runsOfWide); number++ {
 		if number > 1 && p.cases.areEnded() {
@@ -46,11 +43,6 @@ func (p *passes) runAll(ctx context.Context) error {
 		if number > 1 && len(tasks) == 0 {
 			continue
 		}
-		if number == 2 && p.ranFirst {
-			if err := waitFor(ctx, p.run.Job.Judge.RepeatAfter); err != nil {
-				return err
-			}
-		}
 		if number > 1 {
 			p.cases.due = p.cases.took.Complete()
 			p.run.Events.Emit(report.PassStarted{Pass: number, Runs: len(tasks), Expected: p.cases.due.Sum(tasks), At: time.Now()})
@@ -58,7 +50,6 @@ func (p *passes) runAll(ctx context.Context) error {
 		if err := p.runPass(ctx, tasks, number); err != nil {
 			return err
 		}
-		p.ranFirst = p.ranFirst || number == 1 && len(tasks) > 0
 	}
 	return nil
 }
@@ -102,12 +93,29 @@ type ranCase struct {
 func (p *passes) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(p.cases.lanes)
 	return pass.Batched[ranCase]{
-		Goroutines: p.run.Width().Goroutines, Alone: p.run.Width().Alone, Due: p.cases.due, RunTasks: p.run.Execution.Runner(p.run.Events.Emit).RunTasks(number),
+		Goroutines: p.run.Width().Goroutines, Alone: p.run.Width().Alone, Due: p.cases.due, RunTasks: p.tasksRunner(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Receive: p.count,
 		Examine: func(ctx context.Context, t pass.Task, res *exec.Result, err error) ranCase {
 			return p.keep(ctx, t, number, res, err)
 		},
 	}.Run(ctx, tasks)
+}
+
+// runTasks runs tasks in order on one lane: see pass.Batched.
+type runTasks func(ctx context.Context, tasks []pass.Task, avoid int, ended func(pass.Task, *exec.Result, error)) int
+
+// tasksRunner returns the function that runs tasks of a pass. The first two runs of a case are apart
+// in time, so that what depends on the clock shows. A lane waits for that only if the first run of
+// one of its next cases was less than --repeat-after ago. In a long pass none was.
+func (p *passes) tasksRunner(number int) runTasks {
+	run := p.run.Execution.Runner(p.run.Events.Emit).RunTasks(number)
+	if number != 2 {
+		return run
+	}
+	return func(ctx context.Context, tasks []pass.Task, avoid int, ended func(pass.Task, *exec.Result, error)) int {
+		waitFor(ctx, p.cases.untilSecond(tasks, p.run.Job.Judge.RepeatAfter)-time.Since(p.run.Began))
+		return run(ctx, tasks, avoid, ended)
+	}
 }
 
 // keep puts a run of a case into the golden.
@@ -161,6 +169,7 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 		p.varying.example = cmp.Or(p.varying.example, got.example)
 	}
 	if got.pass == 1 {
+		p.cases.firstEnded[t.Index] = time.Since(p.run.Began)
 		if err := p.failing.noteFirst(&got.record); err != nil {
 			return err
 		}
