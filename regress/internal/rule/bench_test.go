@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // BenchmarkRules learns and checks the rules of eight changes in 15,000 cases.
@@ -23,6 +24,20 @@ func BenchmarkRules(b *testing.B) {
 	for _, c := range found.Causes {
 		lines += c.Lines
 	}
+	base := heapInUse()
+	peak, stop := base, make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(20 * time.Millisecond); ; {
+			select {
+			case <-tick.C:
+				peak = max(peak, liveHeap())
+			case <-stop:
+				return
+			}
+		}
+	}()
 	b.ResetTimer()
 	for range b.N {
 		var budget Budget
@@ -51,11 +66,24 @@ func BenchmarkRules(b *testing.B) {
 		}
 		b.Logf("uniform: %s", strings.Join(names, ", "))
 	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	b.ReportMetric(float64(m.Sys), "process-bytes")
+	close(stop)
+	<-ended
+	b.ReportMetric(float64(peak-base), "rules-bytes") // with garbage
+	b.ReportMetric(float64(base), "texts-bytes")      // with the analysis of causes
 	b.ReportMetric(float64(lines), "lines")
 	b.ReportMetric(float64(size), "old-bytes")
+}
+
+// heapInUse returns the bytes of the heap without garbage.
+func heapInUse() uint64 {
+	runtime.GC()
+	return liveHeap()
+}
+
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func hasCause(causes []int, index int) bool {
