@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,8 @@ type Options struct {
 	// authentication with any user. If there are several tokens, each has a share of memory
 	// and of places at the engine. Without tokens every request is accepted.
 	Tokens []string
+	// ReadTokens are accepted for requests that change nothing. Others get 403.
+	ReadTokens []string
 
 	// RateMin is how many bytes a second, up to RateMax, a client must send of a body or read
 	// of an answer on an HTTP/2 stream. A request ends when its client is 5 s behind; 0 = 1
@@ -90,7 +93,7 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	o.RateMin = cmp.Or(o.RateMin, rateDefault)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
-	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens)}
+	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens, o.ReadTokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
 	s.dav = dav.Handler{Store: store, Link: linkOf, Fail: s.fail, Abort: s.abortBroken}
 	s.cache = s.messages.newCache()
@@ -103,13 +106,20 @@ const prefix = "/files/"
 // ServeHTTP answers one request. It does not clean paths: a name with an empty part or with
 // dots is refused.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	token, refusal := s.access.admit(r)
+	token, onlyReads, refusal := s.access.admit(r)
 	r, done := s.pace(&w, r, token)
 	defer done()
 	if refusal != "" {
 		w.Header()["Www-Authenticate"] = challenges(r)
 		http.Error(w, refusal, http.StatusUnauthorized)
 		return
+	}
+	if onlyReads {
+		if !changesNothing(r) {
+			http.Error(w, "this token only reads", http.StatusForbidden) // gRPC makes PERMISSION_DENIED of it
+			return
+		}
+		r = r.WithContext(remotecache.ReadOnly(r.Context()))
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	switch {
@@ -144,58 +154,72 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
+// changesNothing reports whether a request only reads.
+func changesNothing(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, "PROPFIND":
+		return true
+	case http.MethodPost:
+		method, isMessage := strings.CutPrefix(r.URL.Path, messagesAt)
+		return isMessage && (method == "Download" || method == "Exist") || remotecache.ChangesNothing(r.URL.Path) || r.URL.Path == benchAt
+	}
+	return false
+}
+
 // access decides which requests a server answers: those with one of its tokens, or all if it
 // has no token.
 type access struct {
 	tokens  [][sha256.Size]byte
+	writers int // the tokens behind these only read
 	origins *http.CrossOriginProtection
 }
 
-func newAccess(tokens []string) *access {
-	a := &access{origins: http.NewCrossOriginProtection()}
-	for _, t := range tokens {
+func newAccess(writers, readers []string) *access {
+	a := &access{writers: len(writers), origins: http.NewCrossOriginProtection()}
+	for _, t := range slices.Concat(writers, readers) {
 		a.tokens = append(a.tokens, sha256.Sum256([]byte(t)))
 	}
 	return a
 }
 
-// admit returns whose share a request uses, and why it is refused; "" = it is admitted. The
-// share belongs to the request's token.
+// admit returns whose share a request uses, whether it may only read, and why it is refused; "" = it is
+// admitted. The share belongs to the request's token.
 //
 // A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC
 // 7617). Some clients can send only a password. Browsers resend a password for any page that
 // asks them to, and others on the network can read it. So a password is accepted only over TLS
 // or from this machine, and only for this server's pages.
-func (a *access) admit(r *http.Request) (whose, refusal string) {
+func (a *access) admit(r *http.Request) (whose string, onlyReads bool, refusal string) {
 	const wanted = "a token is wanted: Authorization: Bearer TOKEN"
 	if len(a.tokens) == 0 {
-		return "", ""
+		return "", false, ""
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	_, password, basic := r.BasicAuth()
 	switch {
 	case basic && !isPrivate(r):
-		return "", "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
+		return "", false, "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
 	case basic && a.origins.Check(r) != nil:
-		return "", "a page of another server has asked for this, and a password does not speak for it"
+		return "", false, "a page of another server has asked for this, and a password does not speak for it"
 	case basic:
 		token = password
 	case !strings.EqualFold(scheme, "Bearer"):
-		return "", wanted
+		return "", false, wanted
 	}
 	sum, found := sha256.Sum256([]byte(token)), -1
 	for i := range a.tokens { // compare all, so that the time reveals nothing about the tokens
-		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 {
+		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 && found < 0 {
 			found = i
 		}
 	}
+	onlyReads = found >= a.writers
 	switch {
 	case found < 0:
-		return "", wanted
+		return "", false, wanted
 	case len(a.tokens) == 1: // all clients use this token, so it needs no share
-		return "", ""
+		return "", onlyReads, ""
 	}
-	return strconv.Itoa(found), ""
+	return strconv.Itoa(found), onlyReads, ""
 }
 
 // challenges lists the ways to send a token with this request.

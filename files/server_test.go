@@ -212,6 +212,27 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// A token that only reads has an answer for every request that changes nothing, and 403 for all others.
+func TestReadToken(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}, ReadTokens: []string{"reader"}})
+	ask(t, "PUT", at+"/files/x", strings.NewReader("x"), "Authorization", "Bearer secret").wants(t, 204, "")
+	const api = "/build.bazel.remote.execution.v2."
+	for request, status := range map[string]int{
+		"GET /files/x": 200, "HEAD /files/x": 200, "GET /files/": 200, "OPTIONS /files/x": 204, "POST /bench": 200,
+		"PUT /files/x": 403, "DELETE /files/x": 403, "MKCOL /files/y": 403, "POST /files/x": 403, "PATCH /files/x": 403,
+		"POST /muster.files.v1.Files/Upload": 403, "POST /muster.files.v1.Files/Delete": 403, "POST /muster.files.v1.Files/Clean": 403,
+		"POST " + api + "ActionCache/UpdateActionResult": 403, "POST " + api + "ContentAddressableStorage/BatchUpdateBlobs": 403,
+		"POST /google.bytestream.ByteStream/Write": 403, "POST " + api + "Execution/Execute": 403,
+		"POST " + api + "ActionCache/GetActionResult": 415, "POST /google.bytestream.ByteStream/Read": 415, // not over gRPC
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := ask(t, method, at+path, strings.NewReader("y"), "Authorization", "Bearer reader"); got.status != status {
+			t.Errorf("%s: status %d, not %d", request, got.status, status)
+		}
+	}
+	ask(t, "GET", at+"/files/x", nil, "Authorization", "Bearer secret").wants(t, 200, "x")
+}
+
 // TestTokenAsPassword: a password is accepted only if nobody on the network can read it, and
 // not from another server's page.
 func TestTokenAsPassword(t *testing.T) {

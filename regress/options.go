@@ -119,6 +119,9 @@ type Store struct {
 	// ForkServer has a check start the command once per lane, and fork it for each case.
 	ForkServer bool
 	Reuse      bool // a check takes the outcomes of earlier checks where nothing changed since
+	// RemoteCache is the address of a cache service. A check takes the outcomes of checks on other machines
+	// from there, as with Reuse; "" = none.
+	RemoteCache string
 }
 
 // Remote describes the Remote Execution engine that runs the cases.

@@ -30,6 +30,7 @@ executable in place, check compares with the costs of the record, and says so.
 
 With --reuse, a case for which nothing changed since an earlier check with --reuse does
 not run. It has the outcome of that check. At least 20 of these cases run all the same.
+With --remote-cache, the earlier check may be that of another machine.
 
 Corpus, command, selection, environment and limits default to the recorded ones. If you
 give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is

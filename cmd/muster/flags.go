@@ -151,6 +151,7 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func reuseFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample still runs; only with --no-network, not on an engine")
+	f.StringVar(&o.Store.RemoteCache, "remote-cache", "", "like --reuse, with outcomes of other machines: share them through the cache at `URL`, a muster serve or another cache of the Remote Execution API")
 }
 
 func forkServerFlag(f *pflag.FlagSet, o *regress.Options) {

@@ -36,6 +36,7 @@ type serveFlags struct {
 	files        files.Options
 	page         int64
 	tokenFile    string
+	readerFile   string // tokens that only read
 	service      service.Options
 	openMax      int
 	openKey      string // the config file's key for openMax; "" = not in the file
@@ -71,7 +72,8 @@ After INT or TERM serve completes running requests before it exits.
 By default only this machine has access. MUSTER_TOKEN or --token-file gives access to other
 machines. Each request must then send "Authorization: Bearer TOKEN". Over TLS and from this
 machine, the token is also accepted as the password of basic authentication, with any user.
-Under load, tokens share memory and threads, and so do the client addresses of each token.`,
+Tokens of --read-token-file only read. Under load, tokens share memory and threads, and so do
+the client addresses of each token.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --data /srv/files --capacity 200G --evict ccache/ --evict branches/
@@ -118,6 +120,7 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "disconnect clients slower than `SIZE` per second: senders that are 5s behind, readers that are 60s behind")
 	f.IntVar(&s.openMax, "open-files", 0, "open at most `N` files and connections (default: the system's limit)")
 	f.StringVar(&s.tokenFile, "token-file", "", "accept only requests with a token from `FILE`: one per line, '#' begins a comment (default: the variable MUSTER_TOKEN)")
+	f.StringVar(&s.readerFile, "read-token-file", "", "accept the tokens in `FILE` only for requests that change nothing")
 	f.BoolVar(&s.service.Anybody, "without-token", false, "let everyone who can reach --addr read, replace and delete all files")
 	f.StringVar(&s.service.Certificate, "tls-cert", "", "read the TLS certificate from `FILE`, in PEM")
 	f.StringVar(&s.service.Key, "tls-key", "", "read the certificate's key from `FILE`, in PEM")
@@ -190,7 +193,7 @@ func (s *serveFlags) check() error {
 	if s.store.Capacity == 0 && !slices.Equal(s.store.Evict, cachePrefixes()) {
 		return usagef("--evict without --capacity evicts nothing: give --capacity SIZE too")
 	}
-	if s.files.Tokens, err = readTokens(s.tokenFile); err != nil {
+	if s.files.Tokens, s.files.ReadTokens, err = readTokens(s.tokenFile, s.readerFile); err != nil {
 		return err
 	}
 	s.service.Authorized = len(s.files.Tokens) > 0

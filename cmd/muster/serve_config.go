@@ -185,18 +185,34 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	return err
 }
 
-// readTokens returns the tokens of a file, one per line. Without a file it returns the
-// environment's token, or nil.
-func readTokens(file string) ([]string, error) {
-	if file == "" {
-		if token := os.Getenv(tokenVariable); token != "" {
-			return []string{token}, nil
-		}
-		return nil, nil
+// readTokens returns the tokens of a file, one per line, and those of another file, which only read.
+// Without the first file, the environment's token stands for it. Both may be nil.
+func readTokens(file, readerFile string) (tokens, readers []string, err error) {
+	if token := os.Getenv(tokenVariable); file == "" && token != "" {
+		tokens = []string{token}
+	} else if file != "" {
+		tokens, err = tokensIn("--token-file", file)
 	}
+	if readerFile == "" || err != nil {
+		return tokens, nil, err
+	}
+	readers, err = tokensIn("--read-token-file", readerFile)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(tokens) == 0:
+		return nil, nil, usagef("--read-token-file: without another token nobody could write: set MUSTER_TOKEN or --token-file too")
+	case slices.ContainsFunc(readers, func(token string) bool { return slices.Contains(tokens, token) }):
+		return nil, nil, usagef("--read-token-file: one of its tokens may also write: take it out of one of the two places")
+	}
+	return tokens, readers, nil
+}
+
+// tokensIn returns the tokens of the file that a flag names.
+func tokensIn(flag, file string) ([]string, error) {
 	text, err := readBounded(file, 64<<10)
 	if err != nil {
-		return nil, usagef("--token-file: %w", err)
+		return nil, usagef("%s: %w", flag, err)
 	}
 	var tokens []string
 	for line := range strings.Lines(string(text)) {
@@ -205,7 +221,7 @@ func readTokens(file string) ([]string, error) {
 		}
 	}
 	if len(tokens) == 0 {
-		return nil, usagef("--token-file: %s has no token", file)
+		return nil, usagef("%s: %s has no token", flag, file)
 	}
 	return tokens, nil
 }

@@ -40,7 +40,7 @@ type operation struct {
 	costs     *turns.Measurement
 	journal   verdict.Journal
 	watcher   *watcher // nil outside of Watch
-	reuse     *reuser  // nil without --reuse
+	reuse     *reuser  // nil without --reuse and --remote-cache
 	forker    *forker  // nil without --fork-server, and where there can be none
 
 	// The fields below are nil before start.
@@ -67,6 +67,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		return r.Ledger.Summary, err
 	}
+	unwatched := ctx
 	ctx, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
 	if op.forker != nil {
 		err = op.forker.runFirst(ctx, op.loop, pending)
@@ -93,7 +94,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 		err = errors.Join(err, op.loop.ReportUndecided())
 	}
 	err = cmp.Or(err, op.journal.ClosePairs())
-	err = op.end(op.endStores(watched(err)), cases)
+	err = op.end(unwatched, op.endStores(watched(err)), cases)
 	return r.Ledger.Summary, err
 }
 
@@ -186,7 +187,7 @@ func (op *operation) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Job.Store.Reuse && op.golden != nil {
+	if job.ReuseFlag(&r.Job.Store) != "" && op.golden != nil {
 		measured, err := op.costs.ChooseCases(r.Inputs.Cases)
 		if err != nil {
 			return err
@@ -270,8 +271,8 @@ func (op *operation) against() string {
 	return op.run.Job.Store.Golden
 }
 
-// end sums up, whatever happened before. After a run without an error it leaves cases for --reuse.
-func (op *operation) end(err error, cases map[string]reuse.Case) error {
+// end sums up, whatever happened before. After a run without an error it leaves cases for later checks.
+func (op *operation) end(ctx context.Context, err error, cases map[string]reuse.Case) error {
 	r, touched := op.run, false
 	if err == nil {
 		err = r.Inputs.RefuseChanged(func(text string) {
@@ -288,7 +289,7 @@ func (op *operation) end(err error, cases map[string]reuse.Case) error {
 	}
 	r.Ledger.NotRun(r.Inputs.Cases, op.loop.IsDecided)
 	if err == nil {
-		op.reuse.write(cases, touched)
+		op.reuse.write(ctx, cases, touched)
 	}
 	err = r.Finish(err)
 	if r.Ledger.Summary.Interrupted {

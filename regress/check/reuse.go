@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,52 +31,72 @@ import (
 type reuser struct {
 	run      *run.Run
 	base     *golden.Store
-	numbers  int // runs of a case that differs
-	file     string
-	memory   reuse.Memory // of earlier checks; it has no case that does not count any more
+	flag     string // that asked for it
+	numbers  int    // runs of a case that differs
+	earlier  earlier
+	cases    map[string]reuse.Case // of earlier checks, but for those that do not count any more
 	executor *reuse.Executor
-	stores   map[string]*golden.Store // of earlier runs, by ID
+	stores   map[string]*golden.Store // of earlier runs, as the entries name them
 	tool     *closure.Closure         // when outcomes were taken
+}
+
+// earlier is where a check finds what earlier checks left, and leaves its own. One goroutine calls its
+// methods, in the order in which they stand here.
+type earlier interface {
+	// recall returns what checks of a setting left. If that does not count, it says why instead.
+	recall(ctx context.Context, setting map[string]string) (cases map[string]reuse.Case, why string)
+	// open opens the outcomes that entries name, as far as they are still there.
+	open(ctx context.Context, cases map[string]reuse.Case) (map[string]*golden.Store, error)
+	// hides reports whether an outcome is of this machine alone.
+	hides(*exec.Result) bool
+	// leave replaces what was left under the setting. distrust says that the entries of earlier checks were
+	// wrong.
+	leave(ctx context.Context, cases map[string]reuse.Case, distrust bool) error
+	// drop removes what was left under the setting.
+	drop() error
+	close()
 }
 
 // newReuser finds what earlier checks left, and puts its executor before that of the run. It returns
 // nil where nothing can be reused or kept. measured has the indexes of the cases
 // that run beside another command.
 func newReuser(ctx context.Context, r *run.Run, base *golden.Store, measured map[int]bool) (*reuser, error) {
+	u := &reuser{run: r, base: base, flag: job.ReuseFlag(&r.Job.Store), numbers: 1 + r.Job.Judge.Retries}
 	if why := r.Tool.Unseen(); why != "" {
-		r.Events.Warn("--reuse: every case runs, as " + why)
+		r.Events.Warn(u.everyCaseRuns(why))
 		return nil, nil
 	}
 	if r.Job.Store.Resume {
 		if last, err := r.State.Unfinished(r.Job.Name); err != nil || last != nil {
-			r.Events.Note("--reuse: the cases that are left run, as a run is resumed")
+			r.Events.Note(u.flag + ": the cases that are left run, as a run is resumed")
 			return nil, err
 		}
 	}
 	if err := r.Inputs.ReadDigests(ctx); err != nil {
 		return nil, err
 	}
-	u := &reuser{run: r, base: base, numbers: 1 + r.Job.Judge.Retries, stores: map[string]*golden.Store{}}
-	u.file = filepath.Join(r.State.Cache(), "reuse", reuse.Name(u.setting()))
-	u.memory = reuse.Read(u.file)
+	if r.Job.Store.Reuse {
+		u.earlier = &localChecks{run: r}
+	} else if shared, err := dialChecks(ctx, r); shared == nil {
+		return nil, err
+	} else {
+		u.earlier = shared
+	}
 	u.executor = reuse.New(r.Execution.Executor, u.find)
+	u.executor.Hides = u.earlier.hides
 	r.Execution.Executor = u.executor
-	if len(u.memory.Cases) == 0 {
-		r.Events.Note("--reuse: every case runs, as no earlier check had this command, these settings and these shared files")
-		return u, nil
+	var why string
+	if u.cases, why = u.earlier.recall(ctx, u.setting()); why != "" {
+		r.Events.Note(u.everyCaseRuns(why))
 	}
-	why := r.Tool.Recall(&u.memory.Tool)
-	if path := u.memory.LooksOther(r.Tool.Closure().Own); why == "" && path != "" {
-		why = name.Print(path) + ", which the tool uses, has other rights, links or entries since the earlier check"
-	}
-	if why != "" {
-		r.Events.Note("--reuse: every case runs, as " + why)
-		u.memory.Cases = nil
+	if len(u.cases) == 0 {
 		return u, nil
 	}
 	u.tool = r.Tool.Closure()
-	return u, u.choose(measured)
+	return u, u.choose(ctx, measured)
 }
+
+func (u *reuser) everyCaseRuns(why string) string { return u.flag + ": every case runs, as " + why }
 
 // setting returns everything that an outcome depends on beside its source and the tool.
 func (u *reuser) setting() map[string]string {
@@ -99,18 +118,22 @@ func (u *reuser) setting() map[string]string {
 }
 
 // choose finds the cases that can be reused, and those of them that must run first.
-func (u *reuser) choose(measured map[int]bool) error {
-	if err := u.openStores(); err != nil {
-		return err
-	}
-	known := map[string]reuse.Case{}
+func (u *reuser) choose(ctx context.Context, measured map[int]bool) error {
+	wanted := map[string]reuse.Case{}
 	for i, e := range u.run.Inputs.Cases {
-		c, ok := u.memory.Cases[e.Name]
-		if ok && !measured[i] && c.Source == u.run.Inputs.Digests.Case(e.Name) && !u.base.Flaky(e.Name) && c.Runs >= u.runsOf(e.Name, c.Outcome) && u.storeOf(e.Name, c) != nil {
-			known[e.Name] = c
+		c, ok := u.cases[e.Name]
+		if ok && !measured[i] && c.Source == u.run.Inputs.Digests.Case(e.Name) && !u.base.Flaky(e.Name) && c.HasOutcome() && c.Runs >= u.runsOf(e.Name, c.Outcome) {
+			wanted[e.Name] = c
 		}
 	}
-	u.executor.Know(known, u.run.Tool.IsExpected)
+	var err error
+	lacking := maps.Clone(wanted)
+	maps.DeleteFunc(lacking, func(caseName string, c reuse.Case) bool { return u.storeOf(caseName, c) != nil })
+	if u.stores, err = u.earlier.open(ctx, lacking); err != nil {
+		return err
+	}
+	maps.DeleteFunc(wanted, func(caseName string, c reuse.Case) bool { return u.storeOf(caseName, c) == nil })
+	u.executor.Know(wanted, u.run.Tool.IsExpected)
 	return nil
 }
 
@@ -121,27 +144,6 @@ func (u *reuser) runsOf(caseName string, is outcome.Digest) int {
 		return runs
 	}
 	return max(runs, u.numbers)
-}
-
-// openStores opens the stores of the earlier runs that the entries name. A run that is gone has none.
-func (u *reuser) openStores() error {
-	wanted := map[string]bool{}
-	for _, c := range u.memory.Cases {
-		wanted[c.Run] = true
-	}
-	runs, err := u.run.State.Runs()
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		if !wanted[r.ID] {
-			continue
-		}
-		if store, err := golden.Open(r.Outcomes()); err == nil { // else its cases run
-			u.stores[r.ID] = store
-		}
-	}
-	return nil
 }
 
 // storeOf returns the store that has the outcome of an entry, or nil.
@@ -169,12 +171,25 @@ func (u *reuser) find(caseName string, c reuse.Case) *exec.Result {
 	}
 	var contents []exec.Content
 	for p := range golden.WithContent(&rec.Outcome) {
+		if s != u.base && !isWhole(s, p) {
+			return nil
+		}
 		contents = append(contents, exec.Content{Key: p.Key, Opener: func() (io.ReadCloser, error) { return s.Content(p) }})
 	}
 	if s == u.base {
 		rec.Cost = outcome.Cost{}
 	}
 	return exec.NewResult(rec.Outcome, rec.Cost, exec.NoLane, contents, nil)
+}
+
+// isWhole reports whether a store has a content undamaged.
+func isWhole(s *golden.Store, p outcome.Part) bool {
+	r, err := s.Content(p)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+		err = errors.Join(err, r.Close())
+	}
+	return err == nil
 }
 
 // runFirst makes the first runs of all tasks: first those of the cases that guard the others.
@@ -198,9 +213,9 @@ func (u *reuser) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 		why = "the tool uses files that the earlier check did not know"
 	}
 	if why != "" {
-		u.forget("--reuse: every case runs, as "+why, u.run.Events.Note)
+		u.forget(u.everyCaseRuns(why), u.run.Events.Note)
 	} else if m := u.executor.Answer(); m != nil {
-		u.forget(describeMismatch(m), u.run.Events.Warn)
+		u.forget(u.flag+": "+describeMismatch(m), u.run.Events.Warn)
 		u.run.Ledger.Summary.NotReused = m.Case
 	}
 	return loop.RunFirst(ctx, others)
@@ -215,9 +230,9 @@ func (u *reuser) hasGrown() bool {
 // forget drops the outcomes of earlier checks, and reports why if there were any. The cases that varied
 // are still known.
 func (u *reuser) forget(why string, report func(string)) {
-	n := len(u.memory.Cases)
-	maps.DeleteFunc(u.memory.Cases, func(_ string, c reuse.Case) bool { return c.HasOutcome() })
-	if len(u.memory.Cases) < n {
+	n := len(u.cases)
+	maps.DeleteFunc(u.cases, func(_ string, c reuse.Case) bool { return c.HasOutcome() })
+	if len(u.cases) < n {
 		report(why)
 	}
 }
@@ -227,7 +242,11 @@ func describeMismatch(m *reuse.Mismatch) string {
 	if len(m.Parts) > 0 {
 		parts = "another outcome, in " + name.List(m.Parts, namedPartsMax) + ": the tool depends on something that muster does not see"
 	}
-	return "--reuse: " + name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check (" + parts + "); nothing is reused, and every case runs"
+	of := ""
+	if m.Maker != "" {
+		of = " on " + name.Print(m.Maker)
+	}
+	return name.Print(m.Case) + ", which ran again to guard the others, has not the outcome of the earlier check" + of + " (" + parts + "); nothing is reused, and every case runs"
 }
 
 // namedPartsMax bounds the parts that a warning names.
@@ -240,11 +259,11 @@ func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]r
 		return nil, nil
 	}
 	if u.hasGrown() {
-		u.forget("--reuse: the tool uses files that the earlier check did not know: the reused cases run in the next check", u.run.Events.Note)
+		u.forget(u.flag+": the tool uses files that the earlier check did not know: the reused cases run in the next check", u.run.Events.Note)
 	}
 	cases = map[string]reuse.Case{}
 	for _, e := range u.run.Inputs.Corpus.Cases() {
-		if c, known := u.memory.Cases[e.Name]; known {
+		if c, known := u.cases[e.Name]; known {
 			cases[e.Name] = c // unless the case ran now
 		}
 	}
@@ -274,7 +293,7 @@ func (u *reuser) keep(loop *verdict.Loop, found *keep.Store) (cases map[string]r
 // entryOf returns the entry of a case of this run, or false for one that has none.
 func (u *reuser) entryOf(caseName string, results map[string]state.Result, found *keep.Store) (c reuse.Case, ok bool, err error) {
 	c = u.executor.Gave(caseName)
-	if _, known := u.memory.Cases[caseName]; c.Runs > 0 && !known {
+	if _, known := u.cases[caseName]; c.Runs > 0 && !known {
 		return c, false, nil // it is forgotten
 	}
 	c.Source, c.Runs = u.run.Inputs.Digests.Case(caseName), max(1, c.Runs, u.run.Job.Judge.Runs)
@@ -298,7 +317,7 @@ var killed = regress.Ending{Kind: regress.Signalled, Code: int(syscall.SIGKILL)}
 
 // write leaves the cases for later checks, once the run has ended well. touched says that the corpus was
 // written to meanwhile. A failure is no failure of the check.
-func (u *reuser) write(cases map[string]reuse.Case, touched bool) {
+func (u *reuser) write(ctx context.Context, cases map[string]reuse.Case, touched bool) {
 	if u == nil {
 		return
 	}
@@ -310,16 +329,16 @@ func (u *reuser) write(cases map[string]reuse.Case, touched bool) {
 		why = "the corpus was written to while it ran"
 	}
 	var err error
-	if m := (reuse.Memory{Tool: *u.run.Tool.Closure(), Cases: cases}); why == "" {
-		err = m.Write(u.file)
-	} else if err = os.Remove(u.file); errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if why == "" {
+		err = u.earlier.leave(ctx, cases, u.run.Ledger.Summary.NotReused != "")
+	} else {
+		err = u.earlier.drop()
 	}
 	if err != nil {
 		why = wording.Of(err)
 	}
 	if why != "" {
-		u.run.Events.Warn("--reuse: later checks cannot reuse this one: " + why)
+		u.run.Events.Warn(u.flag + ": later checks cannot reuse this one: " + why)
 	}
 }
 
@@ -331,5 +350,6 @@ func (u *reuser) close() (err error) {
 	for _, s := range u.stores {
 		err = errors.Join(err, s.Close())
 	}
+	u.earlier.close()
 	return err
 }

@@ -61,6 +61,23 @@ func Serves(path string) bool {
 	return strings.HasPrefix(path, apiPath) || strings.HasPrefix(path, streamPath)
 }
 
+// ChangesNothing reports whether the method with a path only reads.
+func ChangesNothing(path string) bool {
+	switch strings.TrimPrefix(path, apiPath) {
+	case "Capabilities/GetCapabilities", "ActionCache/GetActionResult", "ContentAddressableStorage/FindMissingBlobs",
+		"ContentAddressableStorage/BatchReadBlobs", getTree[len(apiPath):], read, streamPath + "QueryWriteStatus":
+		return true
+	}
+	return false
+}
+
+type readOnlyKey struct{}
+
+// ReadOnly marks a request of a client that may only read, so that it learns that.
+func ReadOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, readOnlyKey{}, true)
+}
+
 // New serves a store.
 func New(store *fileio.Store, o Options) *Cache {
 	o.Large.Size = largeMemory / largeCost
@@ -164,14 +181,14 @@ func (c *Cache) fail(method string, err error) error {
 	return answer
 }
 
-func (c *Cache) capabilities(_ context.Context, r *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
+func (c *Cache) capabilities(ctx context.Context, r *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
 	if err := checkInstance(r.GetInstanceName()); err != nil {
 		return nil, err
 	}
 	return &repb.ServerCapabilities{
 		CacheCapabilities: &repb.CacheCapabilities{
 			DigestFunctions:               []repb.DigestFunction_Value{repb.DigestFunction_SHA256},
-			ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true},
+			ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: ctx.Value(readOnlyKey{}) == nil},
 			MaxBatchTotalSizeBytes:        batchMax,
 			MaxCasBlobSizeBytes:           c.options.BlobMax,
 			SymlinkAbsolutePathStrategy:   repb.SymlinkAbsolutePathStrategy_ALLOWED,

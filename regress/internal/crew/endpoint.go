@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,3 +77,27 @@ func (e *Endpoint) sendsFile(file string) bool {
 	}
 	return false
 }
+
+// Cache is a service that keeps what machines share, and need not execute anything.
+type Cache = reapi.Cache
+
+// cacheWait is the patience with a cache: a run can do without it.
+const cacheWait = 2 * time.Second
+
+// DialCache connects to a cache. Its address may also be that of a file server.
+func DialCache(ctx context.Context, e Endpoint) (*Cache, error) {
+	to := e.dialOptions(nil)
+	for web, scheme := range map[string]string{"http://": "grpc://", "https://": "grpcs://"} {
+		if rest, is := strings.CutPrefix(to.URL, web); is {
+			to.URL = scheme + strings.TrimSuffix(rest, "/")
+		}
+	}
+	to.Wait, to.Deadline, to.Jobs = cacheWait, 5*cacheWait, 1
+	return reapi.DialCache(ctx, to)
+}
+
+// CacheReason says why a cache cannot be used, or "".
+func CacheReason(err error) string { return reapi.ReasonOf(err) }
+
+// IsCacheRefusal reports whether a cache does not let this client write.
+func IsCacheRefusal(err error) bool { return reapi.IsRefused(err) }

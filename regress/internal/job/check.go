@@ -50,7 +50,7 @@ func check(o *regress.Options, command string) error {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
 		}
 	}
-	if err := checkRemote(&o.Remote); err != nil {
+	if err := checkRemote(o); err != nil {
 		return err
 	}
 	if err := checkReuse(o); err != nil {
@@ -67,16 +67,30 @@ func check(o *regress.Options, command string) error {
 	return nil
 }
 
-// checkReuse refuses --reuse where muster could not see what a case depends on.
-func checkReuse(o *regress.Options) error {
+// ReuseFlag returns the flag by which a check takes the outcomes of earlier checks, or "".
+func ReuseFlag(s *regress.Store) string {
 	switch {
-	case !o.Store.Reuse:
+	case s.Reuse:
+		return "--reuse"
+	case s.RemoteCache != "":
+		return "--remote-cache"
+	}
+	return ""
+}
+
+// checkReuse refuses to take outcomes of earlier checks where muster could not see what a case depends on.
+func checkReuse(o *regress.Options) error {
+	flag := ReuseFlag(&o.Store)
+	switch {
+	case flag == "":
+	case o.Store.Reuse && o.Store.RemoteCache != "":
+		return fault.Inputf("--reuse and --remote-cache do not go together: choose one of them")
 	case o.Remote.URL != "":
-		return fault.Inputf("--reuse: an engine has a cache of its own results, which --remote uses anyway: leave out --reuse")
+		return fault.Inputf("%s: an engine has a cache of its own results, which --remote uses anyway: leave out %s", flag, flag)
 	case !o.Command.NoNetwork:
-		return fault.Inputf("--reuse: cases that reach a network may depend on it unseen: add --no-network, or leave out --reuse")
+		return fault.Inputf("%s: cases that reach a network may depend on it unseen: add --no-network, or leave out %s", flag, flag)
 	case o.Command.Observe == regress.ObserveNone:
-		return fault.Inputf("--reuse: without observing the tool, its files are only guessed: leave out --observe none, or --reuse")
+		return fault.Inputf("%s: without observing the tool, its files are only guessed: leave out --observe none, or %s", flag, flag)
 	}
 	return nil
 }
@@ -100,8 +114,8 @@ func checkForkServer(o *regress.Options) error {
 	case !o.Store.ForkServer:
 	case o.Remote.URL != "":
 		return fault.Inputf("--fork-server is not for engines: leave it out, or run without --remote")
-	case o.Store.Reuse:
-		return fault.Inputf("--fork-server and --reuse do not go together: choose one of them")
+	case ReuseFlag(&o.Store) != "":
+		return fault.Inputf("--fork-server and %s do not go together: choose one of them", ReuseFlag(&o.Store))
 	case len(o.Judge.FailOn) > 0:
 		return fault.Inputf("--fork-server with --fail-on: a fork costs less than the command does, so the cost of a change is not measured: leave out one of them")
 	}

@@ -23,9 +23,17 @@ import (
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
-func checkRemote(r *regress.Remote) error {
-	if r.URL == "" && len(r.FlagsGiven) > 0 {
-		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
+// cacheFlags are the flags of an engine that also say how to reach a cache.
+var cacheFlags = []string{"--instance", "--remote-header", "--tls-ca", "--tls-cert", "--tls-key"}
+
+func checkRemote(o *regress.Options) error {
+	r := &o.Remote
+	if r.URL == "" {
+		for _, flag := range r.FlagsGiven {
+			if o.Store.RemoteCache == "" || !slices.Contains(cacheFlags, flag) {
+				return fault.Inputf("%s is for --remote URL", flag)
+			}
+		}
 	}
 	for _, kv := range r.Platform {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {

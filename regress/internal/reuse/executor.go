@@ -23,6 +23,8 @@ type Executor struct {
 	exec.Executor
 	// find returns the outcome of an entry as a result, or nil if it is gone.
 	find func(caseName string, c Case) *exec.Result
+	// Hides reports whether the outcome of a result is no answer for others; nil = it always is.
+	Hides func(*exec.Result) bool
 
 	mu        sync.Mutex // guards the fields below
 	known     map[string]Case
@@ -35,6 +37,7 @@ type Executor struct {
 // Mismatch says that a guarded case did not give its known outcome.
 type Mismatch struct {
 	Case  string
+	Maker string   // the host that gave the known outcome; "" = unknown
 	Parts []string // that differ, by outcome.PartName; empty if the case could not run
 }
 
@@ -163,10 +166,14 @@ func (e *Executor) look(j exec.Job, r *exec.Result, err error) {
 	if err == nil && !r.Outcome.Ending.Partial() {
 		now = r.Outcome.Digest()
 	}
+	gave := Case{Outcome: now}
+	if !j.Fresh && gave.HasOutcome() && e.Hides != nil && e.Hides(r) {
+		gave = Case{}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !j.Fresh {
-		e.gave[caseName] = Case{Outcome: now}
+		e.gave[caseName] = gave
 	}
 	if _, is := e.guarded[caseName]; !is || e.answering || e.mismatch != nil {
 		return
@@ -176,7 +183,7 @@ func (e *Executor) look(j exec.Job, r *exec.Result, err error) {
 		e.guarded[caseName] = true
 		return
 	}
-	e.mismatch = &Mismatch{Case: caseName}
+	e.mismatch = &Mismatch{Case: caseName, Maker: known.Maker}
 	if was := e.find(caseName, known); was != nil && err == nil {
 		e.mismatch.Parts = differences(&was.Outcome, &r.Outcome)
 		was.Release()

@@ -8,12 +8,11 @@ import (
 )
 
 // Machine describes this machine and the rights of this process, as far as a program may depend on them:
-// some programs choose their code by the processor, or start a thread for each.
+// some programs choose their code by the processor, or start a thread for each. The name of the host is
+// left out.
 func Machine() map[string]string {
-	host, _ := os.Hostname() // "" is one, too
 	return map[string]string{
 		"the rights":      linesOf(firstBytes("/proc/self/status"), isRight),
-		"the host":        host,
 		"the kernel":      runtime.GOOS + " " + runtime.GOARCH + " " + firstBytes("/proc/version"),
 		"the personality": firstBytes("/proc/self/personality"), // of setarch(8)
 		"the processors":  fmt.Sprint(runtime.NumCPU()) + " " + processor(firstBytes("/proc/cpuinfo")),

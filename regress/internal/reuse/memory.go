@@ -9,7 +9,6 @@ package reuse
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -49,8 +48,9 @@ type Memory struct {
 type Case struct {
 	Source  outcome.Digest `json:"source"`
 	Outcome outcome.Digest `json:"outcome"`
-	Runs    int            `json:"runs"`          // that gave this outcome
-	Run     string         `json:"run,omitempty"` // the run that stores the outcome; "" = the golden had it
+	Runs    int            `json:"runs"`            // that gave this outcome
+	Run     string         `json:"run,omitempty"`   // the run that stores the outcome, or the ID of its store in a cache; "" = the golden had it
+	Maker   string         `json:"maker,omitempty"` // in a cache: the host that ran the case
 }
 
 // HasOutcome reports whether the outcome of the case did not vary.
@@ -80,11 +80,17 @@ type keptCase struct {
 
 // Name returns the name of the file for a setting.
 func Name(setting map[string]string) string {
-	h := sha256.New()
+	key := Key(setting)
+	return hex.EncodeToString(key[:16]) + suffix
+}
+
+// Key returns the digest of a setting.
+func Key(setting map[string]string) outcome.Digest {
+	var text []byte
 	for _, key := range slices.Sorted(maps.Keys(setting)) {
-		fmt.Fprintf(h, "%q %q\n", key, setting[key])
+		text = fmt.Appendf(text, "%q %q\n", key, setting[key])
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16]) + suffix
+	return outcome.Of(text)
 }
 
 // Read reads a file. If it is missing, damaged or of another version, the Memory is empty: everything

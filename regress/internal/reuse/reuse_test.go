@@ -114,7 +114,7 @@ func TestGuard(t *testing.T) {
 
 // One other outcome, one failure, or one guarded case that did not run ends reuse.
 func TestGuardFails(t *testing.T) {
-	for texts, want := range map[string]*Mismatch{"other": {"1", []string{"stdout"}}, "": {"1", nil}} {
+	for texts, want := range map[string]*Mismatch{"other": {"1", "", []string{"stdout"}}, "": {"1", "", nil}} {
 		e := rig(&player{texts: map[string]string{"1": texts}})
 		runGuard(t, e)
 		if m := e.Answer(); !reflect.DeepEqual(m, want) {

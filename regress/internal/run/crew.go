@@ -42,6 +42,13 @@ func newEndpoint(o *regress.Options) crew.Endpoint {
 	}
 }
 
+// DialCache connects to the cache that shares outcomes.
+func DialCache(ctx context.Context, r *Run) (*crew.Cache, error) {
+	e := newEndpoint(&r.Job.Options)
+	e.URL = r.Job.Store.RemoteCache
+	return crew.DialCache(ctx, e)
+}
+
 // ResolveCommands connects like Connect, and finds the executables, which may be those of the engine,
 // and a command for every case.
 func (r *Run) ResolveCommands(ctx context.Context) error {

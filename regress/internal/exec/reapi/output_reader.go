@@ -81,23 +81,24 @@ func (o *outputReader) reproduce(err error) error {
 	})
 }
 
-// buffer reads the content into memory, because a later reader could be too late again.
+// buffer reads the content into memory, because a later reader could be too late again. It returns nil if
+// the content is gone once more: the next attempt is counted.
 func (o *outputReader) buffer() error {
 	body, err := o.open()
 	if err != nil {
-		return o.ignoreMissing(err)
+		return ignoreMissing(err)
 	}
 	defer body.Close() // nothing was written
 	b, err := io.ReadAll(body)
 	if err != nil {
-		return o.ignoreMissing(err)
+		return ignoreMissing(err)
 	}
 	o.body = io.NopCloser(bytes.NewReader(b[min(o.offset, int64(len(b))):]))
 	return nil
 }
 
-// ignoreMissing returns nil if the content is gone once more: the next attempt is counted.
-func (o *outputReader) ignoreMissing(err error) error {
+// ignoreMissing returns nil for the error of a content that the service does not have.
+func ignoreMissing(err error) error {
 	if m := (*client.MissingError)(nil); errors.As(err, &m) {
 		return nil
 	}

@@ -46,6 +46,7 @@ type Client struct {
 
 	before21 bool  // the engine knows no version after 2.0
 	noResult error // of an execution that took too long, made once: an error costs more than a request
+	readOnly bool  // the service takes no results of clients
 
 	conns      []*grpc.ClientConn // the first is for contents, the others for executions
 	cas        repb.ContentAddressableStorageClient
@@ -198,6 +199,7 @@ func (c *Client) learn(ctx context.Context, failFast bool) error {
 		return fault.Environmentf("engine %s %s", c.o.URL, lack)
 	}
 	c.limit = limitsOf(caps.GetCacheCapabilities())
+	c.readOnly = !caps.GetCacheCapabilities().GetActionCacheUpdateCapabilities().GetUpdateEnabled()
 	high := caps.GetHighApiVersion()
 	c.before21 = high.GetMajor() == 2 && high.GetMinor() == 0
 	return nil
@@ -207,14 +209,16 @@ func (c *Client) learn(ctx context.Context, failFast bool) error {
 func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	cache, execution := caps.GetCacheCapabilities(), caps.GetExecutionCapabilities()
 	functions := execution.GetDigestFunctions()
-	if len(functions) == 0 {
+	if o.CacheOnly {
+		functions = cache.GetDigestFunctions()
+	} else if len(functions) == 0 {
 		functions = []repb.DigestFunction_Value{execution.GetDigestFunction()}
 	}
 	low, high := caps.GetLowApiVersion(), caps.GetHighApiVersion()
 	switch {
 	case high != nil && high.Major < 2 || low != nil && low.Major > 2:
 		return "speaks another version of the Remote Execution API than 2"
-	case !execution.GetExecEnabled():
+	case !o.CacheOnly && !execution.GetExecEnabled():
 		return "does not execute actions, it only stores contents" + o.perhapsElsewhere()
 	case cache == nil:
 		return "has no content store at this address, which muster wants beside executions"

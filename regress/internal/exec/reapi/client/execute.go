@@ -42,6 +42,19 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 	return result, known, err
 }
 
+// StoreResult leaves the result of an action in the service's cache. Upload its contents first.
+func StoreResult(ctx context.Context, c *Client, action blob.Digest, result *repb.ActionResult) error {
+	return c.retries().do(ctx, sendingResult, func() error {
+		_, err := c.cache.UpdateActionResult(ctx, &repb.UpdateActionResultRequest{
+			InstanceName: c.o.Instance, ActionDigest: action.Proto(), ActionResult: result, DigestFunction: repb.DigestFunction_SHA256,
+		})
+		return err
+	})
+}
+
+// IsReadOnly reports whether the service takes no results of clients.
+func IsReadOnly(c *Client) bool { return c.readOnly }
+
 // getLargeResult asks for a result without inline contents. The size of such a result is not
 // known in advance, so few are requested at once.
 func (c *Client) getLargeResult(ctx context.Context, x Execution) (*repb.ActionResult, error) {

@@ -47,7 +47,8 @@ type Options struct {
 	Attempts   int           // attempts in a row at one request; 0 = as many as fit into Wait
 	Backoff    time.Duration // pause before the second attempt; it grows up to BackoffMax
 	BackoffMax time.Duration
-	Remember   int // number of contents that the client remembers as present, at some 36 bytes each
+	Remember   int  // number of contents that the client remembers as present, at some 36 bytes each
+	CacheOnly  bool // the service need not execute: it keeps contents and results
 
 	// Note receives, from any goroutine, a note that muster waits for the engine, and that the
 	// engine is back.
@@ -257,6 +258,7 @@ const (
 	findingBlobs  purpose = "asking for contents"
 	sendingBlobs  purpose = "sending contents"
 	sendingBlob   purpose = "sending a content"
+	sendingResult purpose = "sending a result"
 	executing     purpose = "executing"
 	readingBlobs  purpose = "reading contents"
 	readingBlob   purpose = "reading a content"
