@@ -97,7 +97,7 @@ func (s *sharedChecks) recall(ctx context.Context, setting map[string]string) (c
 		if sizeOf(&listed) > toolBytesMax {
 			continue // reading it would take too long
 		}
-		tool := s.run.Tool.Now(&listed)
+		tool := run.LookAgain(s.run.Tool, &listed)
 		var key outcome.Digest
 		if key, err = s.root.ToolKey(s.setting, tool); err == nil {
 			text, err = s.cache.Text(ctx, key, reuse.CasesBytesMax)

@@ -147,8 +147,8 @@ func (t *Tool) Touched() string {
 // IsExpected reports whether the tool was observed on a case whose plain run is to come.
 func (t *Tool) IsExpected(caseName string) bool { return t.observer.AwaitsPlainRun(caseName) }
 
-// Now returns what an earlier run knew of the tool as it is now.
-func (t *Tool) Now(earlier *closure.Closure) *closure.Closure {
+// LookAgain returns what an earlier run knew of the tool, as it is now.
+func LookAgain(t *Tool, earlier *closure.Closure) *closure.Closure {
 	defer t.options.Digests.Save()
 	return closure.Restore(earlier.Files, earlier.Places, t.own, t.options.Digests)
 }
@@ -156,7 +156,7 @@ func (t *Tool) Now(earlier *closure.Closure) *closure.Closure {
 // Recall adds what an earlier run knew of the tool. If something of that changed since, or if this
 // run knows more, it adds nothing and says why: what more there was may have been otherwise then.
 func (t *Tool) Recall(earlier *closure.Closure) (why string) {
-	now := t.Now(earlier)
+	now := LookAgain(t, earlier)
 	known := map[string]string{}
 	for _, f := range now.Files {
 		known[f.Path] = f.Digest.String()
