@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -136,7 +137,8 @@ func (c *Cache) Fetch(ctx context.Context, id, file string, most int64) (bool, e
 	return isWhole && err == nil, err
 }
 
-// ReasonOf says in the user's words why a cache cannot be used.
+// ReasonOf says in the user's words why a cache cannot be used. It returns "" for an error of this machine, and
+// for one of TLS, whose own text names a mend.
 func ReasonOf(err error) string {
 	switch status.Code(err) {
 	case codes.Unauthenticated:
@@ -151,7 +153,10 @@ func ReasonOf(err error) string {
 	if Unreachable(err) || errors.Is(err, context.DeadlineExceeded) {
 		return "it did not answer in time"
 	}
-	return ""
+	if errors.As(err, new(*fs.PathError)) || status.Code(err) == codes.Unavailable {
+		return ""
+	}
+	return "its answers were broken off or damaged"
 }
 
 // IsRefused reports whether a cache does not let this client write.
