@@ -20,6 +20,7 @@ type nameLocks struct {
 	shards    [64]lockShard
 	openedMax int64
 	opened    atomic.Int64
+	closing   atomic.Bool // closeOpened is to run within a second
 }
 
 type lockShard struct {
@@ -131,7 +132,11 @@ func (l *nameLocks) keep(f *openFile, before uint64) {
 	shard := l.shard(f.Name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if shard.ended != before || shard.names[f.Name] != nil || shard.opened[f.Name] != nil || l.opened.Load() >= l.openedMax {
+	if shard.ended != before || shard.names[f.Name] != nil || shard.opened[f.Name] != nil {
+		return
+	}
+	if l.opened.Add(1) > l.openedMax {
+		l.opened.Add(-1)
 		return
 	}
 	if shard.opened == nil {
@@ -139,13 +144,14 @@ func (l *nameLocks) keep(f *openFile, before uint64) {
 	}
 	f.users.Add(1)
 	shard.opened[f.Name] = f
-	if l.opened.Add(1) == 1 {
+	if !l.closing.Swap(true) {
 		time.AfterFunc(openedTime, l.closeOpened)
 	}
 }
 
 // closeOpened closes all open files, except those in use.
 func (l *nameLocks) closeOpened() {
+	l.closing.Store(false) // before the files are taken: keep has it run again for a later one
 	n := int64(0)
 	for i := range l.shards {
 		shard := &l.shards[i]
@@ -158,9 +164,7 @@ func (l *nameLocks) closeOpened() {
 			n++
 		}
 	}
-	if l.opened.Add(-n) > 0 { // opened meanwhile
-		time.AfterFunc(openedTime, l.closeOpened)
-	}
+	l.opened.Add(-n)
 }
 
 // openMax is how many files a store keeps open, so that many more remain for connections.

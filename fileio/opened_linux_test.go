@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
@@ -97,6 +100,35 @@ func TestOpenFilesAreClosed(t *testing.T) {
 	}
 	for openBelow(t, folder) > 0 { // until the test times out
 	}
+}
+
+// Files are opened again once a second, however often their names were locked before.
+func TestOpenFilesStayOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})
+		for range 50 {
+			enginetest.Put(t, s, "x", []byte("some"))
+			read(t, s, "x")
+			time.Sleep(10 * time.Millisecond)
+		}
+		enginetest.Put(t, s, "y", []byte("old"))
+		at, err := filepath.Glob(filepath.Join(folder, "*", "y"))
+		if err != nil || len(at) != 1 {
+			t.Fatalf("%q, %v", at, err)
+		}
+		seen := map[string]bool{}
+		for n := range 100 { // another program replaces the file
+			if err := errors.Join(os.WriteFile(at[0]+"~", []byte(strconv.Itoa(n)), 0o600), os.Rename(at[0]+"~", at[0])); err != nil {
+				t.Fatal(err)
+			}
+			seen[string(read(t, s, "y"))] = true
+			time.Sleep(10 * time.Millisecond)
+		}
+		if reportsCached(t, folder) && len(seen) > 3 {
+			t.Errorf("the file was opened %d times within a second", len(seen))
+		}
+	})
 }
 
 // openBelow counts this process's open files, without folders, in the folders of a store.
