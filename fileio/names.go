@@ -127,8 +127,12 @@ func (l *nameLocks) find(name string) (f *openFile, before uint64) {
 // openedTime is how long files are kept open.
 const openedTime = time.Second
 
-// keep keeps a file open, unless its name is or was locked since the call of find.
+// keep keeps a file open, unless its name is or was locked since the call of find. The system
+// gives a file the lowest free number: above three quarters of the limit few are left for others.
 func (l *nameLocks) keep(f *openFile, before uint64) {
+	if int64(f.file) >= 12*l.openedMax {
+		return
+	}
 	shard := l.shard(f.Name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -167,7 +171,8 @@ func (l *nameLocks) closeOpened() {
 	l.opened.Add(-n)
 }
 
-// openMax is how many files a store keeps open, so that many more remain for connections.
+// openMax is how many files a store keeps open: a sixteenth of the limit, so that many more remain
+// for connections.
 func openMax() int64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
