@@ -12,9 +12,9 @@ import (
 // nameLocks are locks by name. Memory is needed only for names in use.
 //
 // Beside them are the files that were opened within the last second, so that a Get of a busy
-// file need not open it. Only the holder of a lock changes a file. So a lock removes the
-// file of its name, and the name has none until the lock is gone. A change by another program is
-// seen after a second.
+// file need not open it. Only the holder of a lock changes a file. So locking a name removes its
+// open file, and the name has none until it is unlocked. A change by another program is seen
+// after a second.
 type nameLocks struct {
 	seed      maphash.Seed
 	shards    [64]lockShard

@@ -156,7 +156,7 @@ of 50 KiB and read them. The table shows medians of several rounds, and the most
 that a server had. Unavailable engines are listed with the reason.
 
 The article that serve follows has three modes. Its mode without a pool is direct, its pool in
-Go is pool, and its pool in C is cthreads. The engine uring is further.`,
+Go is pool, and its pool in C is cthreads. It has no mode like uring.`,
 		Example: `  muster load engines
   muster load engines 500 200000 50K --data /mnt/slow --html engines.html
   muster load engines --engines direct,pool --op upload,delete --rounds 5`,
