@@ -2,6 +2,7 @@ package rule
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -138,12 +139,12 @@ func NewFollower(rules []*Rule) *Follower { return &Follower{newSet(rules)} }
 // Following says what rules do to a text.
 type Following struct {
 	Alone    []bool // for each rule: it makes the new text
-	Together bool   // all of them make it
+	Together bool   // all of them make it, and agree in each place
 	Matches  []bool // for each rule: the old text has a place for it
 }
 
-// Follow reports which rules make a new text of an old one, byte for byte: each alone, or those of together as one. None
-// does if that takes too many steps.
+// Follow reports which rules make a new text of an old one, byte for byte: each alone, or those of together as one. Rules
+// that make different texts of a place do nothing together. None does anything if that takes too many steps.
 func (f *Follower) Follow(part string, old, now []byte, together []bool) Following {
 	does := Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
 	budget := &Budget{}
@@ -157,20 +158,39 @@ func (f *Follower) Follow(part string, old, now []byte, together []bool) Followi
 		return does
 	}
 	var all []match
-	does.Together = bytes.Equal(old, now)
+	isSame, agree := bytes.Equal(old, now), true
+	does.Together = isSame
 	for i, matches := range found {
-		does.Matches[i] = len(matches) > 0
+		if len(matches) == 0 {
+			does.Alone[i] = isSame
+			continue
+		}
+		if !take(len(old)) {
+			return Following{Alone: make([]bool, len(found)), Matches: make([]bool, len(found))}
+		}
+		does.Matches[i] = true
 		does.Alone[i] = replaced(p, matches) == string(now)
 		switch {
-		case !does.Matches[i] || !together[i]:
+		case !together[i]:
 		case len(all) == 0:
 			all, does.Together = matches, does.Alone[i]
-		default:
-			all = withoutOverlaps(slices.Concat(all, matches))
-			does.Together = replaced(p, all) == string(now)
+		case agree:
+			all, agree = joined(all, matches)
+			does.Together = agree && replaced(p, all) == string(now)
 		}
 	}
 	return does
+}
+
+// joined returns the matches of several rules and those of one more, in order. It returns false if they make different
+// texts of a place.
+func joined(all, matches []match) (list []match, agree bool) {
+	list = slices.Concat(all, matches)
+	slices.SortFunc(list, func(x, y match) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to)) })
+	list = slices.CompactFunc(list, func(x, y match) bool { return x.from == y.from && x.to == y.to && x.text == y.text })
+	n := len(list)
+	list = withoutOverlaps(list)
+	return list, len(list) == n
 }
 
 // replaced returns a text with the replacements of matches, which are in order.

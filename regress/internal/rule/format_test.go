@@ -73,6 +73,35 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// replacing returns a rule that replaces the first token of a text by another.
+func replacing(token, by string) *Rule {
+	var q production
+	q.outputs = []output{{text: by}}
+	q.parity, q.to, q.pieces = 1, 1, []piece{{key: newPage("", []byte(token)).key(1)}}
+	return &Rule{productions: []production{q}}
+}
+
+// Several rules make a text together only if they agree. Otherwise it would depend on their order which of them are applied.
+func TestFollowsTogether(t *testing.T) {
+	one, same, other, more := replacing("a", "x"), replacing("a", "x"), replacing("a", "y"), replacing("b", "z")
+	for _, c := range []struct {
+		rules []*Rule
+		now   string
+		want  bool
+	}{
+		{[]*Rule{one, more}, "x z c", true}, {[]*Rule{one, more, same}, "x z c", true}, {[]*Rule{one, more}, "x b c", false},
+		{[]*Rule{one, other, more}, "x z c", false}, {[]*Rule{more, other, one}, "y z c", false}, {[]*Rule{one, other}, "x b c", false},
+	} {
+		all := make([]bool, len(c.rules))
+		for i := range all {
+			all[i] = true
+		}
+		if does := NewFollower(c.rules).Follow("", []byte("a b c"), []byte(c.now), all); does.Together != c.want {
+			t.Errorf("%d rules, %q: together is %v", len(c.rules), c.now, does.Together)
+		}
+	}
+}
+
 // A golden may come from anybody. Whatever is decoded can be applied to any text, within bounds.
 func TestHostileRules(t *testing.T) {
 	r, old, now := learnedRule(t)
