@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,5 +201,31 @@ func TestFollowsIsBounded(t *testing.T) {
 	}).AllocedBytesPerOp()
 	if allocated > 1<<30 {
 		t.Errorf("%d bytes for a text of 1 MB", allocated)
+	}
+}
+
+// The bound of steps holds within one place, and counts what does not match.
+func TestHostileRulesAreBounded(t *testing.T) {
+	var copying, missing production
+	copying.outputs = slices.Repeat([]output{{from: fromSpan}}, copiesMax)
+	copying.to, copying.pieces = 1, []piece{{hole: anyGap}}
+	missing.parity, missing.pieces = 1, append(slices.Repeat([]piece{{hole: anyToken}, {hole: anyGap}}, 1000), piece{hole: token.Number})
+	for _, c := range []struct {
+		q     production
+		rules int
+		text  string
+	}{{copying, 16, strings.Repeat(" ", 1<<14)}, {missing, 64, strings.Repeat("a ", 1300)}} {
+		all := make([]*Rule, c.rules)
+		for i := range all {
+			all[i] = &Rule{productions: slices.Repeat([]production{c.q}, productionsMax)}
+		}
+		p, steps, most := newPage("", []byte(c.text)), 0, 0
+		_, ok := newSet(all).find(p, func(n int) bool {
+			steps, most = steps+n, max(most, n)
+			return steps < caseStepsMax
+		})
+		if ok || most > 2*caseStepsMax {
+			t.Errorf("%d bytes: %v with %d steps, %d at once", len(c.text), ok, steps, most)
+		}
 	}
 }

@@ -57,8 +57,14 @@ func (s *set) find(p *page, take func(steps int) bool) (found [][]match, ok bool
 	counts := make(map[anchor]int)
 	steps := 0
 	try := func(i int, a anchor) {
-		steps++
+		if steps > caseStepsMax {
+			return
+		}
 		q := &s.rules[a.rule].productions[a.production]
+		steps += 1 + len(q.pieces)/8
+		if q.until != 0 {
+			steps += untilMax / 8
+		}
 		from, to, ok := q.matches(p, i-a.offset)
 		if !ok {
 			return
