@@ -58,7 +58,7 @@ func List(ctx context.Context, o regress.Options, h host.Host) (err error) {
 	}
 	for _, r := range m.Rules {
 		line := ruleLine{
-			"rule", r.ID(), readable.Line(r.Cause), name.Print(r.Signature), name.Print(r.Author), r.At.UTC(), name.Print(r.Run), name.Print(r.Reason),
+			"rule", r.ID(), readable.Line(r.Cause), readable.Line(r.Signature), readable.Line(r.Author), r.At.UTC(), readable.Line(r.Run), readable.Line(r.Reason),
 			countOlder(base.Store, m, r), analyse.IsUsable(r),
 		}
 		if o.Report.Format == regress.JSON {
@@ -87,7 +87,7 @@ func (l ruleLine) text() string {
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%-4s %s\n     accepted %s by %s, run %s", l.ID, l.Cause, l.At.Format("2006-01-02 15:04:05 UTC"), l.Author, l.Run)
 	if l.Reason != "" {
-		fmt.Fprintf(w, ": %s", readable.Line(l.Reason))
+		fmt.Fprintf(w, ": %s", l.Reason)
 	}
 	fmt.Fprintf(w, "\n     for the %s of the golden that are older\n", readable.Count(l.Older, "outcome"))
 	if !l.Usable {
