@@ -111,12 +111,13 @@ func Revoke(ctx context.Context, o regress.Options, h host.Host, id string) erro
 	var revoked golden.Rule
 	err = at.Update(ctx, func(tx *golden.Tx) error {
 		m := tx.Meta()
-		i := slices.IndexFunc(m.Rules, func(r golden.Rule) bool { return r.ID() == id })
+		isIt := func(r golden.Rule) bool { return r.ID() == id }
+		i := slices.IndexFunc(m.Rules, isIt)
 		if i < 0 {
 			return fault.Inputf("golden %s has no rule %s: muster rules lists them", o.Store.Golden, name.Quote(id))
 		}
 		revoked = m.Rules[i]
-		m.Rules = slices.Delete(slices.Clone(m.Rules), i, i+1)
+		m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), isIt) // a foreign golden may have several of one number
 		// Runs until now may have marks of the rule, so nothing of them can be accepted any more.
 		m.AcceptedRun, m.AcceptBase = "", outcome.Digest{}
 		return tx.SetMeta(m)
