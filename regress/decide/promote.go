@@ -119,7 +119,7 @@ func sign(p *pastrun.Past, reason string) golden.Accept {
 func signAfter(m golden.Meta, p *pastrun.Past, reason string) golden.Accept {
 	a := sign(p, reason)
 	for _, r := range m.Rules {
-		if !a.At.After(r.At) {
+		if r.IsDated() && !a.At.After(r.At) {
 			a.At = r.At.Add(1)
 		}
 	}

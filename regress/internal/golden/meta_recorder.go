@@ -108,7 +108,11 @@ const rulesMax = 64
 func (r Rule) ID() string { return "R" + strconv.Itoa(r.Number) }
 
 // Covers reports whether a rule is about an outcome that became part of the golden then.
-func (r Rule) Covers(since time.Time) bool { return since.Before(r.At) }
+func (r Rule) Covers(since time.Time) bool { return r.IsDated() && since.Before(r.At) }
+
+// IsDated reports whether a rule has a time that outcomes can be newer than. The year 9999 is the last one that a meta can
+// have.
+func (r Rule) IsDated() bool { return r.At.Year() < 9999 }
 
 // AddRule adds a rule under the next free number.
 func (m *Meta) AddRule(r Rule) {
@@ -117,6 +121,10 @@ func (m *Meta) AddRule(r Rule) {
 	}
 	m.RulesMade = max(0, m.RulesMade) + 1
 	r.Number = m.RulesMade
+	m.keepRule(r)
+}
+
+func (m *Meta) keepRule(r Rule) {
 	m.Rules = append(slices.Clip(m.Rules), r)
 	m.Rules = m.Rules[max(0, len(m.Rules)-rulesMax):]
 }
@@ -126,11 +134,17 @@ func (r Rule) Same(other Rule) bool {
 	return r.Run == other.Run && r.Signature == other.Signature && r.At.Equal(other.At) && r.Author == other.Author
 }
 
-// JoinRules adds the rules of another golden that m does not have. They keep their numbers if these are free.
-func (m *Meta) JoinRules(list []Rule) {
+// JoinRules adds those of another golden's rules that m does not have. A rule keeps its number if m never had one of that
+// number. The numbers of both goldens are used up.
+func (m *Meta) JoinRules(list []Rule, made int) {
+	own := m.RulesMade
+	m.RulesMade = max(own, made)
 	for _, r := range list {
-		if !slices.ContainsFunc(m.Rules, r.Same) {
-			m.RulesMade = max(m.RulesMade, r.Number-1)
+		switch {
+		case slices.ContainsFunc(m.Rules, r.Same):
+		case r.Number > own:
+			m.keepRule(r)
+		default:
 			m.AddRule(r)
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/outcome"
@@ -211,5 +213,27 @@ func TestRulesStay(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Rules of two goldens keep their numbers where these are free. What either golden has used is not used again.
+func TestJoinRules(t *testing.T) {
+	m := Meta{RulesMade: 3, Rules: []Rule{{Number: 1, Run: "a"}}} // R2 and R3 are revoked
+	m.JoinRules([]Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "b"}, {Number: 4, Run: "c"}, {Number: 3, Run: "d"}}, 5)
+	m.AddRule(Rule{Run: "e"})
+	var got []string
+	for _, r := range m.Rules {
+		got = append(got, r.Run+r.ID())
+	}
+	if want := []string{"aR1", "bR6", "cR4", "dR7", "eR8"}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}
+
+// No outcome can be newer than a rule of the last year, so it is about none.
+func TestRuleOfTheLastYear(t *testing.T) {
+	last := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	if (Rule{At: last}).Covers(time.Now()) || !(Rule{At: last.AddDate(-1, 0, 0)}).Covers(time.Now()) {
+		t.Error("a rule of the year 9999 is about outcomes, or one of the year before is not")
 	}
 }

@@ -204,7 +204,7 @@ func (b Branches) meta() (golden.Meta, error) {
 		}
 	}
 	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r golden.Rule) bool { return isRevoked(r, base, theirs) })
-	m.JoinRules(slices.DeleteFunc(slices.Clone(theirs.Rules), func(r golden.Rule) bool { return isRevoked(r, base, b.Ours.Meta()) }))
+	m.JoinRules(slices.DeleteFunc(slices.Clone(theirs.Rules), func(r golden.Rule) bool { return isRevoked(r, base, b.Ours.Meta()) }), theirs.RulesMade)
 	if theirs.Created.After(m.Created) {
 		m.Created = theirs.Created
 	}
