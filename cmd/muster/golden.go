@@ -161,7 +161,7 @@ func acceptedRules(p *program) *cobra.Command {
 			Use:   use + " [flags]",
 			Short: "List the rules of accepted causes, or revoke one",
 			Long: `Rules lists the rules that the golden keeps. For each it prints who accepted its cause, when
-and why. A rule is about outcomes that are older than it, and rules counts these.
+and why, and how many outcomes are older than the rule. A rule applies only to these.
 
 A check reports the changed cases that follow a rule: the rule makes the whole new
 outcome of the old one, byte for byte. They stay changed. check --allow ruled makes them
@@ -202,9 +202,9 @@ func revokeRule(p *program) *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "revoke R3 [flags]",
 		Short: "Remove a rule from the golden",
-		Long: `Revoke removes a rule from the golden. Outcomes that were accepted by it stay. The
-checks until now can no longer be accepted, as their cases may follow that rule: check
-again.`,
+		Long: `Revoke removes a rule from the golden. Outcomes that were accepted by it stay. Nothing
+more can be accepted from earlier checks, because their cases may follow that rule: run
+muster check again.`,
 		Example: "  muster rules revoke R3",
 		Args:    oneArg("the ID of a rule, such as R3"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {

@@ -89,9 +89,10 @@ func (l ruleLine) text() string {
 	if l.Reason != "" {
 		fmt.Fprintf(w, ": %s", l.Reason)
 	}
-	fmt.Fprintf(w, "\n     for the %s of the golden that are older\n", readable.Count(l.Older, "outcome"))
-	if !l.Usable {
-		fmt.Fprintf(w, "     not applied, as another version of muster made it: revoke it, and accept the cause of a new check\n")
+	if l.Usable {
+		fmt.Fprintf(w, "\n     applies to %s of the golden\n", readable.Count(l.Older, "older outcome"))
+	} else {
+		fmt.Fprintf(w, "\n     not applied, as another version of muster made it: revoke it, and accept the cause of a new check\n")
 	}
 	return w.String()
 }
