@@ -106,7 +106,7 @@ type Job struct {
 // are written with fewer jobs, which takes less processor time. They are read no faster.
 const (
 	chunkSize = 256 << 10
-	pieceSize = 1 << 20
+	pieceSize = 512 << 10
 )
 
 // Op is the operation of a job.
