@@ -13,6 +13,7 @@ type deadline struct {
 
 	mu      sync.Mutex
 	at      time.Time // zero = none
+	barred  bool      // at had passed when it was set
 	timer   time.Time // zero = not set
 	waiting bool      // a call may be waiting
 }
@@ -22,6 +23,7 @@ func (d *deadline) change(at time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.at = at
+	d.barred = d.hasPassed()
 	if !d.waiting {
 		return nil
 	}
@@ -50,12 +52,21 @@ func (d *deadline) waited() {
 	d.waiting = false
 }
 
+// bars reports whether no call is allowed: the deadline had passed when it was set.
+func (d *deadline) bars() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.barred
+}
+
 // passed reports whether the deadline has passed.
 func (d *deadline) passed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.at.IsZero() && time.Until(d.at) <= 0
+	return d.hasPassed()
 }
+
+func (d *deadline) hasPassed() bool { return !d.at.IsZero() && time.Until(d.at) <= 0 }
 
 // renew sets the timer again, after it has ended.
 func (d *deadline) renew() error {

@@ -1,10 +1,12 @@
 package service
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,7 +37,8 @@ func connected(t *testing.T, rateMin int64) (ours, theirs net.Conn) {
 	return ours, theirs
 }
 
-// A deadline ends reads that wait and that come later, until it is removed.
+// A deadline ends reads that would wait, until it is removed. If it had passed when it was set,
+// it ends all reads.
 func TestDeadline(t *testing.T) {
 	ours, theirs := connected(t, 0)
 	one := make([]byte, 1)
@@ -54,12 +57,95 @@ func TestDeadline(t *testing.T) {
 	must(ours.SetReadDeadline(time.Now().Add(10 * time.Millisecond)))
 	read(os.ErrDeadlineExceeded)
 	read(os.ErrDeadlineExceeded)
+	must(ours.SetDeadline(time.Time{}))
 	_, err := theirs.Write([]byte("ab"))
 	must(err)
+	read(nil)
+	must(ours.SetReadDeadline(time.Unix(1, 0)))
 	read(os.ErrDeadlineExceeded) // although there is a byte
-	must(ours.SetDeadline(time.Time{}))
+	must(ours.SetReadDeadline(time.Time{}))
 	read(nil)
-	read(nil)
+}
+
+// A read gets bytes that arrive before its deadline, even if this process notices them later.
+func TestNoticedAfterDeadline(t *testing.T) {
+	ours, theirs := connected(t, 0)
+	reading := &ours.(*connection).reading
+	call := reading.call
+	reading.call = func(fd uintptr) bool {
+		reading.call = call
+		reading.pass()
+		ready := call(fd)
+		_, err := theirs.Write([]byte("a"))
+		if err == nil {
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return ready
+	}
+	if err := ours.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ours.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// lateListener returns connections whose deadline passes after the first piece has been read.
+type lateListener struct{ net.Listener }
+
+func (l lateListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	reading := &c.(*connection).reading
+	call := reading.call
+	reading.call = func(fd uintptr) bool {
+		ready := call(fd)
+		if ready {
+			reading.call = call
+			reading.pass()
+		}
+		return ready
+	}
+	return c, nil
+}
+
+// A head that has arrived is answered, even if its time limit passes before the server reads all
+// of it. net/http reads heads in two pieces, and refuses the first piece alone as malformed.
+func TestHeadReadLate(t *testing.T) {
+	o := Options{Addr: "127.0.0.1:0"}
+	o.setDefaults()
+	l, err := o.listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := o.server(http.HandlerFunc(hello))
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(lateListener{l}) }()
+	c := dial(t, l.Addr().String(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Error(answer.Status)
+	}
+	server.Close()
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
+
+// pass has the deadline pass at once.
+func (t *transfer) pass() {
+	t.deadline.mu.Lock()
+	defer t.deadline.mu.Unlock()
+	t.deadline.at = time.Unix(1, 0)
 }
 
 // announceWaits returns a channel that receives whenever a call begins to wait.

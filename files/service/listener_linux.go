@@ -90,10 +90,12 @@ func (t *transfer) tried() bool {
 	return false
 }
 
-// run makes the call. It waits for the connection, up to the deadline.
-func (t *transfer) run(raw func(func(uintptr) bool) error) error {
+// run makes the call. It waits for the connection, up to the deadline. When the deadline has
+// passed, run makes the call once more: the client may have been in time, and only this busy
+// process late. A deadline that had passed when it was set allows no call.
+func (c *connection) run(t *transfer, raw func(func(uintptr) bool) error) error {
 	for {
-		if t.deadline.passed() {
+		if t.deadline.bars() {
 			return os.ErrDeadlineExceeded
 		}
 		err := raw(t.call)
@@ -101,10 +103,24 @@ func (t *transfer) run(raw func(func(uintptr) bool) error) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
+		if t.deadline.passed() {
+			return c.tryLast(t)
+		}
 		if err := t.deadline.renew(); err != nil {
 			return err
 		}
 	}
+}
+
+// tryLast makes the call after the deadline, without waiting.
+func (c *connection) tryLast(t *transfer) error {
+	ready := false
+	err := c.raw.Control(func(fd uintptr) { ready = t.call(fd) })
+	t.deadline.waited()
+	if err == nil && !ready {
+		return os.ErrDeadlineExceeded
+	}
+	return err
 }
 
 // callMax is how many bytes one call moves, so that other goroutines on the same processor run
@@ -123,7 +139,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.data, t.n, t.err = p, 0, nil
-	err := t.run(c.raw.Read)
+	err := c.run(t, c.raw.Read)
 	t.data = nil
 	switch {
 	case err != nil: // a deadline, or a closed connection
@@ -144,7 +160,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	defer func() { t.data = nil }()
 	for done := 0; done < len(p); done += t.n {
 		t.data, t.n, t.err = p[done:], 0, nil
-		if err := t.run(c.raw.Write); err != nil {
+		if err := c.run(t, c.raw.Write); err != nil {
 			return done, err
 		}
 		if t.err != nil {
@@ -167,7 +183,7 @@ func (c *connection) ReadFrom(r io.Reader) (sent int64, err error) {
 	defer func() { t.section = nil }()
 	t.section = section
 	for section.Left > 0 {
-		if err := t.run(c.raw.Write); err != nil {
+		if err := c.run(t, c.raw.Write); err != nil {
 			return sent, err
 		}
 		if t.err != nil {
