@@ -13,7 +13,7 @@ type deadline struct {
 
 	mu      sync.Mutex
 	at      time.Time // zero = none
-	barred  bool      // at had passed when it was set
+	barred  bool      // at had passed when it was set, or has ended a call
 	timer   time.Time // zero = not set
 	waiting bool      // a call may be waiting
 }
@@ -52,7 +52,14 @@ func (d *deadline) waited() {
 	d.waiting = false
 }
 
-// bars reports whether no call is allowed: the deadline had passed when it was set.
+// bar allows no further call until the deadline is changed.
+func (d *deadline) bar() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.barred = d.hasPassed()
+}
+
+// bars reports whether no call is allowed.
 func (d *deadline) bars() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -92,7 +92,8 @@ func (t *transfer) tried() bool {
 
 // run makes the call. It waits for the connection, up to the deadline. When the deadline has
 // passed, run makes the call once more: the client may have been in time, and only this busy
-// process late. A deadline that had passed when it was set allows no call.
+// process late. A deadline that has ended a call, or had passed when it was set, allows no
+// call: net/http cancels the requests of a connection after an error, so none must follow.
 func (c *connection) run(t *transfer, raw func(func(uintptr) bool) error) error {
 	for {
 		if t.deadline.bars() {
@@ -118,6 +119,7 @@ func (c *connection) tryLast(t *transfer) error {
 	err := c.raw.Control(func(fd uintptr) { ready = t.call(fd) })
 	t.deadline.waited()
 	if err == nil && !ready {
+		t.deadline.bar()
 		return os.ErrDeadlineExceeded
 	}
 	return err
