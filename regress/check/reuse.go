@@ -166,7 +166,7 @@ func (u *reuser) find(caseName string, c reuse.Case) *exec.Result {
 		return nil
 	}
 	rec, known, err := s.Get(caseName)
-	if err != nil || !known || rec.Outcome.Digest() != c.Outcome {
+	if err != nil || !known || rec.Outcome.Digest() != c.Outcome || s != u.base && !isOfOneRun(&rec.Outcome, u.run.Job.Limits.OutputMax) {
 		return nil
 	}
 	var contents []exec.Content
@@ -180,6 +180,17 @@ func (u *reuser) find(caseName string, c reuse.Case) *exec.Result {
 		rec.Cost = outcome.Cost{}
 	}
 	return exec.NewResult(rec.Outcome, rec.Cost, exec.NoLane, contents, nil)
+}
+
+// isOfOneRun reports whether one complete run with this limit can have left an outcome. So a store of others makes
+// a check read no more than a run could write.
+func isOfOneRun(o *outcome.Outcome, outputMax int64) bool {
+	for _, p := range o.Parts {
+		if outputMax -= p.Size; p.Size < 0 || outputMax < 0 {
+			return false
+		}
+	}
+	return !o.Flaky() && !o.Ending.Partial()
 }
 
 // isWhole reports whether a store has a content undamaged.

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,10 +27,11 @@ import (
 )
 
 // How long a check waits for its cache in all: to connect, for the entries, for the outcomes of cases that
-// are not those of the golden, and to leave its own.
+// are not those of the golden, and to leave its own. Between, it reads the files of the listed tools.
 const (
 	dialWait   = 5 * time.Second
 	recallWait = 15 * time.Second
+	lookWait   = 30 * time.Second
 	fetchWait  = 30 * time.Second
 	leaveWait  = 60 * time.Second
 )
@@ -37,7 +40,7 @@ const (
 const (
 	storesMax     = 16
 	storeBytesMax = 256 << 20
-	toolBytesMax  = 8 << 30
+	toolBytesMax  = 8 << 30 // of all listed tools
 )
 
 // sharedChecks are the checks of all machines that use one cache. The first failure ends its use.
@@ -47,11 +50,12 @@ type sharedChecks struct {
 	cache  *crew.Cache // nil once it failed
 	root   reuse.Root
 	host   string
+	signs  [][]byte     // that an outcome is of this machine alone
 	hidden atomic.Int64 // outcomes
 
 	setting outcome.Digest
 	found   reuse.SharedCases // of this tool, with those for other sources
-	folder  string            // of fetched stores
+	folder  string            // of stores that were fetched or are to be sent; "" = none yet
 	opened  map[string]bool   // their IDs
 }
 
@@ -63,7 +67,7 @@ func dialChecks(ctx context.Context, r *run.Run) (*sharedChecks, error) {
 	if err != nil {
 		return nil, fault.Environmentf("the current folder: %w", fault.Reason(err))
 	}
-	s.root = reuse.Root(here)
+	s.root, s.signs = reuse.Root(here), signsOf(here, s.host)
 	limited, end := context.WithTimeout(ctx, dialWait)
 	defer end()
 	if s.cache, err = run.DialCache(limited, r); err != nil {
@@ -74,6 +78,18 @@ func dialChecks(ctx context.Context, r *run.Run) (*sharedChecks, error) {
 		return nil, nil
 	}
 	return s, nil
+}
+
+// signsOf returns the paths of a folder, which links may lead to, and the names of a host.
+func signsOf(folder, host string) (signs [][]byte) {
+	short, _, _ := strings.Cut(host, ".")
+	resolved, _ := filepath.EvalSymlinks(folder) // "" is no sign
+	for _, sign := range []string{folder, resolved, host, short} {
+		if sign != "" && sign != "localhost" {
+			signs = append(signs, []byte(sign))
+		}
+	}
+	return signs
 }
 
 // fail warns, and ends the use of the cache.
@@ -88,19 +104,31 @@ func (s *sharedChecks) fail(err error, effect string) {
 
 // recall implements earlier.
 func (s *sharedChecks) recall(ctx context.Context, setting map[string]string) (cases map[string]reuse.Case, why string) {
-	ctx, end := context.WithTimeout(ctx, recallWait)
-	defer end()
+	left := recallWait
+	read := func(key outcome.Digest, most int64) ([]byte, error) {
+		limited, end := context.WithTimeout(ctx, left)
+		defer end()
+		began := time.Now()
+		defer func() { left -= time.Since(began) }()
+		return s.cache.Text(limited, key, most)
+	}
 	s.setting = reuse.Key(setting)
-	text, err := s.cache.Text(ctx, s.setting, reuse.CatalogBytesMax)
+	text, err := read(s.setting, reuse.CatalogBytesMax)
 	why = "the cache has no check with this tool, this command, these settings and these shared files"
+	looking, end := context.WithTimeout(ctx, lookWait)
+	defer end()
+	bytesLeft := int64(toolBytesMax)
 	for _, listed := range reuse.ReadCatalog(text).Tools(s.root) {
-		if sizeOf(&listed) > toolBytesMax {
-			continue // reading it would take too long
+		if bytesLeft -= sizeOf(&listed); bytesLeft < 0 {
+			break // reading them would take too long
 		}
-		tool := run.LookAgain(s.run.Tool, &listed)
+		tool := run.LookAgain(looking, s.run.Tool, &listed)
+		if tool == nil {
+			return nil, "reading the files of the tools that the cache lists takes longer than " + readable.Duration(lookWait)
+		}
 		var key outcome.Digest
 		if key, err = s.root.ToolKey(s.setting, tool); err == nil {
-			text, err = s.cache.Text(ctx, key, reuse.CasesBytesMax)
+			text, err = read(key, reuse.CasesBytesMax)
 		}
 		if err != nil {
 			break
@@ -148,11 +176,8 @@ func (s *sharedChecks) open(ctx context.Context, cases map[string]reuse.Case) (m
 			continue
 		}
 		tried[c.Run] = true
-		if s.folder == "" {
-			var err error
-			if s.folder, err = os.MkdirTemp(s.run.State.Cache(), "remote-"); err != nil {
-				return nil, fault.Environmentf("%s: %w", s.run.State.Cache(), fault.Reason(err))
-			}
+		if err := s.makeFolder(); err != nil {
+			return nil, err
 		}
 		file := filepath.Join(s.folder, strconv.Itoa(len(tried)))
 		fetched, err := s.cache.Fetch(ctx, c.Run, file, storeBytesMax)
@@ -172,9 +197,11 @@ func (s *sharedChecks) open(ctx context.Context, cases map[string]reuse.Case) (m
 // hides implements earlier. An outcome with the name of this machine, or the place of its checkout, is not
 // that of another machine.
 func (s *sharedChecks) hides(r *exec.Result) bool {
-	signs := [][]byte{[]byte(s.root)}
-	if s.host != "" && s.host != "localhost" {
-		signs = append(signs, []byte(s.host))
+	for _, p := range r.Outcome.Parts {
+		if slices.ContainsFunc(s.signs, func(sign []byte) bool { return strings.Contains("/"+p.Path, string(sign)) }) {
+			s.hidden.Add(1)
+			return true
+		}
 	}
 	for _, p := range r.Outcome.Parts {
 		if !golden.HasContent(p) {
@@ -183,7 +210,7 @@ func (s *sharedChecks) hides(r *exec.Result) bool {
 		content, err := r.Open(p)
 		if err == nil {
 			var has bool
-			has, err = hasAny(content, p.Size, signs)
+			has, err = hasAny(content, p.Size, s.signs)
 			if err = errors.Join(err, content.Close()); err == nil && !has {
 				continue
 			}
@@ -217,113 +244,6 @@ func hasAny(content io.Reader, size int64, signs [][]byte) (bool, error) {
 		}
 		kept = copy(buffer, text[len(text)-longest:])
 	}
-}
-
-// leave implements earlier.
-func (s *sharedChecks) leave(ctx context.Context, cases map[string]reuse.Case, distrust bool) error {
-	if n := s.hidden.Load(); n > 0 {
-		s.run.Events.Note("--remote-cache: the outcomes of " + readable.Cases(int(n)) + " have the name of this machine or the path of this folder, and are not shared")
-	}
-	if s.cache == nil || s.cache.IsReadOnly() {
-		return nil
-	}
-	ctx, end := context.WithTimeout(ctx, leaveWait)
-	defer end()
-	own, fresh := s.merge(cases, distrust)
-	if !fresh {
-		return nil
-	}
-	err := s.send(ctx, own, distrust)
-	if err == nil || crew.IsCacheRefusal(err) { // with a token that only reads
-		return nil
-	}
-	s.fail(err, "later checks cannot reuse this one")
-	return nil
-}
-
-// merge returns the entries that this check leaves, and whether one of them is new. Outcomes that the cache
-// has already stay where they are.
-func (s *sharedChecks) merge(cases map[string]reuse.Case, distrust bool) (own reuse.SharedCases, fresh bool) {
-	own = reuse.SharedCases{}
-	for caseName, c := range cases {
-		was, known := s.found.Of(caseName, c.Source)
-		isThere := c.Run != s.run.Folder.ID || s.opened[was.Run]
-		if known && !distrust && was.Outcome == c.Outcome && was.Runs >= c.Runs && isThere {
-			c = was
-		} else {
-			fresh = true
-			c.Maker = s.host
-		}
-		own[caseName] = []reuse.Case{c}
-	}
-	return own, fresh
-}
-
-// send leaves the outcomes, then the entries, and then the tool, so that whatever is found is complete.
-func (s *sharedChecks) send(ctx context.Context, own reuse.SharedCases, distrust bool) error {
-	if err := s.sendStore(ctx, own); err != nil {
-		return err
-	}
-	tool := s.run.Tool.Closure()
-	key, err := s.root.ToolKey(s.setting, tool)
-	if err != nil {
-		return err
-	}
-	text, err := s.cache.Text(ctx, key, reuse.CasesBytesMax)
-	if err != nil {
-		return err
-	}
-	older := reuse.ReadShared(text)
-	if distrust {
-		older = nil
-	}
-	if text, err = own.Encode(older); err == nil && len(text) > reuse.CasesBytesMax {
-		text, err = own.Encode(nil)
-	}
-	if err == nil && len(text) > reuse.CasesBytesMax {
-		err = fault.Environmentf("the entries of its cases are larger than %s", readable.Size(reuse.CasesBytesMax))
-	}
-	if err == nil {
-		err = s.cache.SetText(ctx, key, text, s.host)
-	}
-	if err != nil {
-		return err
-	}
-	if text, err = s.cache.Text(ctx, s.setting, reuse.CatalogBytesMax); err != nil {
-		return err
-	}
-	listed, err := reuse.ReadCatalog(text).With(tool, s.root)
-	if err != nil || bytes.Equal(text, listed) {
-		return err
-	}
-	return s.cache.SetText(ctx, s.setting, listed, s.host)
-}
-
-// sendStore leaves the outcomes of this run that are not those of the golden, and names them in their
-// entries. If they are too large, these entries go.
-func (s *sharedChecks) sendStore(ctx context.Context, own reuse.SharedCases) error {
-	id := ""
-	for caseName, list := range own {
-		c := list[0]
-		if c.Run != s.run.Folder.ID {
-			continue
-		}
-		if id == "" {
-			file := s.run.Folder.Outcomes()
-			info, err := os.Stat(file)
-			if err != nil || info.Size() > storeBytesMax {
-				id = "none"
-			} else if id, err = s.cache.Send(ctx, file); err != nil {
-				return err
-			}
-		}
-		if c.Run = id; id == "none" {
-			delete(own, caseName)
-		} else {
-			own[caseName] = []reuse.Case{c}
-		}
-	}
-	return nil
 }
 
 // drop implements earlier. The entries of others stay.

@@ -8,6 +8,7 @@ package closure
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"iter"
@@ -254,10 +255,13 @@ func (c *Closure) byRole() []File {
 }
 
 // Restore returns the files and places of an earlier closure as they are now. A file that is gone
-// is left out.
-func Restore(files []File, places []Place, own Own, digests *filedigest.Cache) *Closure {
+// is left out. If ctx ends before, it returns nil.
+func Restore(ctx context.Context, files []File, places []Place, own Own, digests *filedigest.Cache) *Closure {
 	c := &Closure{Own: own}
 	for _, f := range files {
+		if ctx.Err() != nil {
+			return nil
+		}
 		digest, err := digests.Of(f.Path, fileBytesMax)
 		if err != nil {
 			continue
@@ -266,6 +270,9 @@ func Restore(files []File, places []Place, own Own, digests *filedigest.Cache) *
 		c.Files = append(c.Files, f)
 	}
 	for _, p := range places {
+		if ctx.Err() != nil {
+			return nil
+		}
 		p.State = own.StateOf(p.Path, p.IsListed)
 		c.Places = append(c.Places, p)
 	}

@@ -1,6 +1,7 @@
 package closure_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -51,7 +52,7 @@ func of(t testing.TB, runs ...[]observe.Access) *closure.Closure {
 // changes returns what differs from a closure now.
 func changes(c *closure.Closure, dir string) string {
 	var words []string
-	now := closure.Restore(c.Files, c.Places, nil, filedigest.Open(""))
+	now := closure.Restore(context.Background(), c.Files, c.Places, nil, filedigest.Open(""))
 	for _, f := range c.Files {
 		if now.Digest(f.Path) != f.Digest {
 			words = append(words, strings.TrimPrefix(f.Path, dir+"/"))
@@ -135,7 +136,7 @@ func TestEveryChangeIsNamed(t *testing.T) {
 		if got != strings.Join(want, "; ") {
 			t.Errorf("seed %d: %q, want %q", seed, got, strings.Join(want, "; "))
 		}
-		named, _ := closure.Restore(c.Files, c.Places, nil, filedigest.Open("")).ChangedSince(c.Known(), filedigest.Open(""))
+		named, _ := closure.Restore(t.Context(), c.Files, c.Places, nil, filedigest.Open("")).ChangedSince(c.Known(), filedigest.Open(""))
 		for i, path := range named {
 			named[i] = strings.TrimSuffix(strings.TrimPrefix(path, dir+"/"), "/")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"muster/regress/internal/closure"
 	"muster/regress/internal/outcome"
+	"muster/regress/lane/observe"
 )
 
 // Bounds of what a cache has for one setting.
@@ -17,8 +18,9 @@ const (
 	CatalogBytesMax = 16 << 20
 	CasesBytesMax   = 64 << 20
 
-	catalogMax = 8 // tools of one setting, by their paths
-	sourcesMax = 4 // entries of one case, each with another source
+	catalogMax = 8       // tools of one setting, by their paths
+	pathsMax   = 1 << 17 // of one tool
+	sourcesMax = 4       // entries of one case, each with another source
 )
 
 // Root is the folder that machines share as a checkout: each has it at another place. In a cache, paths
@@ -63,18 +65,20 @@ const (
 	listedKind = "listed place"
 )
 
-// Tools returns the tools as far as they are on this machine, without their digests and states.
+// Tools returns the tools as far as they are on this machine, without their digests and states. It leaves out
+// those that no check can have left: observing yields no files that the kernel makes up, and they may have no end.
 func (c Catalog) Tools(r Root) (list []closure.Closure) {
 	for _, line := range c.lines {
 		var paths [][]byte
-		if json.Unmarshal(line, &paths) != nil {
+		if json.Unmarshal(line, &paths) != nil || len(paths) > pathsMax {
 			continue
 		}
 		var tool closure.Closure
 		for _, p := range paths {
 			kind, path, _ := strings.Cut(string(p), "\n")
-			if path = r.inside(path); strings.ContainsRune(path, 0) {
-				continue
+			if path = r.inside(path); strings.ContainsRune(path, 0) || observe.IsKernels(filepath.Clean(path)) {
+				tool = closure.Closure{}
+				break
 			}
 			switch role := closure.Role(kind); {
 			case kind == placeKind, kind == listedKind:
@@ -83,7 +87,9 @@ func (c Catalog) Tools(r Root) (list []closure.Closure) {
 				tool.Files = append(tool.Files, closure.File{Path: path, Resolved: path, Role: role})
 			}
 		}
-		list = append(list, tool)
+		if len(tool.Files) > 0 {
+			list = append(list, tool)
+		}
 	}
 	return list
 }

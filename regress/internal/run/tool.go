@@ -123,7 +123,7 @@ func (t *Tool) restore(id map[string]string) {
 		role, _, _ := strings.Cut(rest, " ")
 		files = append(files, closure.File{Path: path, Resolved: path, Role: closure.Role(role)})
 	}
-	t.add(closure.Restore(files, places, t.own, t.options.Digests))
+	t.add(closure.Restore(context.Background(), files, places, t.own, t.options.Digests))
 	t.options.Digests.Save()
 }
 
@@ -147,16 +147,16 @@ func (t *Tool) Touched() string {
 // IsExpected reports whether the tool was observed on a case whose plain run is to come.
 func (t *Tool) IsExpected(caseName string) bool { return t.observer.AwaitsPlainRun(caseName) }
 
-// LookAgain returns what an earlier run knew of the tool, as it is now.
-func LookAgain(t *Tool, earlier *closure.Closure) *closure.Closure {
+// LookAgain returns what an earlier run knew of the tool, as it is now, or nil if ctx ends before.
+func LookAgain(ctx context.Context, t *Tool, earlier *closure.Closure) *closure.Closure {
 	defer t.options.Digests.Save()
-	return closure.Restore(earlier.Files, earlier.Places, t.own, t.options.Digests)
+	return closure.Restore(ctx, earlier.Files, earlier.Places, t.own, t.options.Digests)
 }
 
 // Recall adds what an earlier run knew of the tool. If something of that changed since, or if this
 // run knows more, it adds nothing and says why: what more there was may have been otherwise then.
 func (t *Tool) Recall(earlier *closure.Closure) (why string) {
-	now := LookAgain(t, earlier)
+	now := LookAgain(context.Background(), t, earlier)
 	known := map[string]string{}
 	for _, f := range now.Files {
 		known[f.Path] = f.Digest.String()

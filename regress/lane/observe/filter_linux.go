@@ -336,7 +336,3 @@ func follow(folder, rest string, last bool) string {
 	}
 	return ""
 }
-
-func isBelow(path, folder string) bool {
-	return strings.HasPrefix(path, folder) && (len(path) == len(folder) || path[len(folder)] == '/')
-}

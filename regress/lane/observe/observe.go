@@ -12,6 +12,8 @@
 // than the plain one may lack files.
 package observe
 
+import "strings"
+
 // Kind says how a command used a path. It is a set of bits.
 type Kind uint8
 
@@ -51,3 +53,14 @@ const (
 	accessesMax  = 16_384
 	pathBytesMax = 8 << 20 // of all paths together
 )
+
+// IsKernels reports whether the kernel makes up the files at a path. /dev/shm holds real ones, and
+// /dev/log is the socket of a server.
+func IsKernels(path string) bool {
+	return isBelow(path, "/proc") || isBelow(path, "/sys") ||
+		isBelow(path, "/dev") && !isBelow(path, "/dev/shm") && path != "/dev/log"
+}
+
+func isBelow(path, folder string) bool {
+	return strings.HasPrefix(path, folder) && (len(path) == len(folder) || path[len(folder)] == '/')
+}

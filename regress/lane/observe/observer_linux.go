@@ -312,7 +312,7 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (str
 		}
 		path = to // perhaps into the case, or back to /proc
 	}
-	if isKernels(withoutDots(path)) {
+	if IsKernels(withoutDots(path)) {
 		return "", nil
 	}
 	return path, nil
@@ -330,11 +330,4 @@ func (o *Observer) add(a Access) {
 	o.bytes += len(a.Path)
 	o.seen[a] = true
 	o.result.Accesses = append(o.result.Accesses, a)
-}
-
-// isKernels reports whether the kernel makes up the files at a path. /dev/shm holds real ones, and
-// /dev/log is the socket of a server.
-func isKernels(path string) bool {
-	return isBelow(path, "/proc") || isBelow(path, "/sys") ||
-		isBelow(path, "/dev") && !isBelow(path, "/dev/shm") && path != "/dev/log"
 }
