@@ -57,7 +57,9 @@ type build struct {
 func start(t *testing.T, o gocache.Options) *build {
 	t.Helper()
 	b := &build{T: t, ended: make(chan error, 1)}
-	o.Client = files.NewClient(files.ClientOptions{})
+	if o.Client == nil {
+		o.Client = files.NewClient(files.ClientOptions{})
+	}
 	o.LocalMax = max(o.LocalMax, 1<<20)
 	o.Warn = func(err error) {
 		b.mu.Lock()
@@ -252,6 +254,22 @@ func TestFullServer(t *testing.T) {
 	b.misses("large")
 	b.hits("small", "output")
 	b.close(0, gocache.Stats{Misses: 1, Remote: 1})
+}
+
+// With a token that only reads, a build has the hits of the server, and sends nothing.
+func TestReadToken(t *testing.T) {
+	store, all := serve(t)
+	s := httptest.NewServer(files.NewServer(store, files.Options{Tokens: []string{"writes"}, ReadTokens: []string{"reads"}}))
+	defer s.Close()
+	b := start(t, gocache.Options{URL: all, Dir: t.TempDir()})
+	b.put("one", "output")
+	b.close(0, gocache.Stats{Sent: 1})
+
+	o := gocache.Options{URL: s.URL + "/files/go", Dir: t.TempDir(), Client: files.NewClient(files.ClientOptions{Token: "reads"})}
+	b = start(t, o)
+	b.put("two", "output of two")
+	b.hits("one", "output")
+	b.close(0, gocache.Stats{Remote: 1, Unsent: 1})
 }
 
 func name(text string) string {

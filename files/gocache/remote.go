@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +31,8 @@ type remote struct {
 
 	warned sync.Once
 	report func(error)
+
+	onlyReads atomic.Bool // the server takes nothing with this token
 
 	mu    sync.Mutex
 	wrong map[digest]bool // outputs whose content at the server is not theirs
@@ -133,7 +136,7 @@ func (o *observedReader) Read(p []byte) (int, error) {
 // put sends an output, unless the server has it, and then the record of its action. So a record
 // at the server follows its output.
 func (r *remote) put(one output, path string) (sent bool) {
-	if r.ctx.Err() != nil {
+	if r.ctx.Err() != nil || r.onlyReads.Load() {
 		return false
 	}
 	within, cancel := r.limit(one.record.size)
@@ -147,6 +150,10 @@ func (r *remote) put(one output, path string) (sent bool) {
 	isNew := files.Condition{IfNoneMatchAll: !r.wrong[one.record.output]}
 	r.mu.Unlock()
 	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, isNew)
+	if status := (*files.StatusError)(nil); errors.As(err, &status) && status.Status == http.StatusForbidden {
+		r.onlyReads.Store(true)
+		return false
+	}
 	if err != nil && !errors.Is(err, fileio.ErrChanged) {
 		r.judge(err)
 		return false
