@@ -97,23 +97,6 @@ func (s *sharedChecks) send(ctx context.Context, own reuse.SharedCases, distrust
 	return s.cache.SetText(ctx, s.setting, listed, s.host)
 }
 
-// makeFolder makes the folder for stores. It first removes that of a check that was killed.
-func (s *sharedChecks) makeFolder() error {
-	if s.folder != "" {
-		return nil
-	}
-	folder := filepath.Join(s.run.State.Cache(), "remote-cache")
-	_ = os.RemoveAll(folder) // else it cannot be made
-	if err := os.MkdirAll(s.run.State.Cache(), 0o755); err != nil {
-		return fault.Environmentf("%s: %w", s.run.State.Cache(), fault.Reason(err))
-	}
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return fault.Environmentf("%s: %w", folder, fault.Reason(err))
-	}
-	s.folder = folder
-	return nil
-}
-
 // sendStore leaves the outcomes of this run that are not those of the golden, and names them in their
 // entries. If they are too large, these entries go.
 func (s *sharedChecks) sendStore(ctx context.Context, own reuse.SharedCases) error {

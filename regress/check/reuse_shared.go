@@ -194,6 +194,23 @@ func (s *sharedChecks) open(ctx context.Context, cases map[string]reuse.Case) (m
 	return stores, nil
 }
 
+// makeFolder makes the folder for stores. It first removes that of a check that was killed.
+func (s *sharedChecks) makeFolder() error {
+	if s.folder != "" {
+		return nil
+	}
+	folder := filepath.Join(s.run.State.Cache(), "remote-cache")
+	_ = os.RemoveAll(folder) // else it cannot be made
+	if err := os.MkdirAll(s.run.State.Cache(), 0o755); err != nil {
+		return fault.Environmentf("%s: %w", s.run.State.Cache(), fault.Reason(err))
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return fault.Environmentf("%s: %w", folder, fault.Reason(err))
+	}
+	s.folder = folder
+	return nil
+}
+
 // hides implements earlier. An outcome with the name of this machine, or the place of its checkout, is not
 // that of another machine.
 func (s *sharedChecks) hides(r *exec.Result) bool {

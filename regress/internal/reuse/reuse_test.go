@@ -333,8 +333,8 @@ func TestReadOfPipe(t *testing.T) {
 
 // A catalog of others cannot make a check read what has no end, nor too many paths.
 func TestCatalogOfOthers(t *testing.T) {
-	tool := closure.Closure{Files: []closure.File{{Path: "/root/tool", Role: closure.Executable}}, Places: []closure.Place{{Path: "/root"}, {Path: "/dev/log"}}}
-	text, err := Catalog{}.With(&tool, "/root")
+	tool := closure.Closure{Files: []closure.File{{Path: "/checkout/tool", Role: closure.Executable}}, Places: []closure.Place{{Path: "/checkout"}, {Path: "/dev/log"}}}
+	text, err := Catalog{}.With(&tool, "/checkout")
 	must(t, err)
 	if list := ReadCatalog(text).Tools("/other"); len(list) != 1 || list[0].Files[0].Path != "/other/tool" || len(list[0].Places) != 2 {
 		t.Errorf("%+v", list)
@@ -342,18 +342,18 @@ func TestCatalogOfOthers(t *testing.T) {
 	for _, path := range []string{"/proc/self/pagemap", "/dev/zero", "/sys", "/usr/../proc/kmsg", "../proc/self/mem", "/a\x00b"} {
 		spoilt := tool
 		spoilt.Files = append(slices.Clone(tool.Files), closure.File{Path: path, Role: closure.Opened})
-		text, err := Catalog{}.With(&spoilt, "/root")
+		text, err := Catalog{}.With(&spoilt, "/checkout")
 		must(t, err)
-		if list := ReadCatalog(text).Tools("/root"); len(list) != 0 {
+		if list := ReadCatalog(text).Tools("/checkout"); len(list) != 0 {
 			t.Errorf("%q is looked at", path)
 		}
 	}
 	for i := range pathsMax {
-		tool.Places = append(tool.Places, closure.Place{Path: fmt.Sprint("/root/", i)})
+		tool.Places = append(tool.Places, closure.Place{Path: fmt.Sprint("/checkout/", i)})
 	}
-	text, err = Catalog{}.With(&tool, "/root")
+	text, err = Catalog{}.With(&tool, "/checkout")
 	must(t, err)
-	if list := ReadCatalog(text).Tools("/root"); len(list) != 0 {
+	if list := ReadCatalog(text).Tools("/checkout"); len(list) != 0 {
 		t.Errorf("%d paths are looked at", len(list[0].Places))
 	}
 }
