@@ -77,15 +77,6 @@ func (c *change) keepBlank(p *page) {
 	}
 }
 
-// takeBreak gives a removed line the line break behind it, if the next change removes that break beside what
-// it replaces.
-func (c *change) takeBreak(p *page, next *change) {
-	if c.to == next.from && c.from&1 == 1 && len(c.now) == 0 && next.to > next.from+1 && p.isLineBreak(next.from) && len(next.now) > 0 && next.now[0].kind != 0 {
-		c.to, next.from = c.to+1, next.from+1
-		c.keepBlank(p)
-	}
-}
-
 // removesLines reports whether a change removes whole lines, and nothing else.
 func (c *change) removesLines(p *page) bool {
 	return c.from&1 == 0 && c.to-c.from > 1 && c.to&1 == 0 && p.isLineBreak(c.from) &&

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -39,19 +40,50 @@ type causedChange struct {
 
 // changesIn returns the changes of a text, in order.
 func changesIn(p *page, t Text) (list []causedChange) {
-	for _, e := range t.Edits {
+	for _, e := range turned(&t) {
 		for _, c := range changesOf(p, e.Old.From, e.Old.To, t.Now[e.Now.From:e.Now.To]) {
 			list = append(list, causedChange{c, e.Cause})
 		}
-	}
-	for i := 1; i < len(list); i++ {
-		list[i-1].takeBreak(p, &list[i].change)
 	}
 	slices.SortStableFunc(list, func(x, y causedChange) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to))
 	})
 	return list
 }
+
+// turned returns edits that do the same. Where one removes a text up to a line break, and the next one removes this
+// break beside what it replaces, an equal break before the text stays. The first of them removes that one instead, with the
+// edits in it moved to the one behind. So each edit is as it would be alone.
+func turned(t *Text) []cause.Attributed {
+	list := slices.Clone(t.Edits)
+	for i := 1; i < len(list); i++ {
+		gone, next := list[i-1], &list[i]
+		gap, now := blankOf(t.Old[next.Old.From:next.Old.To]), t.Now[next.Now.From:next.Now.To]
+		from := gone.Old.From - len(gap)
+		if gone.Now.From < gone.Now.To || gone.Old.To != next.Old.From || bytes.IndexByte(gap, '\n') < 0 || len(now) == 0 || len(blankOf(now)) > 0 ||
+			!bytes.HasSuffix(t.Old[:gone.Old.From], gap) {
+			continue
+		}
+		j := i - 1
+		for j > 0 && list[j-1].Old.To > from {
+			j--
+		}
+		if list[j].Old.From < from {
+			continue
+		}
+		by := gone.Old.To - from
+		for k := i - 1; k > j; k-- {
+			list[k] = list[k-1]
+			list[k].Old.From, list[k].Old.To = list[k].Old.From+by, list[k].Old.To+by
+		}
+		gone.Old.From = from
+		list[j], next.Old.From = gone, next.Old.From+len(gap)
+	}
+	return list
+}
+
+// blankOf returns the whitespace that a text begins with.
+func blankOf(text []byte) []byte { return text[:len(text)-len(bytes.TrimLeft(text, " \t\r\n"))] }
 
 // newStudy divides the changes of a text into those of a cause and others.
 func newStudy(p *page, caseName string, changes []causedChange, index int) *study {
