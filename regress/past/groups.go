@@ -360,7 +360,7 @@ func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRule
 		word.Flaky = known
 	}
 	if word.Verdict == regress.Changed {
-		if word.Rule, err = accepted.RuleOf(s.Job.Rules, a.Origin, was, is, c); err != nil {
+		if word.Rule, err = accepted.RuleOf(s.Job.Rules, caseName, a.Origin, was, is, c); err != nil {
 			return word, err
 		}
 	}

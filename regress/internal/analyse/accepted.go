@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/plaintext"
@@ -44,11 +45,11 @@ func IsUsable(r golden.Rule) bool {
 // RuleOf returns the ID of the first rule that makes a changed outcome of the golden's, all of it. If only several rules
 // together make it, it returns their IDs, such as R1+R2, and "" if they do not. A rule is about outcomes that are older than
 // it. c compares both sides, under rewrites.
-func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, origin int, was, is content.Side, c outcome.Comparison) (id string, err error) {
+func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, caseName string, origin int, was, is content.Side, c outcome.Comparison) (id string, err error) {
 	if a == nil || c.EndingDiffers || len(c.Parts) == 0 || !isSmall(was) || !isSmall(is) {
 		return "", nil
 	}
-	follows := a.covering(origin)
+	follows := a.covering(caseName, origin)
 	for _, d := range c.Parts {
 		if !isSameForm(d.Old, d.Now) || follows.ids() == "" {
 			return "", nil
@@ -77,16 +78,17 @@ func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, origin int, was, is con
 // candidates are the rules that a case may follow, as far as its texts were read.
 type candidates struct {
 	*AcceptedRules
+	caseName string
 	covering []bool // for each usable rule: it is about the case
 	alone    []bool // it makes the texts
 	together bool   // all covering rules make them
 	matched  []bool // it matched in one of the texts
 }
 
-// covering returns the rules about an outcome of this origin.
-func (a *AcceptedRules) covering(origin int) *candidates {
+// covering returns the rules about a case whose outcome has this origin.
+func (a *AcceptedRules) covering(caseName string, origin int) *candidates {
 	n := len(a.usable)
-	c := &candidates{a, make([]bool, n), make([]bool, n), true, make([]bool, n)}
+	c := &candidates{a, name.Print(caseName), make([]bool, n), make([]bool, n), true, make([]bool, n)}
 	since := a.meta.Since(origin)
 	for i, r := range a.usable {
 		c.covering[i] = r.Covers(since)
@@ -97,7 +99,7 @@ func (a *AcceptedRules) covering(origin int) *candidates {
 
 // narrow leaves the rules that make a new text of an old one.
 func (c *candidates) narrow(part string, old, now []byte) {
-	does := c.follower.Follow(part, old, now, c.covering)
+	does := c.follower.Follow(c.caseName, part, old, now, c.covering)
 	for i := range c.usable {
 		c.alone[i] = c.alone[i] && does.Alone[i]
 		c.matched[i] = c.matched[i] || c.covering[i] && does.Matches[i]

@@ -5,7 +5,7 @@ import (
 )
 
 // contextKinds is the number of facts about the surroundings of a place.
-const contextKinds = 48
+const contextKinds = 49
 
 // A context has the facts about one place, each as a key: the kind of fact is the index. 0 is an absent fact.
 type context [contextKinds]uint64
@@ -56,7 +56,7 @@ func contextOf(p *page, a, b, nth int) (c context) {
 		}
 	}
 	c[18] = uint64(min(nth, 2)) + 1
-	c[46] = p.part
+	c[46], c[48] = p.part, p.source
 	if at := min(max(l+1, 0), len(p.tokens)-1); at >= 0 {
 		c[47] = uint64(p.quotes[at]) + 1
 	}

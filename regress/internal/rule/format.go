@@ -145,14 +145,14 @@ type Following struct {
 
 // Follow reports which rules make a new text of an old one, byte for byte: each alone, or those of together as one. Rules
 // that make different texts of a place do nothing together. None does anything if that takes too many steps.
-func (f *Follower) Follow(part string, old, now []byte, together []bool) Following {
+func (f *Follower) Follow(caseName, part string, old, now []byte, together []bool) Following {
 	does := Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
 	budget := &Budget{}
 	take := func(steps int) bool { return budget.take(steps) && budget.steps < caseStepsMax }
 	if !take(byteSteps * len(old)) {
 		return does
 	}
-	p := newPage(part, old)
+	p := newPage(caseName, part, old)
 	found, ok := f.set.find(p, take)
 	if !ok {
 		return does

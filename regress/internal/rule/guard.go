@@ -56,8 +56,8 @@ func shared(changed []*context) (guards []guard) {
 const sharedMin = 20
 
 // nearest are the facts that shared looks at: the tokens beside a place, the first of its line, the
-// sort of part, and whether it is in a string or a comment.
-var nearest = [...]int{0, 1, 19, 46, 47}
+// sort of part, whether it is in a string or a comment, and the extension of the case's name.
+var nearest = [...]int{0, 1, 19, 46, 47, 48}
 
 // isProven reports whether a separation beyond chance is enough.
 func (g guard) isProven(separation float64) bool {

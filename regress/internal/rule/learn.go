@@ -20,7 +20,7 @@ func Learn(index int, changed, unchanged []Text, budget *Budget) *Rule {
 		if !l.take(byteSteps*(len(t.Old)+len(t.Now)) + changeSteps*len(t.Edits)) {
 			break
 		}
-		p := newPage(t.Part, t.Old)
+		p := newPage(t.Name, t.Part, t.Old)
 		s := newStudy(p, t.Name, changesIn(p, t), index)
 		if i >= len(changed) {
 			s.group = ""

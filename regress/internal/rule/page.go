@@ -13,6 +13,7 @@ import (
 type page struct {
 	text    []byte
 	part    uint64 // the key of its sort: a stream, or the extension of a file
+	source  uint64 // the key of the extension of the case's name
 	tokens  []token.Token
 	gaps    []uint64 // keys of the even items
 	lines   []line
@@ -29,13 +30,13 @@ type line struct {
 	parent     int32 // the last line before it with a smaller indent, or -1
 }
 
-// newPage divides the text of a part.
-func newPage(part string, text []byte) *page {
+// newPage divides the text of a part of a case.
+func newPage(caseName, part string, text []byte) *page {
 	sort := path.Ext(part)
 	if sort == "" {
 		sort = part
 	}
-	p := &page{text: text, part: keyOf([]byte(sort)), tokens: token.Append(nil, text, 0, len(text))}
+	p := &page{text: text, part: keyOf([]byte(sort)), source: keyOf([]byte(path.Ext(caseName))), tokens: token.Append(nil, text, 0, len(text))}
 	p.gaps = make([]uint64, len(p.tokens)+1)
 	p.lineOf, p.within = make([]int32, len(p.tokens)), make([]int32, len(p.tokens))
 	for i := range p.gaps {

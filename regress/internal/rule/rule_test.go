@@ -384,7 +384,7 @@ func FuzzChanges(f *testing.F) {
 		if len(found.Members) == 0 || len(texts[0].Edits) == 0 { // equal, or not texts
 			return
 		}
-		p := newPage(texts[0].Part, texts[0].Old)
+		p := newPage(texts[0].Name, texts[0].Part, texts[0].Old)
 		whole := makes(p, changesIn(p, texts[0]), texts[0].Now)
 		var budget Budget
 		both := append(texts, Text{Name: "b", Old: texts[0].Old, Now: texts[0].Now, Edits: texts[0].Edits})

@@ -64,7 +64,7 @@ func (b *Book) matchesIn(texts []Text, causes int) (pages []*page, found [][][]m
 		if !take(byteSteps*(len(t.Old)+len(t.Now)) + causes*(len(t.Old)/byteSteps+editSteps*len(t.Edits)) + changeSteps*len(t.Edits)) {
 			return nil, nil, false
 		}
-		p := newPage(t.Part, t.Old)
+		p := newPage(t.Name, t.Part, t.Old)
 		list, ok := b.set.find(p, take)
 		if !ok {
 			return nil, nil, false

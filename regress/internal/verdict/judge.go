@@ -133,7 +133,7 @@ func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged repor
 	judged.Masked, judged.Ignored, judged.Holes = left.Masked, left.Ignored, left.Holes
 	judged.Verdict, judged.Unstable = keep.Judge(was.Outcome, rec, cmp)
 	if judged.Verdict == regress.Changed && !judged.Unstable {
-		if judged.Rule, err = j.Accepted.RuleOf(j.Rules, old.Origin, was, is, cmp); err != nil {
+		if judged.Rule, err = j.Accepted.RuleOf(j.Rules, e.Name, old.Origin, was, is, cmp); err != nil {
 			return judged, err
 		}
 	}
