@@ -180,13 +180,17 @@ bench-causes: build
 	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
 	$(GO) -C bench run ./causes -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) -judge $(JUDGE)
 
-# Whether the rules that muster learns of causes hold: for the same pairs, and for planted changes, some of
-# them forgotten at a tenth of their places.
-bench-rules: ONLY = $(RULE_PAIRS),planted
+# Whether the rules that muster learns of causes hold: for the same pairs, and for planted changes: made
+# everywhere, forgotten at a tenth of their places, and beside 11,000 outputs that stay. CHANGES is some of the
+# planted ones, such as 10,cast; PROGRAMS is in how many programs they are.
+PROGRAMS ?= 400
+CHANGES ?=
+bench-rules: ONLY = $(RULE_PAIRS),planted,forgotten,unchanged,alike
 bench-rules: build
 	@scripts/install-test-tools || true
 	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
-	$(GO) -C bench run ./causes -rules -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS)
+	$(GO) -C bench run ./causes -rules -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) \
+		-sources $(PROGRAMS) $(if $(CHANGES),-changes $(CHANGES))
 
 RULE_PAIRS = esbuild,gofmt,prettier,black,marked,plain,html,breaks,ast,tokens,ruff-json,ruff-check,pycodestyle,branches
 

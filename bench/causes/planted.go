@@ -38,20 +38,20 @@ func (b *bench) planted(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(w.dir)
-	if _, err := w.programs(ctx); err != nil {
+	if err := w.programs(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n%d programs, outputs of %d lines, %.0f MB. s and MB: muster diff of both goldens, the best of %d.\n\n", b.sources, w.lines, float64(w.bytes)/1e6, rounds)
 	fmt.Fprint(b.out, "| changes | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	alone := map[basic.Change]found{}
-	for _, change := range append(basic.Eight(), basic.Suffix, basic.Comment) {
+	for _, change := range ten() {
 		c, err := w.change(ctx, oneTokenMost, change)
 		if err != nil {
 			return err
 		}
 		alone[change] = c.found
 	}
-	for _, changes := range [][]basic.Change{basic.Eight(), append(basic.Eight(), basic.Suffix, basic.Comment)} {
+	for _, changes := range [][]basic.Change{basic.Eight(), ten()} {
 		c, err := w.change(ctx, independentMost(len(changes)), changes...)
 		if err != nil {
 			return err
@@ -72,7 +72,8 @@ func (b *bench) planted(ctx context.Context) error {
 type emitting struct {
 	place
 	program      string
-	lines, bytes int // of the usual output
+	texts        map[string][]byte // programs by name
+	lines, bytes int               // of the usual output
 	notes        []string
 }
 
@@ -98,24 +99,23 @@ func (w *emitting) command(changes ...basic.Change) []string {
 	return command
 }
 
-// programs records the usual output of many programs, and returns these by name.
-func (w *emitting) programs(ctx context.Context) (texts map[string][]byte, err error) {
-	texts = map[string][]byte{}
+// programs records the usual output of many programs, and of other sources.
+func (w *emitting) programs(ctx context.Context, sources ...source) error {
+	w.texts = map[string][]byte{}
 	b := w.bench
-	var sources []source
 	sizes := rand.New(rand.NewPCG(b.seed, 1))
 	for i := range b.sources {
 		text := basic.Source(b.seed<<32+uint64(i), basic.Lines(sizes, b.median))
 		out := basic.Compile(text)
 		w.lines, w.bytes = w.lines+strings.Count(string(out), "\n"), w.bytes+len(out)
 		name := fmt.Sprintf("p%04d.bas", i)
-		texts[name] = text
+		w.texts[name] = text
 		sources = append(sources, source{name: name, text: string(text)})
 	}
 	if err := pack(w.archive, sources); err != nil {
-		return nil, err
+		return err
 	}
-	return texts, w.record(ctx, w.command())
+	return w.record(ctx, w.command())
 }
 
 // change measures an emitter with changes, and prints its row.

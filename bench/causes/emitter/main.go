@@ -3,10 +3,12 @@
 //
 //	emitter SOURCE [CHANGE...] [--forget]
 //
-// With --forget it leaves a tenth of the places as they were.
+// With --forget it leaves a tenth of the places as they were. A source that does not begin
+// with a line number is printed as it is.
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
@@ -23,6 +25,10 @@ func main() {
 func run(args []string) error {
 	source, err := os.ReadFile(args[0])
 	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(source, []byte("10 ")) {
+		_, err = os.Stdout.Write(source)
 		return err
 	}
 	var changes []basic.Change
