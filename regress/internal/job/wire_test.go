@@ -62,7 +62,7 @@ func TestOverrideKept(t *testing.T) {
 	}
 	command := o
 	command.Remote.NoEngine = false // without an engine the past run has no URL
-	o.Remote.NoEngine, o.Store.Resume, o.Store.Reuse, o.Store.ForkServer = false, false, false, false
+	o.Remote.NoEngine, o.Store.Resume, o.Store.Reuse, o.Store.ForkServer, o.Store.RemoteCache = false, false, false, false, ""
 	if OverrideKept(&back, &command); !reflect.DeepEqual(back, o) {
 		t.Errorf("%+v\nnot %+v", back, o)
 	}
