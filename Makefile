@@ -192,7 +192,7 @@ bench-rules: build
 	$(GO) -C bench run ./causes -rules -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) \
 		-sources $(PROGRAMS) $(if $(CHANGES),-changes $(CHANGES))
 
-RULE_PAIRS = esbuild,gofmt,prettier,black,marked,plain,html,breaks,ast,tokens,ruff-json,ruff-check,pycodestyle,branches
+RULE_PAIRS = esbuild,gofmt,shfmt,casts,markdown-quotes,breaks,tokens,ast,html,plain,ruff-check,ruff-json,pycodestyle
 
 # What muster takes as a client of a Remote Execution engine, which is started for it: some
 # 8 minutes. ROUNDS is 3 unless given. TINY=1 has a few cases of everything.
