@@ -163,9 +163,9 @@ func acceptedRules(p *program) *cobra.Command {
 			Long: `Rules lists the rules that the golden keeps. For each it prints who accepted its cause, when
 and why, and how many outcomes are older than the rule. A rule applies only to these.
 
-A check reports the changed cases that follow a rule: the rule makes the whole new
-outcome of the old one, byte for byte. They stay changed. check --allow ruled makes them
-no failure, and accept --ruled accepts them.
+A check reports the changed cases that follow a rule: the rule turns the old outcome into
+the whole new one, byte for byte. These cases stay changed. With check --allow ruled they
+do not fail the check, and accept --ruled accepts them.
 
 A golden gets a rule with muster accept, from each cause that is uniform. It keeps the
 last 64.`,

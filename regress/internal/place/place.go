@@ -144,7 +144,7 @@ func (a *address) Update(ctx context.Context, do func(*golden.Tx) error) error {
 	}
 	err = a.there.Replace(ctx, work, a.copy)
 	if errors.Is(err, mirror.ErrChanged) {
-		return fault.Inputf("the golden %s was changed by somebody else just now, and this wrote nothing: run muster check again before an accept, and anything else just again", a.name)
+		return fault.Inputf("the golden %s was changed by somebody else just now, and this command wrote nothing: run muster check again before an accept, or repeat any other command", a.name)
 	}
 	return err
 }
