@@ -45,7 +45,7 @@ type options struct {
 	median              float64
 }
 
-// What is no pair of real tools.
+// The rows that are not pairs of real tools.
 const (
 	planted   = "planted"
 	large     = "large"

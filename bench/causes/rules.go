@@ -164,7 +164,7 @@ func (b *bench) unchangedRules(ctx context.Context, w *emitting) error {
 	return nil
 }
 
-// goFiles are sources that the emitter prints as they are. If they are alike, their names end as those of programs do.
+// goFiles returns sources of Go, which the emitter prints as they are. With alike, their names end as those of programs do.
 func goFiles(ctx context.Context, alike bool) ([]source, error) {
 	root, err := goroot(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ func (b *bench) renewDisk(ctx context.Context) error {
 	return b.script(ctx, "make", b.diskSize)
 }
 
-// coolDisk takes what was written out of the memory, where that is to be; nobody may use it.
+// coolDisk removes the files of a slow disk from memory. Nobody may use the disk meanwhile.
 func (b *bench) coolDisk(ctx context.Context) error {
 	if b.disk != slowDisk {
 		return nil

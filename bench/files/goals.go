@@ -16,13 +16,13 @@ type row struct {
 	goals  []goal
 }
 
-// A goal is on a figure of the default engine in one operation.
+// A goal bounds a figure of the default engine in one operation.
 type goal struct {
 	operation, figure string
 	of                func(result) float64
 	form              string // of the figure
 
-	// At most one of these is set. The first two are on the median of each round's ratio to nginx.
+	// At most one of these is set. The first two bound the median of each round's ratio to nginx.
 	least, most float64
 	lower       bool    // than nginx's in every round
 	top         float64 // the most of all rounds
@@ -45,7 +45,7 @@ func threadsOf(operation string) goal {
 	return goal{operation: operation, figure: "threads", of: threads, form: "%.0f", top: threadsMost}
 }
 
-// rows are all that the goals of the file service need.
+// rows returns the loads of all goals of the file service.
 func rows() []row {
 	memory := func(name, size string, least float64) row {
 		return row{name, load{disk: pageDisk, connections: 500, requests: 2000, size: size, duration: time.Second}, 5,

@@ -50,7 +50,7 @@ type bench struct {
 	out io.Writer
 }
 
-// A load is what all contestants get, and where.
+// A load is the requests that every contestant gets, and its disk.
 type load struct {
 	disk                  string // page, slow or folder
 	connections, requests int

@@ -64,7 +64,7 @@ func (b *bench) services() []contestant {
 
 const nginxName = "nginx"
 
-// others are what muster is compared with.
+// others are the servers that muster is compared with.
 var others = []string{nginxName, "nginx aio threads", "net/http"}
 
 func (c contestant) missing() bool {
