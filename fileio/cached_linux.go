@@ -49,9 +49,9 @@ func (c *cache) open(folder int, at, name string) (f *openFile, known bool, err 
 // has reports whether a part of a file is in memory.
 func (c *cache) has(file int, offset, n int64) bool { return nowait.InMemory(file, offset, n) }
 
-// hasBeginning reports whether the first bytes of a file are in memory. Once they were, it only
-// counts them: within the second in which a file stays open, the system hardly drops them and reads
-// them again.
+// hasBeginning reports whether the first bytes of a file are in memory. After the first
+// success it only counts them: within the second for which a file stays open, the system hardly
+// drops them and reads them again.
 func (c *cache) hasBeginning(f *openFile, n int64) bool {
 	if f.cached.Load() {
 		return nowait.Cached(f.file, 0, n)

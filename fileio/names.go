@@ -27,7 +27,7 @@ type lockShard struct {
 	mu     sync.Mutex
 	names  map[string]*nameLock
 	opened map[string]*openFile // without names that are locked
-	ended  uint64               // locks
+	ended  uint64               // how many locks have ended
 	_      [32]byte             // keeps shards on separate cache lines
 }
 
@@ -103,7 +103,8 @@ type openFile struct {
 // is 16 MiB.
 const contentMax = 2 << 10
 
-// leave reports whether nobody uses the file any more. It is then to be closed.
+// leave ends one use of the file. It reports whether that was the last one: the caller then
+// closes the file.
 func (f *openFile) leave() bool { return f.users.Add(-1) == 0 }
 
 func (f *openFile) close() {
@@ -112,8 +113,8 @@ func (f *openFile) close() {
 	}
 }
 
-// find returns the open file of a name. The caller must leave or close it. Without one, it
-// returns what keep needs to know of the time before the caller opens the file.
+// find returns the open file of a name, or nil. The caller must leave or close it. Pass before to
+// keep, which compares it to detect a lock that has ended since the call of find.
 func (l *nameLocks) find(name string) (f *openFile, before uint64) {
 	shard := l.shard(name)
 	shard.mu.Lock()
@@ -171,8 +172,8 @@ func (l *nameLocks) closeOpened() {
 	l.opened.Add(-n)
 }
 
-// openMax is how many files a store keeps open: a sixteenth of the limit, so that many more remain
-// for connections.
+// openMax returns how many files a store keeps open: a sixteenth of the limit, so that many more
+// remain for connections.
 func openMax() int64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

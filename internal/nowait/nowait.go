@@ -91,8 +91,8 @@ func InMemory(fd int, offset, n int64) bool {
 	if n <= 0 || !Cached(fd, offset, n) {
 		return n <= 0
 	}
-	// The last page is read last, so look at it. Not before: looking at a page that is not in
-	// memory has it read.
+	// The system reads the last page last, so look at that page. Call Cached before: looking at a
+	// page that is not in memory makes the system read it.
 	var last [1]byte
 	_, err := ReadAt(fd, last[:], offset+n-1)
 	return err == nil

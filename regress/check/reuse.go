@@ -31,7 +31,7 @@ import (
 type reuser struct {
 	run      *run.Run
 	base     *golden.Store
-	flag     string // that asked for it
+	flag     string // the flag that asked for reuse
 	numbers  int    // runs of a case that differs
 	earlier  earlier
 	cases    map[string]reuse.Case // of earlier checks, but for those that do not count any more
@@ -43,11 +43,11 @@ type reuser struct {
 // earlier is where a check finds what earlier checks left, and leaves its own. One goroutine calls its
 // methods, in the order in which they stand here.
 type earlier interface {
-	// recall returns what checks of a setting left. If that does not count, it says why instead.
+	// recall returns what checks of a setting left, or why that does not count.
 	recall(ctx context.Context, setting map[string]string) (cases map[string]reuse.Case, why string)
 	// open opens the outcomes that entries name, as far as they are still there.
 	open(ctx context.Context, cases map[string]reuse.Case) (map[string]*golden.Store, error)
-	// hides reports whether an outcome is of this machine alone.
+	// hides reports whether an outcome must stay on this machine.
 	hides(*exec.Result) bool
 	// leave replaces what was left under the setting. distrust says that the entries of earlier checks were
 	// wrong.

@@ -26,14 +26,13 @@ import (
 	"muster/regress/internal/run"
 )
 
-// How long a check waits for its cache in all: to connect, for the entries, for the outcomes of cases that
-// are not those of the golden, and to leave its own. Between, it reads the files of the listed tools.
+// Limits of the time that a check gives its cache, in all.
 const (
-	dialWait   = 5 * time.Second
-	recallWait = 15 * time.Second
-	lookWait   = 30 * time.Second
-	fetchWait  = 30 * time.Second
-	leaveWait  = 60 * time.Second
+	dialWait   = 5 * time.Second  // connect
+	recallWait = 15 * time.Second // receive the entries
+	lookWait   = 30 * time.Second // read the files of the listed tools on this machine
+	fetchWait  = 30 * time.Second // receive outcomes that the golden lacks
+	leaveWait  = 60 * time.Second // leave outcomes and entries
 )
 
 // Bounds of what a check takes from a cache and leaves there.
@@ -50,8 +49,8 @@ type sharedChecks struct {
 	cache  *crew.Cache // nil once it failed
 	root   reuse.Root
 	host   string
-	signs  [][]byte     // that an outcome is of this machine alone
-	hidden atomic.Int64 // outcomes
+	signs  [][]byte     // an outcome with one of these stays on this machine
+	hidden atomic.Int64 // number of such outcomes
 
 	setting outcome.Digest
 	found   reuse.SharedCases // of this tool, with those for other sources
@@ -80,7 +79,7 @@ func dialChecks(ctx context.Context, r *run.Run) (*sharedChecks, error) {
 	return s, nil
 }
 
-// signsOf returns the paths of a folder, which links may lead to, and the names of a host.
+// signsOf returns the paths of a folder, as given and without links, and the names of a host.
 func signsOf(folder, host string) (signs [][]byte) {
 	short, _, _ := strings.Cut(host, ".")
 	resolved, _ := filepath.EvalSymlinks(folder) // "" is no sign

@@ -115,7 +115,7 @@ func sign(p *pastrun.Past, reason string) golden.Accept {
 	}
 }
 
-// signAfter is sign for a golden with rules: its outcomes must not be older than these, whatever the clock says.
+// signAfter is sign for a golden with rules: accepted outcomes must not be older than the rules, whatever the clock says.
 func signAfter(m golden.Meta, p *pastrun.Past, reason string) golden.Accept {
 	a := sign(p, reason)
 	for _, r := range m.Rules {
@@ -126,8 +126,8 @@ func signAfter(m golden.Meta, p *pastrun.Past, reason string) golden.Accept {
 	return a
 }
 
-// learnedRules returns the rules of the accepted causes of a run that are uniform. Other rules would be wrong somewhere. A
-// cause whose cases all follow a rule of the golden needs none.
+// learnedRules returns the rules of a run's accepted causes, if these are uniform. Other rules are wrong in some case. A
+// cause needs no rule if all its cases follow rules of the golden.
 func learnedRules(run *pastrun.Run, decisions map[string]review.State) (list []golden.Rule, err error) {
 	found, err := run.CausesIfAny()
 	if err != nil || found == nil {

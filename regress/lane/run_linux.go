@@ -132,7 +132,7 @@ func (h *helper) run(job *Job, d *Answer) error {
 	return nil
 }
 
-// openInput opens the standard input anew for each case, which could lock it for the next one.
+// openInput opens the standard input anew for each case, because a case could lock it for the next one.
 func openInput(h *helper, job *Job) (int, error) {
 	input := &h.null
 	if job.Stdin {

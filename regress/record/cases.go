@@ -75,8 +75,8 @@ func runsIn(r *golden.Record) runsBefore {
 	return h
 }
 
-// untilSecond returns when, after run.Began, the second runs of all these cases may begin: that
-// much after their first ones.
+// untilSecond returns how long after run.Began the second runs of these cases may begin: a given
+// time after the last of their first runs ended.
 func (c *cases) untilSecond(tasks []pass.Task, after time.Duration) (may time.Duration) {
 	for _, t := range tasks {
 		may = max(may, c.firstEnded[t.Index]+after)

@@ -21,8 +21,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Scan learns the rules of a past check's causes again, and replays them on all cases, however long that takes. It keeps the
-// result with the run. id is the beginning of the run's ID; "" is the last one.
+// Scan learns the rules of a past check's causes again, and replays them on all cases, however long that takes. It
+// keeps the result with the run. id is the beginning of the run's ID; "" is the last one.
 func Scan(ctx context.Context, o regress.Options, h host.Host, id string) error {
 	unlock, err := state.Open(o.Store.State).Lock()
 	if err != nil {
@@ -97,7 +97,7 @@ func scan(ctx context.Context, p *pastrun.Past, found *cause.Found) (of int, err
 	return len(names), nil
 }
 
-// unchangedNames returns the names of the cases that were identical, of those in the golden.
+// unchangedNames returns the names of the identical cases that are in the golden.
 func unchangedNames(run *pastrun.Run, base *golden.Store) (names []string, err error) {
 	lines, err := run.State.ReadLines()
 	if err != nil {

@@ -73,7 +73,7 @@ func ChangesNothing(path string) bool {
 
 type readOnlyKey struct{}
 
-// ReadOnly marks a request of a client that may only read, so that it learns that.
+// ReadOnly marks a request of a client that may only read, so that GetCapabilities reports no updates.
 func ReadOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readOnlyKey{}, true)
 }

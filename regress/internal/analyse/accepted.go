@@ -42,9 +42,9 @@ func IsUsable(r golden.Rule) bool {
 	return err == nil
 }
 
-// RuleOf returns the ID of the first rule that makes a changed outcome of the golden's, all of it. If only several rules
-// together make it, it returns their IDs, such as R1+R2, and "" if they do not. A rule is about outcomes that are older than
-// it. c compares both sides, under rewrites.
+// RuleOf returns the ID of the first rule that turns the golden's outcome into the whole changed one. If only several
+// rules together do that, it returns their IDs, such as R1+R2. Otherwise it returns "". A rule is only about outcomes
+// that are older than the rule. c compares both sides, after the rewrites.
 func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, caseName string, origin int, was, is content.Side, c outcome.Comparison) (id string, err error) {
 	if a == nil || c.EndingDiffers || len(c.Parts) == 0 || !isSmall(was) || !isSmall(is) {
 		return "", nil
@@ -75,7 +75,7 @@ func (a *AcceptedRules) RuleOf(rewrites normalize.Rules, caseName string, origin
 	return follows.ids(), nil
 }
 
-// candidates are the rules that a case may follow, as far as its texts were read.
+// candidates are the rules that a case may follow, judging by the texts that were read so far.
 type candidates struct {
 	*AcceptedRules
 	caseName string
@@ -97,7 +97,7 @@ func (a *AcceptedRules) covering(caseName string, origin int) *candidates {
 	return c
 }
 
-// narrow leaves the rules that make a new text of an old one.
+// narrow keeps the rules that make a new text of an old one.
 func (c *candidates) narrow(part string, old, now []byte) {
 	does := c.follower.Follow(c.caseName, part, old, now, c.covering)
 	for i := range c.usable {

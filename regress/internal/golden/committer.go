@@ -175,8 +175,8 @@ type blob struct {
 }
 
 // contentSet is a set of contents. It keeps half of each digest, because a store may have millions
-// of contents: 36 bytes for each instead of 105. Whoever makes two contents with the same half,
-// which takes 2^64 attempts, gets a store that lacks one of them: to read it is an error.
+// of contents: 36 bytes for each instead of 105. Two contents with the same half take 2^64
+// attempts to make. A store then lacks one of them, and reading it is an error.
 type contentSet map[[16]byte]struct{}
 
 // key includes the size, so that a part with a wrong size is not in the set.

@@ -107,11 +107,10 @@ const rulesMax = 64
 // ID returns the name of a rule: R3.
 func (r Rule) ID() string { return "R" + strconv.Itoa(r.Number) }
 
-// Covers reports whether a rule is about an outcome that became part of the golden then.
+// Covers reports whether a rule is about an outcome that became part of the golden at a time.
 func (r Rule) Covers(since time.Time) bool { return r.IsDated() && since.Before(r.At) }
 
-// IsDated reports whether a rule has a time that outcomes can be newer than. The year 9999 is the last one that a meta can
-// have.
+// IsDated reports whether outcomes can be newer than a rule. The year 9999 is the last one that a meta can have.
 func (r Rule) IsDated() bool { return r.At.Year() < 9999 }
 
 // AddRule adds a rule under the next free number.
@@ -129,13 +128,13 @@ func (m *Meta) keepRule(r Rule) {
 	m.Rules = m.Rules[max(0, len(m.Rules)-rulesMax):]
 }
 
-// Same reports whether two goldens have a rule from one accept.
+// Same reports whether two rules come from the same accept and cause.
 func (r Rule) Same(other Rule) bool {
 	return r.Run == other.Run && r.Signature == other.Signature && r.At.Equal(other.At) && r.Author == other.Author
 }
 
-// JoinRules adds those of another golden's rules that m does not have. A rule keeps its number if m never had one of that
-// number. The numbers of both goldens are used up.
+// JoinRules adds the rules of another golden that m lacks. A rule keeps its number if m never had a rule of that
+// number. Numbers that either golden has used are not used again.
 func (m *Meta) JoinRules(list []Rule, made int) {
 	own := m.RulesMade
 	m.RulesMade = max(own, made)

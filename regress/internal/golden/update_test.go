@@ -216,7 +216,7 @@ func TestRulesStay(t *testing.T) {
 	}
 }
 
-// Rules of two goldens keep their numbers where these are free. What either golden has used is not used again.
+// Rules of two goldens keep their numbers where these are free. Numbers that either golden has used are not used again.
 func TestJoinRules(t *testing.T) {
 	m := Meta{RulesMade: 3, Rules: []Rule{{Number: 1, Run: "a"}}} // R2 and R3 are revoked
 	m.JoinRules([]Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "b"}, {Number: 4, Run: "c"}, {Number: 3, Run: "d"}}, 5)

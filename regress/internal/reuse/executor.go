@@ -23,7 +23,7 @@ type Executor struct {
 	exec.Executor
 	// find returns the outcome of an entry as a result, or nil if it is gone.
 	find func(caseName string, c Case) *exec.Result
-	// Hides reports whether the outcome of a result is no answer for others; nil = it always is.
+	// Hides reports whether the outcome of a result must not be shared; nil = every outcome may be.
 	Hides func(*exec.Result) bool
 
 	mu        sync.Mutex // guards the fields below

@@ -23,8 +23,8 @@ const (
 	sourcesMax = 4       // entries of one case, each with another source
 )
 
-// Root is the folder that machines share as a checkout: each has it at another place. In a cache, paths
-// begin there if they are in it, or if it is in them.
+// Root is the folder that machines share as a checkout, each at another path. In a cache, paths below it
+// and above it are relative to it.
 type Root string
 
 // outside returns a path of this machine as a cache has it.
@@ -49,7 +49,7 @@ func (r Root) inside(path string) string {
 // Each line is one tool, a JSON array of paths with their kinds.
 type Catalog struct{ lines [][]byte }
 
-// ReadCatalog ignores what is damaged.
+// ReadCatalog reads the text of a catalog. It never fails: Tools leaves out damaged lines.
 func ReadCatalog(text []byte) (c Catalog) {
 	for line := range bytes.Lines(text) {
 		if len(c.lines) < catalogMax {
@@ -65,8 +65,8 @@ const (
 	listedKind = "listed place"
 )
 
-// Tools returns the tools as far as they are on this machine, without their digests and states. It leaves out
-// those that no check can have left: observing yields no files that the kernel makes up, and they may have no end.
+// Tools returns the tools with their paths on this machine, without digests and states. It leaves out tools
+// with files that the kernel makes up. No check leaves such a tool, and reading these files may never end.
 func (c Catalog) Tools(r Root) (list []closure.Closure) {
 	for _, line := range c.lines {
 		var paths [][]byte
@@ -137,7 +137,7 @@ func (r Root) ToolKey(setting outcome.Digest, tool *closure.Closure) (outcome.Di
 // each with another source, the newest first.
 type SharedCases map[string][]Case
 
-// ReadShared ignores what is damaged. Each line is an entry.
+// ReadShared reads the text of entries, one a line. It ignores damaged lines.
 func ReadShared(text []byte) SharedCases {
 	s := SharedCases{}
 	for line := range bytes.Lines(text) {

@@ -14,7 +14,7 @@ import (
 // context needs another number: an old rule would mean something else.
 const format = 1
 
-// What an encoded rule may have. A rule that has more is not encoded.
+// Bounds of an encoded rule. A rule that exceeds them is not encoded.
 const (
 	encodedMax = 32 << 10 // bytes
 	copiesMax  = 64       // outputs of a production that are copies, because each may be long
@@ -82,7 +82,7 @@ func (r *Rule) Encode() []byte {
 // ErrFormat is the error for what this muster cannot read as a rule.
 var ErrFormat = errors.New("not a rule of a known format")
 
-// Decode reads what Encode wrote. It refuses anything that could not be applied to a text.
+// Decode reads what Encode wrote. It refuses a rule that cannot be applied to every text.
 func Decode(b []byte) (*Rule, error) {
 	var whole encodedRule
 	if len(b) > encodedMax || json.Unmarshal(b, &whole) != nil || whole.Format != format || len(whole.Productions) == 0 || len(whole.Productions) > productionsMax {
@@ -109,7 +109,7 @@ func Decode(b []byte) (*Rule, error) {
 	return r, nil
 }
 
-// isPossible reports whether a production can be applied to any text.
+// isPossible reports whether a production can be applied to every text.
 func (e *encodedProduction) isPossible() bool {
 	copied := 0
 	for _, o := range e.Outputs {
@@ -136,15 +136,16 @@ type Follower struct{ set *set }
 // NewFollower returns a follower of rules.
 func NewFollower(rules []*Rule) *Follower { return &Follower{newSet(rules)} }
 
-// Following says what rules do to a text.
+// Following is what rules do to a text.
 type Following struct {
 	Alone    []bool // for each rule: it makes the new text
 	Together bool   // all of them make it, and agree in each place
 	Matches  []bool // for each rule: the old text has a place for it
 }
 
-// Follow reports which rules make a new text of an old one, byte for byte: each alone, or those of together as one. Rules
-// that make different texts of a place do nothing together. None does anything if that takes too many steps.
+// Follow reports which rules make a new text of an old one, byte for byte: each alone, and those that together
+// selects as one. Together, rules that make different texts of a place do nothing. If Follow takes too many steps, it
+// reports no rule.
 func (f *Follower) Follow(caseName, part string, old, now []byte, together []bool) Following {
 	does := Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
 	budget := &Budget{}

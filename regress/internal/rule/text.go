@@ -51,9 +51,10 @@ func changesIn(p *page, t Text) (list []causedChange) {
 	return list
 }
 
-// turned returns edits that do the same. Where one removes a text up to a line break, and the next one removes this
-// break beside what it replaces, an equal break before the text stays. The first of them removes that one instead, with the
-// edits in it moved to the one behind. So each edit is as it would be alone.
+// turned returns edits that do the same, each as it would be alone. Where one edit removes a text up to a line break,
+// and the next one removes this break beside what it replaces, an equal break before the text stays. turned makes the
+// first edit remove the break before the text, so the next one keeps the break behind. Edits in the former move to
+// the latter.
 func turned(t *Text) []cause.Attributed {
 	list := slices.Clone(t.Edits)
 	for i := 1; i < len(list); i++ {

@@ -214,8 +214,8 @@ type Left struct {
 func (s *Server) HasForked() bool { return s.forked }
 
 // Sweep ends what the present case, which is a fork, left in the namespace of the forks. The fork itself
-// has been reaped. Sweep reports whether nothing is left there. Mostly both lists show that at once. Else
-// the init ends the rest.
+// has been reaped. Sweep reports whether nothing is left there. Mostly both lists show that at once.
+// Otherwise the init ends the rest.
 func (s *Server) Sweep() (left Left, ok bool) {
 	if !s.linked || !isOnlyChild(s.siblings, s.pid) {
 		return left, false

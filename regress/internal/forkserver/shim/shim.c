@@ -217,8 +217,8 @@ static void readInput(void) {
 	serve();
 }
 
-/* Interpreters look at the kind of their standard input when they start. What the source has of its own is
-   hidden: a command that uses it fails in every fork. */
+/* Interpreters look at the kind of their standard input when they start. The shim hides the inode, size and
+   times, which differ from source to source: a command that uses them fails in every fork. */
 static long hideSource(long r, struct stat *st) {
 	if (r == 0 && isInput && st->st_ino == source.st_ino && st->st_dev == source.st_dev) {
 		st->st_size = st->st_blocks = st->st_ino = 0;
