@@ -54,9 +54,9 @@ func (*forking) Close() error          { return nil }
 // If a fork turns out to be wrong, no fork counts: the cases run again, and the reports have the
 // results of plain runs.
 func TestRetraction(t *testing.T) {
-	const cases, guards = 400, 2 * 32
+	const cases, guards, sampled = 400, 2 * 32, 10 // of 100 forks, at most 10 are of cases whose plain run counts: one in 50 by chance
 	sum, stderr := retract(t, cases, &forking{rightMax: guards + 100}, 0)
-	if sum.Retracted < 100 || sum.Forked != 0 || sum.Verdicts[regress.Changed]+sum.Verdicts[regress.Identical] != cases {
+	if sum.Retracted < 100-sampled || sum.Forked != 0 || sum.Verdicts[regress.Changed]+sum.Verdicts[regress.Identical] != cases {
 		t.Errorf("%d retracted, %d forked, verdicts %v", sum.Retracted, sum.Forked, sum.Verdicts)
 	}
 	if sum.Verdicts[regress.Changed] < cases-guards-10 {
@@ -69,9 +69,9 @@ func TestRetraction(t *testing.T) {
 
 // Once --fail-fast has ended the check, nothing runs again.
 func TestRetractionAfterFailFast(t *testing.T) {
-	const cases, guards = 400, 2 * 32
+	const cases, guards, sampled = 400, 2 * 32, 10
 	sum, stderr := retract(t, cases, &forking{rightMax: guards + 100}, 1)
-	if sum.Retracted < 100 || sum.Forked != 0 || sum.NotRun < sum.Retracted || sum.Verdicts[regress.Identical] > guards+10 {
+	if sum.Retracted < 100-sampled || sum.Forked != 0 || sum.NotRun < sum.Retracted || sum.Verdicts[regress.Identical] > guards+10 {
 		t.Errorf("%d retracted, %d forked, %d not run, verdicts %v", sum.Retracted, sum.Forked, sum.NotRun, sum.Verdicts)
 	}
 	if !strings.Contains(stderr, " cases have no verdict, as --fail-fast ended the check\n") {
