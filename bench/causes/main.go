@@ -74,7 +74,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	for _, c := range ten() {
 		rows = append(rows, string(c))
 	}
-	changes := f.String("changes", strings.Join(rows, ","), "planted changes whose rules are measured, with commas between;\n8 and 10 are so many at once")
+	changes := f.String("changes", strings.Join(rows, ","), "planted changes whose rules are measured, with commas between;\n8 means the first eight at once, 10 all ten")
 	f.Uint64Var(&o.seed, "seed", 1, "of what is drawn by chance")
 	f.IntVar(&o.sources, "sources", 3000, "programs for the planted changes")
 	f.Float64Var(&o.median, "lines", 75, "lines that the middle one of them has")
