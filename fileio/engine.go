@@ -102,12 +102,9 @@ type Job struct {
 	Names []string // result of OpList
 }
 
-// A job reads at most chunkSize bytes of a file, and writes at most pieceSize. Larger pieces
+// A job reads at most chunkSize bytes of a file, and writes at most [pages.Max]. Larger pieces
 // are written with fewer jobs, which takes less processor time. They are read no faster.
-const (
-	chunkSize = 256 << 10
-	pieceSize = 512 << 10
-)
+const chunkSize = 256 << 10
 
 // Op is the operation of a job.
 type Op uint8

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/btree"
 	"golang.org/x/sys/unix"
 
+	"muster/internal/pages"
 	"muster/pool"
 )
 
@@ -21,11 +22,27 @@ import (
 // after use. Its methods must not be called concurrently.
 type File struct {
 	Info
+	Content
+}
 
+// Content reads a File, for a Store or for another kind of store.
+//
+// CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
+// package service, it may take the file from the system's memory without copying it. The error
+// is [ErrBusy] if too many others wait, and w then has no byte. Close releases memory and
+// descriptors.
+type Content interface {
+	CopyTo(ctx context.Context, w io.Writer, offset, n int64) error
+	Close() error
+}
+
+// stored is the content of a Store's file.
+type stored struct {
+	File
 	store     *Store
-	buffer    *buffer // one piece after another; nil = none is needed yet
-	beginning []byte  // or the whole file, until CopyTo needs the buffer for the rest
-	file      int     // descriptor; -1 = beginning is the whole file
+	buffer    *pages.Buffer // one piece after another; nil = none is needed yet
+	beginning []byte        // or the whole file, until CopyTo needs the buffer for the rest
+	file      int           // descriptor; -1 = beginning is the whole file
 
 	opened *openFile // without a job, and may be read so; nil = by a job
 	known  int64     // bytes of the beginning that the system had in memory
@@ -62,16 +79,16 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 			return s.openCached(ctx, opened, false)
 		}
 	}
-	b, err := s.reads.newBuffer(ctx, firstSize)
+	b, err := s.reads.Take(ctx, firstSize)
 	if err != nil {
 		return nil, err
 	}
-	j := Job{Op: OpGet, Folder: s.descriptor(at.folder), Name: at.name, Data: b.data}
+	j := Job{Op: OpGet, Folder: s.descriptor(at.folder), Name: at.name, Data: b.Data}
 	if err := s.execute(ctx, &j); err != nil {
-		b.free()
+		b.Free()
 		return nil, operationError("get", name, err)
 	}
-	return &File{Info: infoOf(name, j.Info), store: s, buffer: b, beginning: b.data[:j.N], file: j.File}, nil
+	return fileOf(&stored{File: File{Info: infoOf(name, j.Info)}, store: s, buffer: b, beginning: b.Data[:j.N], file: j.File}), nil
 }
 
 // openCached returns an open file, which was found again or just opened. If the system does not
@@ -79,26 +96,26 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*File, error) {
 	if content := opened.content.Load(); content != nil {
 		opened.close()
-		return &File{Info: opened.Info, store: s, beginning: *content, file: -1}, nil
+		return fileOf(&stored{File: File{Info: opened.Info}, store: s, beginning: *content, file: -1}), nil
 	}
-	f := &File{Info: opened.Info, store: s, file: opened.file, opened: opened}
+	f := &stored{File: File{Info: opened.Info}, store: s, file: opened.file, opened: opened}
 	first := min(f.Size, chunkSize)
 	if first > copiedMax && s.cache.hasBeginning(opened, first) {
 		f.known = first
-		return f, nil
+		return fileOf(f), nil
 	}
-	b, err := s.reads.newBuffer(ctx, int(first))
+	b, err := s.reads.Take(ctx, int(first))
 	if err != nil {
 		opened.close()
 		return nil, err
 	}
 	f.buffer = b
 	if f.Size > chunkSize {
-		return f, nil // copyPieces reads it
+		return fileOf(f), nil // copyPieces reads it
 	}
-	size := min(int(f.Size), len(b.data)) // the client's share may allow less
-	n := s.cache.read(f.file, b.data[:size], 0)
-	f.beginning = b.data[:n]
+	size := min(int(f.Size), len(b.Data)) // the client's share may allow less
+	n := s.cache.read(f.file, b.Data[:size], 0)
+	f.beginning = b.Data[:n]
 	if int64(n) == f.Size {
 		if again && n <= contentMax {
 			content := bytes.Clone(f.beginning)
@@ -106,24 +123,28 @@ func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*
 		}
 		opened.close()
 		f.file = -1
-		return f, nil
+		return fileOf(f), nil
 	}
 	if n == size {
-		return f, nil
+		return fileOf(f), nil
 	}
-	j := Job{Op: OpRead, File: f.file, Data: b.data[n:size], Offset: int64(n)}
+	j := Job{Op: OpRead, File: f.file, Data: b.Data[n:size], Offset: int64(n)}
 	if err := s.execute(ctx, &j); err != nil {
 		return nil, errors.Join(operationError("get", f.Name, err), f.Close())
 	}
-	f.beginning = b.data[:n+j.N]
-	return f, nil
+	f.beginning = b.Data[:n+j.N]
+	return fileOf(f), nil
 }
 
-// CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
-// package service, it may take the file from the system's memory without copying it. Otherwise
-// a file that was in the system's memory may need the store's: if that is refused, the error is
-// [ErrBusy], and w has no byte.
-func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+// fileOf returns the file of a content.
+func fileOf(f *stored) *File {
+	f.Content = f
+	return &f.File
+}
+
+// CopyTo implements [Content]. A file that was in the system's memory may need the store's if
+// w is not an io.ReaderFrom.
+func (f *stored) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if offset < 0 || n < 0 || offset+n > f.Size {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
 	}
@@ -141,9 +162,9 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 		return operationError("get", f.Name, io.ErrUnexpectedEOF)
 	}
 	f.beginning = nil
-	take := f.store.reads.newBuffer
+	take := f.store.reads.Take
 	if to, ok := w.(io.ReaderFrom); ok && f.opened != nil {
-		take = f.store.reads.newBufferLate
+		take = f.store.reads.TakeLate
 		sent, err := f.store.cache.send(to, f.file, offset, n, f.known-offset)
 		if err != nil {
 			return err
@@ -162,10 +183,10 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 
 // copyPieces writes n bytes in pieces as large as the client's share allows. It fits the
 // buffer again before each piece, so that a slow reader leaves memory to others.
-func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
+func (f *stored) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
 	for n > 0 {
-		f.buffer.fit(int(min(n, chunkSize)))
-		data := f.buffer.data
+		f.buffer.Fit(int(min(n, chunkSize)))
+		data := f.buffer.Data
 		data = data[:min(n, int64(len(data)))]
 		if err := f.read(ctx, data, offset); err != nil {
 			return operationError("get", f.Name, err)
@@ -179,7 +200,7 @@ func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) err
 }
 
 // read fills data from an offset. A job reads what the system does not have in memory.
-func (f *File) read(ctx context.Context, data []byte, offset int64) error {
+func (f *stored) read(ctx context.Context, data []byte, offset int64) error {
 	n := 0
 	if f.opened != nil && f.store.cache.has(f.file, offset, int64(len(data))) {
 		if n = f.store.cache.read(f.file, data, offset); n == len(data) {
@@ -196,10 +217,10 @@ func (f *File) read(ctx context.Context, data []byte, offset int64) error {
 	return nil
 }
 
-// Close releases the file's memory and descriptor.
-func (f *File) Close() error {
+// Close implements [Content].
+func (f *stored) Close() error {
 	if f.buffer != nil {
-		f.buffer.free()
+		f.buffer.Free()
 	}
 	j := Job{Op: OpClose, File: f.file}
 	f.file = -1

@@ -3,16 +3,16 @@ package fileio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
 	"muster/fileio/internal/ledger"
 	"muster/internal/fair"
+	"muster/internal/pages"
 )
 
 // ErrSize is the error of a Put whose reader does not have the announced number of bytes.
-var ErrSize = errors.New("not as many bytes as were announced")
+var ErrSize = pages.ErrSize
 
 // Put writes all bytes of r as a file. It replaces an existing file of that name if want is
 // nil or allows it. size is the number of bytes in r, or -1 if unknown.
@@ -58,19 +58,19 @@ type put struct {
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	// Read one byte first: a client that announces a file and sends nothing holds no memory.
 	one := make([]byte, min(max(size, -size), 1))
-	n, err := fill(r, one)
+	n, err := pages.Fill(r, one)
 	if err != nil {
 		return Entry{}, err
 	}
-	b, err := p.store.writes.newBuffer(ctx, len(one))
+	b, err := p.store.writes.Take(ctx, len(one))
 	if err != nil {
 		return Entry{}, err
 	}
-	defer b.free()
+	defer b.Free()
 	defer func() { p.store.ledger.Release(p.reserved) }()
 	p.temp = p.store.newTempName()
-	copy(b.data, one[:n])
-	n, whole, err := p.fill(r, b, n, size)
+	copy(b.Data, one[:n])
+	n, whole, err := b.FillFrom(r, n, size)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -78,7 +78,7 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 		p.failures = group.failures.Load()
 	}
 	if whole {
-		if err := checkEnd(r, int64(n), size); err != nil {
+		if err := pages.CheckEnd(r, int64(n), size); err != nil {
 			return Entry{}, err
 		}
 		return p.writeSmall(ctx, b, n)
@@ -86,69 +86,13 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	return p.writeLarge(ctx, r, b, n, size)
 }
 
-// fill reads into a buffer that holds n bytes. The buffer grows with the arriving data. fill
-// ends when the buffer is full and cannot grow, when r ends, or when the buffer holds left
-// bytes. A negative left is no limit. fill returns how many bytes the buffer holds, and
-// whether the file ends there.
-func (p *put) fill(r io.Reader, b *buffer, n int, left int64) (filled int, whole bool, err error) {
-	for {
-		room := len(b.data)
-		if left >= 0 {
-			room = int(min(int64(room), left))
-		}
-		more, err := fill(r, b.data[n:room])
-		n += more
-		switch {
-		case err != nil:
-			return n, false, err
-		case n < room || int64(n) == left:
-			return n, true, nil
-		case !b.grow():
-			return n, false, nil
-		}
-	}
-}
-
-// fill reads until data is full or r ends.
-//
-// Unlike io.ReadFull it distinguishes the end of r from io.ErrUnexpectedEOF, which r returns
-// if it was cut off.
-func fill(r io.Reader, data []byte) (n int, err error) {
-	for n < len(data) {
-		more, err := r.Read(data[n:])
-		n += more
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// checkEnd checks that r has no more than n bytes, and that n is the announced size.
-func checkEnd(r io.Reader, n, size int64) error {
-	var one [1]byte
-	more, err := io.ReadFull(r, one[:])
-	switch {
-	case more > 0:
-		return fmt.Errorf("%w: more than %d", ErrSize, size)
-	case err != io.EOF:
-		return err
-	case size >= 0 && n != size:
-		return fmt.Errorf("%w: %d of %d", ErrSize, n, size)
-	}
-	return nil
-}
-
 // writeSmall writes a file whose n bytes are all in a buffer. It frees the buffer before the
 // file waits for its name.
-func (p *put) writeSmall(ctx context.Context, b *buffer, n int) (Entry, error) {
+func (p *put) writeSmall(ctx context.Context, b *pages.Buffer, n int) (Entry, error) {
 	if err := p.reserve(ctx, int64(n)); err != nil {
 		return Entry{}, err
 	}
-	s, data := p.store, b.data[:n]
+	s, data := p.store, b.Data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
 		leave, err := s.enterName(ctx, j.Op, p.name, s.ledger != nil, (*fair.Budget).Take)
@@ -164,13 +108,13 @@ func (p *put) writeSmall(ctx context.Context, b *buffer, n int) (Entry, error) {
 	if err := s.execute(ctx, &j); err != nil {
 		return Entry{}, err
 	}
-	b.free() // the file is on the disk, and may now wait for other files
+	b.Free() // the file is on the disk, and may now wait for other files
 	p.entry = j.Info
 	return p.publish()
 }
 
 // writeLarge writes a file in pieces. Its first n bytes are in a buffer.
-func (p *put) writeLarge(ctx context.Context, r io.Reader, b *buffer, n int, size int64) (Entry, error) {
+func (p *put) writeLarge(ctx context.Context, r io.Reader, b *pages.Buffer, n int, size int64) (Entry, error) {
 	s := p.store
 	j := Job{Op: OpCreate, Folder: s.descriptor(p.at.folder), Temp: p.temp}
 	if err := s.execute(ctx, &j); err != nil {
@@ -185,15 +129,15 @@ func (p *put) writeLarge(ctx context.Context, r io.Reader, b *buffer, n int, siz
 	if err != nil {
 		return Entry{}, errors.Join(err, p.discard())
 	}
-	b.free()
+	b.Free()
 	p.entry = j.Info
 	return p.publish()
 }
 
-func (p *put) writePieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n int, size int64) error {
+func (p *put) writePieces(ctx context.Context, j *Job, r io.Reader, b *pages.Buffer, n int, size int64) error {
 	j.Op = OpWrite
 	for whole := false; ; {
-		if j.Data = b.data[:n]; n > 0 {
+		if j.Data = b.Data[:n]; n > 0 {
 			if err := p.reserve(ctx, j.Offset+int64(n)); err != nil {
 				return err
 			}
@@ -202,15 +146,15 @@ func (p *put) writePieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n
 			}
 		}
 		if j.Offset += int64(n); whole {
-			return checkEnd(r, j.Offset, size)
+			return pages.CheckEnd(r, j.Offset, size)
 		}
-		b.shrink()
+		b.Shrink()
 		left := int64(-1)
 		if size >= 0 {
 			left = size - j.Offset
 		}
 		var err error
-		if n, whole, err = p.fill(r, b, 0, left); err != nil {
+		if n, whole, err = b.FillFrom(r, 0, left); err != nil {
 			return err
 		}
 	}

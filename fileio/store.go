@@ -21,6 +21,7 @@ import (
 	"muster/fileio/internal/ledger"
 	"muster/internal/fair"
 	"muster/internal/filelock"
+	"muster/internal/pages"
 	"muster/pool"
 )
 
@@ -91,7 +92,7 @@ type Store struct {
 	folders [folders]*os.File
 
 	transfers, light *fair.Budget // turns at the engine
-	reads, writes    *memory
+	reads, writes    *pages.Memory
 
 	cache  cache
 	names  *nameLocks
@@ -128,7 +129,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	}
 	s := &Store{
 		engine: engine, options: o, names: newNameLocks(openMax()), doors: newNameLocks(0),
-		reads: newMemory(o.MemoryMax/2, o), writes: newMemory(o.MemoryMax/2, o),
+		reads: pages.New(o.MemoryMax/2, o.WaitMax), writes: pages.New(o.MemoryMax/2, o.WaitMax),
 		checking: make(chan struct{}, 1),
 		run:      strconv.FormatUint(rand.Uint64(), 36),
 	}
@@ -235,10 +236,9 @@ func (s *Store) Stats() Stats {
 		all.Refused += one.Refused
 		all.Wait += one.Wait
 	}
-	for _, m := range []*memory{s.reads, s.writes} {
-		one := m.budget.Stats()
-		all.Refused += one.Refused
-		all.Memory += one.Held * int64(bufferSizes[0])
+	for _, m := range []*pages.Memory{s.reads, s.writes} {
+		all.Refused += m.Refused()
+		all.Memory += m.Held()
 	}
 	kept := s.ledger.Stats()
 	all.Kept, all.Evicted, all.EvictedBytes = kept.Held, kept.Evicted, kept.EvictedBytes

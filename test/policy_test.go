@@ -121,7 +121,7 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
-	{"fileio", "fileio/internal/ledger pool internal/fair internal/filelock internal/nowait", plain},
+	{"fileio", "fileio/internal/ledger pool internal/fair internal/filelock internal/nowait internal/pages", plain},
 	{"fileio/internal/ledger", "internal/readable", plain},
 	{"fileio/direct", "fileio", plain},
 	{"fileio/pooled", "fileio pool", plain},
@@ -153,6 +153,7 @@ var rooms = []room{
 	{"internal/fair", "", stdlib},
 	{"internal/filelock", "", plain},
 	{"internal/nearest", "", pure},
+	{"internal/pages", "internal/fair", stdlib},
 	{"internal/wording", "", stdlib},
 	{"internal/workflow", "", stdlib},
 	{"internal/plot", "", pure},

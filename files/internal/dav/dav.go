@@ -7,6 +7,7 @@
 package dav
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"io/fs"
@@ -17,9 +18,15 @@ import (
 	"muster/fileio"
 )
 
+// A Store has the methods of a fileio.Store that a Handler needs.
+type Store interface {
+	Stat(ctx context.Context, name string) (fileio.Info, error)
+	List(ctx context.Context, prefix, after string, most int) (infos []fileio.Info, more bool, err error)
+}
+
 // Handler answers requests about the files of a store.
 type Handler struct {
-	Store *fileio.Store
+	Store Store
 
 	// Link returns the path of a file's name, or of a folder's name with its slash.
 	Link func(name string) string

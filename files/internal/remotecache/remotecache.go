@@ -20,7 +20,6 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"muster/fileio"
 	"muster/internal/fair"
 )
 
@@ -79,7 +78,7 @@ func ReadOnly(ctx context.Context) context.Context {
 }
 
 // New serves a store.
-func New(store *fileio.Store, o Options) *Cache {
+func New(store Store, o Options) *Cache {
 	o.Large.Size = largeMemory / largeCost
 	c := &Cache{options: o, large: fair.New(o.Large), methods: map[string]http.Handler{}, errors: connect.NewErrorWriter()}
 	stored := blobs{store}
