@@ -131,6 +131,8 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
 	{"files", "fileio files/internal/dav files/internal/pace files/internal/remotecache files/internal/wire internal/fair internal/wording pool", plain},
+	{"files/bucket", "fileio internal/fair internal/pages", plain},
+	{"files/bucket/buckettest", "", stdlib},
 	{"files/gocache", "fileio files", plain},
 	{"files/internal/dav", "fileio", plain},
 	{"files/internal/pace", "", stdlib},

@@ -17,7 +17,7 @@ import (
 
 // cancelledCallers has callers cancel their Puts at any time. Each file must be whole, and a
 // caller must own its data again after Put. In the end no job may run or wait.
-func cancelledCallers(t *testing.T, s *fileio.Store) {
+func cancelledCallers(t *testing.T, s Store) {
 	var callers sync.WaitGroup
 	for who := range 16 {
 		callers.Go(func() {

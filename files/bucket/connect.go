@@ -1,0 +1,93 @@
+package bucket
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// ParseAddress returns the bucket and the prefix of an address s3://BUCKET/PREFIX. ok is false
+// if this is another kind of name.
+func ParseAddress(address string) (bucket, prefix string, ok bool, err error) {
+	rest, ok := strings.CutPrefix(address, "s3://")
+	if !ok {
+		return "", "", false, nil
+	}
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	prefix = strings.TrimSuffix(prefix, "/")
+	switch {
+	case bucket == "" || strings.ContainsAny(bucket, "?#@:"):
+		return "", "", true, fmt.Errorf("%s has no bucket: use s3://BUCKET/PREFIX", address)
+	case prefix != "" && checkName(prefix) != nil:
+		return "", "", true, fmt.Errorf("%s: the prefix is not possible: %w", address, checkName(prefix))
+	}
+	return bucket, prefix, true, nil
+}
+
+const (
+	amazon = "https://s3.amazonaws.com"
+	// regionDefault is the region that most other object stores expect.
+	regionDefault = "us-east-1"
+
+	dialMax     = 10 * time.Second
+	answerMax   = 30 * time.Second
+	idleMax     = 30 * time.Second
+	metadataMax = 5 * time.Second // to ask a cloud machine for its role
+)
+
+// connect returns a bucket at its object store. It sends no request.
+func connect(endpoint, bucket, prefix string) (*remote, error) {
+	r := &remote{bucket: bucket, prefix: prefix}
+	if r.prefix != "" {
+		r.prefix += "/"
+	}
+	address := cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), amazon)
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		return nil, fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", address)
+	}
+	host, lookup := u.Host, minio.BucketLookupAuto
+	if at, ok := strings.CutPrefix(host, bucket+"."); ok {
+		host, lookup = at, minio.BucketLookupDNS
+	}
+	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+	if address != amazon {
+		region = cmp.Or(region, regionDefault)
+	}
+	r.http = &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialMax}).DialContext,
+		TLSHandshakeTimeout:   dialMax,
+		ResponseHeaderTimeout: answerMax,
+		IdleConnTimeout:       idleMax,
+		MaxIdleConnsPerHost:   connectionsMax,
+		MaxConnsPerHost:       connectionsMax,
+		DisableCompression:    true,
+	}
+	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
+	if os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
+		providers = append(providers, &credentials.IAM{Client: &http.Client{Timeout: metadataMax}})
+	}
+	keys := credentials.NewChainCredentials(providers)
+	value, err := keys.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataMax}})
+	if err != nil || value.SignerType.IsAnonymous() {
+		return nil, errors.New("no credentials for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role")
+	}
+	r.client, err = minio.NewCore(host, &minio.Options{
+		Creds: keys, Secure: u.Scheme == "https", Region: region, BucketLookup: lookup,
+		Transport: matching{r.http}, MaxRetries: triesMax,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return r, nil
+}

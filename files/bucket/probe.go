@@ -1,0 +1,88 @@
+package bucket
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/fileio"
+)
+
+// A refusal has the errors of changes with a condition, for an object store that would ignore
+// it.
+type refusal struct{ writes, deletes error }
+
+// probeMax is how long a probe may take.
+const probeMax = 2 * time.Minute
+
+// probe finds out whether the object store can be written to and which conditions it obeys.
+func probe(ctx context.Context, r *remote) (found refusal, err error) {
+	ctx, cancel := context.WithTimeout(ctx, probeMax)
+	defer cancel()
+	p := prober{remote: r, key: r.key(probeName())}
+	first, err := r.put(ctx, p.key, []byte("first"), condition{}, "")
+	if err != nil {
+		return found, r.explain(ctx, err)
+	}
+	p.none = strings.Repeat("0", len(first.ETag))
+	file, fileErr := p.obeys(ctx, p.writeFile)
+	parts, partsErr := p.obeys(ctx, p.writeParts)
+	at := r.client.EndpointURL().Host
+	if kind := map[[2]bool]string{{false, true}: "of a file", {true, false}: "of a file in parts", {false, false}: "of any kind"}[[2]bool{file, parts}]; kind != "" {
+		found.writes = fmt.Errorf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere: %w", at, kind, errors.ErrUnsupported)
+	}
+	err = r.remove(withMatch(ctx, p.none), p.key)
+	if !errors.Is(r.explain(ctx, err), fileio.ErrChanged) {
+		found.deletes = fmt.Errorf("the object store at %s ignores conditions of a delete: delete without one: %w", at, errors.ErrUnsupported)
+	}
+	return found, errors.Join(fileErr, partsErr, r.explain(ctx, r.remove(ctx, p.key)))
+}
+
+// A prober writes one file, which never has the tag none.
+type prober struct {
+	*remote
+	key, none string
+}
+
+// obeys reports whether writes of one kind obey conditions.
+func (p *prober) obeys(ctx context.Context, write func(context.Context, condition) (tag string, err error)) (bool, error) {
+	for _, wrong := range []condition{{absent: true}, {match: p.none}} {
+		_, err := write(ctx, wrong)
+		if err == nil {
+			return false, nil
+		}
+		if err := p.explain(ctx, err); !errors.Is(err, fileio.ErrChanged) {
+			return false, err
+		}
+	}
+	tag, err := write(ctx, condition{})
+	if err == nil {
+		_, err = write(ctx, condition{match: tag})
+	}
+	if err := p.explain(ctx, err); !errors.Is(err, fileio.ErrChanged) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+func (p *prober) writeFile(ctx context.Context, want condition) (string, error) {
+	done, err := p.put(ctx, p.key, []byte(rand.Text()), want, "")
+	return done.ETag, err
+}
+
+func (p *prober) writeParts(ctx context.Context, want condition) (tag string, err error) {
+	u := upload{remote: p.remote, key: p.key}
+	if err := u.begin(ctx, ""); err != nil {
+		return "", err
+	}
+	if err = u.add(ctx, []byte(rand.Text())); err == nil {
+		tag, err = u.complete(ctx, want)
+	}
+	if err != nil {
+		_ = u.abort(ctx) // the first error counts
+	}
+	return tag, err
+}

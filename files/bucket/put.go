@@ -1,0 +1,185 @@
+package bucket
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"muster/fileio"
+	"muster/internal/fair"
+	"muster/internal/pages"
+)
+
+// Put writes all bytes of r as a file. It replaces an existing file of that name if want is nil
+// or allows it. size is the number of bytes in r, or -1 if unknown.
+//
+// With a condition, the object store changes the file only if it is still the one that want
+// allowed.
+func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
+	if err := checkName(name); err != nil {
+		return fileio.Info{}, err
+	}
+	p := &put{store: s, name: name, id: rand.Text()}
+	if want != nil {
+		if s.refusal.writes != nil {
+			return fileio.Info{}, s.refusal.writes
+		}
+		var err error
+		if p.want, err = s.evaluate(ctx, name, want); err != nil {
+			return fileio.Info{}, operationError("put", name, err)
+		}
+	}
+	info, err := p.run(ctx, r, size)
+	return info, operationError("put", name, err)
+}
+
+// A put is a Put in progress.
+type put struct {
+	store *Store
+	name  string
+	id    string
+	want  condition
+}
+
+func (p *put) run(ctx context.Context, r io.Reader, size int64) (fileio.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return fileio.Info{}, err
+	}
+	// Read one byte first: a client that announces a file and sends nothing holds no memory.
+	one := make([]byte, min(max(size, -size), 1))
+	n, err := pages.Fill(r, one)
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	b, err := p.store.writes.Take(ctx, len(one))
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	defer b.Free()
+	copy(b.Data, one[:n])
+	n, whole, err := b.FillFrom(r, n, size)
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	if whole {
+		return p.writeWhole(ctx, r, b.Data[:n], size)
+	}
+	c := fair.ClientOf(ctx)
+	if err := p.store.parts.Take(ctx, c); err != nil {
+		return fileio.Info{}, err
+	}
+	defer p.store.parts.Give(c, 1)
+	part, ok := p.store.unused.Get().(*[partSize]byte)
+	if !ok {
+		part = new([partSize]byte)
+	}
+	defer p.store.unused.Put(part)
+	copy(part[:], b.Data[:n])
+	b.Free()
+	return p.writeLarge(ctx, r, part, n, size)
+}
+
+// writeWhole writes a file whose bytes are all in memory.
+func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int64) (fileio.Info, error) {
+	if err := pages.CheckEnd(r, int64(len(data)), size); err != nil {
+		return fileio.Info{}, err
+	}
+	s := p.store
+	var tag string
+	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error {
+		done, err := s.remote.put(ctx, s.remote.key(p.name), data, p.want, p.id)
+		tag = done.ETag
+		return err
+	})
+	return p.finish(ctx, tag, int64(len(data)), err)
+}
+
+// writeLarge writes a file of which n bytes are in part.
+func (p *put) writeLarge(ctx context.Context, r io.Reader, part *[partSize]byte, n int, size int64) (fileio.Info, error) {
+	more, err := fillPart(r, part, n, size)
+	n += more
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	if n < partSize || int64(n) == size {
+		return p.writeWhole(ctx, r, part[:n], size)
+	}
+	u := upload{remote: p.store.remote, key: p.store.remote.key(p.name)}
+	err = p.store.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error { return u.begin(ctx, p.id) })
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	total, err := p.writeParts(ctx, &u, r, part, n, size)
+	if err != nil {
+		return fileio.Info{}, errors.Join(err, u.abort(ctx))
+	}
+	var tag string
+	err = p.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) (err error) {
+		tag, err = u.complete(ctx, p.want)
+		return err
+	})
+	info, err := p.finish(ctx, tag, total, err)
+	if err != nil {
+		_ = u.abort(ctx) // the first error counts
+	}
+	return info, err
+}
+
+// fillPart fills a part that has n bytes, of a file that ends after left bytes from the part's
+// beginning.
+func fillPart(r io.Reader, part *[partSize]byte, n int, left int64) (int, error) {
+	room := partSize
+	if left >= 0 {
+		room = int(min(int64(room), left))
+	}
+	return pages.Fill(r, part[n:room])
+}
+
+func (p *put) writeParts(ctx context.Context, u *upload, r io.Reader, part *[partSize]byte, n int, size int64) (total int64, err error) {
+	for {
+		err := p.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) error { return u.add(ctx, part[:n]) })
+		if err != nil {
+			return 0, err
+		}
+		total += int64(n)
+		left := int64(-1)
+		if size >= 0 {
+			left = size - total
+		}
+		if n < partSize || left == 0 {
+			return total, pages.CheckEnd(r, total, size)
+		}
+		if n, err = fillPart(r, part, 0, left); err != nil {
+			return 0, err
+		}
+		if n == 0 { // the file ended with the last part
+			return total, pages.CheckEnd(r, total, size)
+		}
+	}
+}
+
+// finish returns the Info of a written file. A request whose answer was lost is repeated, and
+// the repetition may fail because the first one succeeded. So after an error, finish looks
+// whether the file is this Put's.
+func (p *put) finish(ctx context.Context, tag string, size int64, err error) (fileio.Info, error) {
+	if err != nil && ctx.Err() == nil {
+		is, e := p.store.stat(ctx, p.name, (*fair.Budget).TakeLate)
+		if e == nil && is.UserMetadata[writeKey] == p.id {
+			return infoOf(p.name, is), nil
+		}
+	}
+	switch {
+	case p.want.match != "" && errors.Is(err, fs.ErrNotExist):
+		err = fileio.ErrChanged // it was deleted meanwhile
+	case errors.Is(err, errNoUpload):
+		err = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
+	}
+	if err != nil {
+		return fileio.Info{}, err
+	}
+	return fileio.Info{Name: p.name, Size: size, Changed: time.Now(), Tag: tag}, nil
+}
