@@ -194,6 +194,8 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return http.StatusServiceUnavailable
+	case errors.Is(err, errors.ErrUnsupported):
+		return http.StatusNotImplemented
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return http.StatusInsufficientStorage
 	}
@@ -258,6 +260,8 @@ func codeOf(err error) connect.Code {
 		return connect.CodeCanceled
 	case errors.Is(err, context.DeadlineExceeded):
 		return connect.CodeDeadlineExceeded
+	case errors.Is(err, errors.ErrUnsupported):
+		return connect.CodeUnimplemented
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return connect.CodeResourceExhausted
 	}

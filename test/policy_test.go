@@ -32,7 +32,7 @@ const (
 // rooms has a row for each package. If several rows match, the one with its exact name counts,
 // else the longest.
 var rooms = []room{
-	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/gocache files/load files/service files/service/logfile internal/manpage internal/nearest internal/readable internal/terminal internal/wording internal/workflow lab regress regress/bisect regress/check regress/decide regress/doctor regress/goldens regress/host regress/merge regress/past regress/propose regress/record regress/reduce regress/rules regress/runone", plain},
+	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/bucket files/gocache files/load files/service files/service/logfile internal/manpage internal/nearest internal/readable internal/terminal internal/wording internal/workflow lab regress regress/bisect regress/check regress/decide regress/doctor regress/goldens regress/host regress/merge regress/past regress/propose regress/record regress/reduce regress/rules regress/runone", plain},
 
 	{"regress", "", stdlib},
 	{"regress/internal/job", "regress regress/internal/content regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/plan regress/internal/state", plain},
@@ -131,7 +131,7 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
 	{"files", "fileio files/internal/dav files/internal/pace files/internal/remotecache files/internal/wire internal/fair internal/wording pool", plain},
-	{"files/bucket", "fileio internal/fair internal/pages", plain},
+	{"files/bucket", "fileio internal/fair internal/pages internal/wording", plain},
 	{"files/bucket/buckettest", "", stdlib},
 	{"files/gocache", "fileio files", plain},
 	{"files/internal/dav", "fileio", plain},
@@ -211,6 +211,9 @@ var dependencies = []dependency{
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/text"},
 	{"golang.org/x/image", "smooth scaling of pictures, and WebP", ""},
+	{"github.com/minio/minio-go/v7", "object stores: signatures, credentials of all kinds, repetitions; half of Amazon's own client",
+		"github.com/cespare/xxhash/v2 github.com/klauspost/cpuid/v2 github.com/klauspost/crc32 github.com/minio/crc64nvme github.com/minio/md5-simd " +
+			"github.com/philhofer/fwd github.com/rs/xid github.com/tinylib/msgp github.com/zeebo/xxh3 go.yaml.in/yaml/v3 golang.org/x/crypto gopkg.in/ini.v1"},
 	{"connectrpc.com/connect", "the message service on net/http, for clients of protobuf and JSON, gRPC and curl", ""},
 	{"google.golang.org/protobuf", "the messages of the file service and of the Remote Execution API", ""},
 	{"golang.org/x/term", "whether a file is a terminal, and its width", ""},
@@ -233,6 +236,19 @@ var enginePackages = []string{
 
 // engineDoor is the package through which others call them. The packages below it are its own.
 const engineDoor = "regress/internal/exec/reapi"
+
+// bucketRoom is the package that speaks with object stores.
+const bucketRoom = "files/bucket"
+
+func TestBucketRoom(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			if under(imported, "github.com/minio/...") && s.folder() != bucketRoom {
+				t.Errorf("%s imports %s: only %s may; ask it", s.path, imported, bucketRoom)
+			}
+		}
+	}
+}
 
 func TestEngineDoor(t *testing.T) {
 	for _, s := range readTree(t).sources {

@@ -26,6 +26,8 @@ import (
 //	                         command runs till the end of the script
 //	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
 //	end NAME TERM|KILL       ends it
+//	objectstore NAME [ignores]  an object store with the bucket kept, which may ignore
+//	                         conditions; $NAME is its address, and its credentials are set
 //	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
 //	proxy VARIABLE NAME ...  what stands in front of it, with faults, see proxy_script_test.go
 //	struck VARIABLE          fails unless all of its faults met a request
@@ -51,7 +53,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
+		"serve": serve, "end": end, "objectstore": objectstore, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{

@@ -21,15 +21,18 @@ import (
 
 	"muster/fileio"
 	"muster/files"
+	"muster/files/bucket"
 	"muster/files/service"
 	"muster/files/service/logfile"
 	"muster/internal/readable"
 	"muster/internal/terminal"
+	"muster/internal/wording"
 )
 
 // serveFlags holds the flags of serve.
 type serveFlags struct {
 	config, data string
+	bucket       bucket.Options // used if data is the address of a bucket
 	store        fileio.Options
 	sync         string
 	engine       serveEngine
@@ -59,6 +62,10 @@ With --capacity SIZE the files take at most SIZE. A PUT that needs room evicts f
 caches (--evict), the least recently used first. Other files are never evicted. If evictions
 do not make enough room, the PUT gets 507.
 
+With --data s3://BUCKET/PREFIX the files are in a bucket of an S3-compatible object store. Any
+number of servers may serve one bucket. The credentials are those of AWS's tools: the variables
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials, or the machine's role.
+
 The same port is a remote cache for Bazel (--remote_cache=grpc://HOST:PORT) and for other
 clients of the Remote Execution API. Their instance name is a prefix of file names.
 
@@ -77,6 +84,7 @@ the client addresses of each token.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --data /srv/files --capacity 200G --evict ccache/ --evict branches/
+  muster serve --data s3://team/muster --endpoint https://s3.example.com
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
   curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
 		Args: noneWanted,
@@ -104,7 +112,8 @@ func newServeFlags() *serveFlags {
 func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "read settings from `FILE`, as JSON")
 	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
-	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else")
+	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else, or in a bucket: s3://BUCKET/PREFIX")
+	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host begins with the bucket's name, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
 	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
@@ -149,12 +158,7 @@ func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSe
 			return err
 		}
 	}
-	engine, err := s.engine.open(log.Logger, p.stderr)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	store, err := s.openStore(engine)
+	store, err := s.openStore(ctx, log.Logger, p.stderr)
 	if err != nil {
 		return err
 	}
@@ -203,6 +207,9 @@ func (s *serveFlags) check() error {
 	}
 	if err != nil {
 		return usagef("%w", err)
+	}
+	if err := s.checkBucket(); err != nil {
+		return err
 	}
 	if s.data == "" {
 		return usagef("the folder for the files is missing: give --data DIR, or DataDir in the file of --config")
@@ -278,8 +285,77 @@ func (s *serveFlags) openLog(p *program) (*logfile.Log, error) {
 	return log, nil
 }
 
-// openStore distinguishes an unsuitable folder from an operation that the system refused.
-func (s *serveFlags) openStore(engine fileio.Engine) (*fileio.Store, error) {
+// checkBucket checks the settings of a bucket, if --data is one.
+func (s *serveFlags) checkBucket() error {
+	name, prefix, ok, err := bucket.ParseAddress(s.data)
+	switch {
+	case err != nil:
+		return usagef("--data %w", err)
+	case !ok && s.bucket.Endpoint != "":
+		return usagef("--endpoint is for files in a bucket: give --data s3://BUCKET/PREFIX too")
+	case !ok:
+		return nil
+	case s.store.Capacity > 0:
+		return usagef("--capacity is for files in a folder: let the object store delete old files with a lifecycle rule")
+	case s.store.MemoryMax < bucket.MemoryMin:
+		return usagef("--memory: use at least %s for files in a bucket", readable.BinarySize(bucket.MemoryMin))
+	}
+	s.bucket.Bucket, s.bucket.Prefix = name, prefix
+	s.bucket.MemoryMax, s.bucket.WaitingMax, s.bucket.WaitMax = s.store.MemoryMax, s.store.WaitingMax, s.store.WaitMax
+	return nil
+}
+
+// servedStore is a store of either kind.
+type servedStore interface {
+	files.Store
+	Stats() fileio.Stats
+	Check(context.Context) error
+	Close() error
+}
+
+// openStore opens the folder with its engine, or the bucket.
+func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.Writer) (servedStore, error) {
+	if s.bucket.Bucket != "" {
+		return s.openBucket(ctx, log)
+	}
+	engine, err := s.engine.open(log, stderr)
+	if err != nil {
+		return nil, err
+	}
+	store, err := s.openFolder(engine)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return folderStore{store, engine}, nil
+}
+
+// folderStore is a store in a folder, with its engine.
+type folderStore struct {
+	*fileio.Store
+	engine fileio.Engine
+}
+
+// Close closes both.
+func (f folderStore) Close() error { return errors.Join(f.Store.Close(), f.engine.Close()) }
+
+// openBucket distinguishes a wrong setting from an object store that does not answer.
+func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (servedStore, error) {
+	store, err := bucket.Open(ctx, s.bucket)
+	switch {
+	case errors.Is(err, fileio.ErrBusy) || ctx.Err() != nil:
+		return nil, fmt.Errorf("--data %s: %w", s.data, err)
+	case err != nil:
+		return nil, usagef("--data %s: %w", s.data, err)
+	}
+	log.Info("an object store keeps the files", "address", store.Address(), "bucket", s.bucket.Bucket, "prefix", s.bucket.Prefix)
+	if err := store.Conditions(); err != nil {
+		log.Warn("writes with a condition are refused", "reason", wording.Of(err))
+	}
+	return store, nil
+}
+
+// openFolder distinguishes an unsuitable folder from an operation that the system refused.
+func (s *serveFlags) openFolder(engine fileio.Engine) (*fileio.Store, error) {
 	store, err := fileio.Open(s.data, engine, s.store)
 	var errno syscall.Errno
 	switch {
@@ -339,7 +415,11 @@ func reachable(addr net.Addr) string {
 func (s *serveFlags) welcome(url string, admin net.Addr) string {
 	var b strings.Builder
 	line := func(name, text string) { fmt.Fprintf(&b, "%-9s%s\n", name, text) }
-	line("folder", readable.Line(absolute(s.data)))
+	if s.bucket.Bucket != "" {
+		line("bucket", readable.Line(s.data))
+	} else {
+		line("folder", readable.Line(absolute(s.data)))
+	}
 	curl, access := "curl", "only this machine"
 	if s.service.Certificate != "" {
 		curl += " --cacert " + shellescape.Quote(absolute(s.service.Certificate))
@@ -374,7 +454,7 @@ func absolute(path string) string {
 	return path
 }
 
-func storeGauges(m *service.Meter, store *fileio.Store, capacity int64) {
+func storeGauges(m *service.Meter, store servedStore, capacity int64) {
 	gauges := map[string]func(fileio.Stats) float64{
 		"muster_io_threads":               func(s fileio.Stats) float64 { return float64(s.Threads) },
 		"muster_io_jobs_waiting":          func(s fileio.Stats) float64 { return float64(s.Waiting) },

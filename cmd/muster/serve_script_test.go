@@ -3,12 +3,16 @@ package main_test
 import (
 	"bufio"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"muster/files/bucket/buckettest"
 )
 
 // served is a server that runs beside the script.
@@ -79,6 +83,22 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		case <-s.ended:
 			ts.Fatalf("the server ended:\n%s", ts.ReadFile(name+".err"))
 		}
+	}
+}
+
+// objectstore starts an object store. The variable NAME is its address. The client's variables
+// for credentials are set.
+func objectstore(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: objectstore NAME [ignores]")
+	}
+	store := buckettest.New()
+	store.IgnorePut = slices.Contains(args, "ignores")
+	server := httptest.NewServer(store)
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
+	for name, value := range buckettest.Variables() {
+		ts.Setenv(name, value)
 	}
 }
 

@@ -104,6 +104,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Address returns the host of the object store.
+func (s *Store) Address() string { return s.remote.client.EndpointURL().Host }
+
 // Conditions returns an error that wraps errors.ErrUnsupported if the object store ignores
 // conditions of writes. Put then refuses them, because two writers could overwrite each other.
 func (s *Store) Conditions() error { return s.refusal.writes }

@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"muster/fileio"
+	"muster/internal/wording"
 )
 
 // triesMax is how many times a request is sent, with up to a second in between.
@@ -152,10 +153,11 @@ func (r *remote) explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	at := r.client.EndpointURL().Host
-	_, noAnswer := errors.AsType[*url.Error](err)
-	_, broken := errors.AsType[*brokenError](err)
-	if noAnswer || broken {
-		return fmt.Errorf("the object store at %s does not answer (%v): %w", at, err, fileio.ErrBusy)
+	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
+		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
+	}
+	if broken, ok := errors.AsType[*brokenError](err); ok {
+		return fmt.Errorf("the object store at %s broke off an answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
 	}
 	answer, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {

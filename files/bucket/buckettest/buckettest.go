@@ -52,7 +52,7 @@ type object struct {
 	header  http.Header
 }
 
-// Start starts a server and sets the variables with credentials.
+// Start starts a server.
 func Start(t testing.TB) *Server {
 	s := New()
 	server := httptest.NewServer(s)
@@ -66,11 +66,16 @@ func New() *Server {
 	return &Server{objects: map[string]object{}, uploads: map[string]map[int][]byte{}, begun: map[string]http.Header{}}
 }
 
-// Setenv sets the variables that the client of object stores needs.
+// Variables returns the variables that the client of object stores needs.
+func Variables() map[string]string {
+	return map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
+}
+
+// Setenv sets Variables for a test.
 func Setenv(t *testing.T) {
-	t.Setenv("AWS_ACCESS_KEY_ID", "key")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	for name, value := range Variables() {
+		t.Setenv(name, value)
+	}
 }
 
 // Keys returns the names of all objects, in order.
