@@ -340,15 +340,20 @@ func (f folderStore) Close() error { return errors.Join(f.Store.Close(), f.engin
 
 // openBucket distinguishes a wrong setting from an object store that does not answer.
 func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (servedStore, error) {
-	store, err := bucket.Open(ctx, s.bucket)
+	store, err := bucket.Open(s.bucket)
+	if err == nil {
+		err = store.Probe(ctx)
+	}
+	ignored := errors.Is(err, errors.ErrUnsupported)
 	switch {
+	case err == nil, ignored:
 	case errors.Is(err, fileio.ErrBusy) || ctx.Err() != nil:
 		return nil, fmt.Errorf("--data %s: %w", s.data, err)
-	case err != nil:
+	default:
 		return nil, usagef("--data %s: %w", s.data, err)
 	}
 	log.Info("an object store keeps the files", "address", store.Address(), "bucket", s.bucket.Bucket, "prefix", s.bucket.Prefix)
-	if err := store.Conditions(); err != nil {
+	if ignored {
 		log.Warn("writes with a condition are refused", "reason", wording.Of(err))
 	}
 	return store, nil

@@ -70,12 +70,12 @@ type Store struct {
 	parts         *fair.Budget // buffers for parts of large files
 	unused        sync.Pool    // of *[partSize]byte
 
-	refusal refusal
+	probing sync.Mutex
+	refusal *refusal // nil = not probed yet
 }
 
-// Open connects to a bucket. It checks that the bucket can be written to, and which conditions
-// the object store obeys.
-func Open(ctx context.Context, o Options) (*Store, error) {
+// Open returns the store in a bucket. It sends no request.
+func Open(o Options) (*Store, error) {
 	o.MemoryMax = cmp.Or(o.MemoryMax, memoryDefault)
 	o.WaitingMax = cmp.Or(o.WaitingMax, waitingDefault)
 	if o.MemoryMax < MemoryMin {
@@ -91,10 +91,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.remote, err = connect(o.Endpoint, o.Bucket, o.Prefix); err != nil {
 		return nil, err
 	}
-	if s.refusal, err = probe(ctx, s.remote); err != nil {
-		s.Close()
-		return nil, err
-	}
 	return s, nil
 }
 
@@ -107,9 +103,27 @@ func (s *Store) Close() error {
 // Address returns the host of the object store.
 func (s *Store) Address() string { return s.remote.client.EndpointURL().Host }
 
-// Conditions returns an error that wraps errors.ErrUnsupported if the object store ignores
-// conditions of writes. Put then refuses them, because two writers could overwrite each other.
-func (s *Store) Conditions() error { return s.refusal.writes }
+// Probe checks that the bucket can be written to, and which conditions the object store obeys.
+// The error wraps errors.ErrUnsupported if the object store ignores conditions of writes. Put
+// then refuses them, because two writers could overwrite each other. The first change with a
+// condition calls Probe, if nobody did.
+func (s *Store) Probe(ctx context.Context) error {
+	found, err := s.conditions(ctx)
+	return cmp.Or(err, found.writes)
+}
+
+func (s *Store) conditions(ctx context.Context) (refusal, error) {
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	if s.refusal == nil {
+		found, err := probe(ctx, s.remote)
+		if err != nil {
+			return refusal{}, err
+		}
+		s.refusal = &found
+	}
+	return *s.refusal, nil
+}
 
 // Stats returns the figures of requests to the object store, and of memory.
 func (s *Store) Stats() fileio.Stats {
@@ -174,8 +188,11 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if want != nil && s.refusal.deletes != nil {
-		return s.refusal.deletes
+	if want != nil {
+		found, err := s.conditions(ctx)
+		if err = cmp.Or(err, found.deletes); err != nil {
+			return operationError("delete", name, err)
+		}
 	}
 	// The object store does not report whether the file existed.
 	now, err := s.evaluate(ctx, name, want)

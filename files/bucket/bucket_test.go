@@ -33,8 +33,11 @@ func open(t *testing.T, server *buckettest.Server, o bucket.Options) *bucket.Sto
 
 func openAt(t *testing.T, o bucket.Options) *bucket.Store {
 	t.Helper()
-	s, err := bucket.Open(t.Context(), o)
-	if err != nil {
+	s, err := bucket.Open(o)
+	if err == nil {
+		err = s.Probe(t.Context())
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
@@ -119,7 +122,7 @@ func TestConditionsIgnored(t *testing.T) {
 		server := buckettest.Start(t)
 		set(server)
 		s := open(t, server, bucket.Options{})
-		err := s.Conditions()
+		err := s.Probe(t.Context())
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "("+name+")") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -135,8 +138,8 @@ func TestConditionsIgnored(t *testing.T) {
 	server := buckettest.Start(t)
 	server.IgnoreDelete = true
 	s := open(t, server, bucket.Options{})
-	if err := s.Delete(t.Context(), "x", func(*fileio.Info) bool { return true }); s.Conditions() != nil || !errors.Is(err, errors.ErrUnsupported) {
-		t.Error(s.Conditions(), err)
+	if err := s.Delete(t.Context(), "x", func(*fileio.Info) bool { return true }); s.Probe(t.Context()) != nil || !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
 	}
 }
 
@@ -215,13 +218,17 @@ func TestOpenErrors(t *testing.T) {
 		{bucket.Options{MemoryMax: 1}, "too small"},
 	} {
 		c.o.Endpoint = cmp.Or(c.o.Endpoint, server.URL)
-		if _, err := bucket.Open(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		s, err := bucket.Open(c.o)
+		if err == nil {
+			err = s.Probe(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
-	if _, err := bucket.Open(t.Context(), bucket.Options{Bucket: "kept", Endpoint: server.URL}); err == nil || !strings.Contains(err.Error(), "no credentials") {
+	if _, err := bucket.Open(bucket.Options{Bucket: "kept", Endpoint: server.URL}); err == nil || !strings.Contains(err.Error(), "no credentials") {
 		t.Error(err)
 	}
 }

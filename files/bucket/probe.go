@@ -15,6 +15,14 @@ import (
 // it.
 type refusal struct{ writes, deletes error }
 
+// ignoredError is an errors.ErrUnsupported with another text.
+type ignoredError string
+
+func (e ignoredError) Error() string { return string(e) }
+
+// Is implements the interface of errors.Is.
+func (e ignoredError) Is(target error) bool { return target == errors.ErrUnsupported }
+
 // probeMax is how long a probe may take.
 const probeMax = 2 * time.Minute
 
@@ -32,11 +40,11 @@ func probe(ctx context.Context, r *remote) (found refusal, err error) {
 	parts, partsErr := p.obeys(ctx, p.writeParts)
 	at := r.client.EndpointURL().Host
 	if kind := map[[2]bool]string{{false, true}: "of a file", {true, false}: "of a file in parts", {false, false}: "of any kind"}[[2]bool{file, parts}]; kind != "" {
-		found.writes = fmt.Errorf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere: %w", at, kind, errors.ErrUnsupported)
+		found.writes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere", at, kind))
 	}
 	err = r.remove(withMatch(ctx, p.none), p.key)
 	if !errors.Is(r.explain(ctx, err), fileio.ErrChanged) {
-		found.deletes = fmt.Errorf("the object store at %s ignores conditions of a delete: delete without one: %w", at, errors.ErrUnsupported)
+		found.deletes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", at))
 	}
 	return found, errors.Join(fileErr, partsErr, r.explain(ctx, r.remove(ctx, p.key)))
 }

@@ -25,8 +25,8 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 	}
 	p := &put{store: s, name: name, id: rand.Text()}
 	if want != nil {
-		if s.refusal.writes != nil {
-			return fileio.Info{}, s.refusal.writes
+		if err := s.Probe(ctx); err != nil {
+			return fileio.Info{}, operationError("put", name, err)
 		}
 		var err error
 		if p.want, err = s.evaluate(ctx, name, want); err != nil {

@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
 
+	"muster/fileio"
 	"muster/files"
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
@@ -29,18 +29,39 @@ const sizeMax = 16 << 30
 func IsAddress(name string) bool {
 	scheme, _, found := strings.Cut(name, "://")
 	scheme = strings.ToLower(scheme)
-	return found && (scheme == "http" || scheme == "https")
+	return found && (scheme == "http" || scheme == "https" || scheme == "s3")
+}
+
+// remote has the file at one address: server and object implement it.
+type remote interface {
+	// get returns the content, or files.ErrNotModified if it has the tag.
+	get(ctx context.Context, tag string) (*files.Content, error)
+	// put replaces the content. The error is fileio.ErrChanged if want does not allow that.
+	put(ctx context.Context, body io.ReaderAt, size int64, want files.Condition) (tag string, err error)
+	// classify gives an error its class and its mend.
+	classify(err error) error
 }
 
 // Place is a file at an address. Its methods may be called concurrently.
 type Place struct {
 	address string
-	client  *files.Client
+	remote  remote
 	cache   cache
 }
 
 // New returns the place with an address. Its copies are in a folder that is made when needed.
 func New(address, folder string, o files.ClientOptions) (*Place, error) {
+	at, err := newRemote(address, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Place{address, at, cache{folder, keyOf(address)}}, nil
+}
+
+func newRemote(address string, o files.ClientOptions) (remote, error) {
+	if strings.HasPrefix(address, "s3://") {
+		return newObject(address)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fault.Inputf("%s: %w", address, err)
@@ -53,7 +74,7 @@ func New(address, folder string, o files.ClientOptions) (*Place, error) {
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return nil, fault.Inputf("MUSTER_TOKEN has a character that no header can have, perhaps a line's end")
 	}
-	return &Place{address, files.NewClient(o), cache{folder, keyOf(address)}}, nil
+	return &server{address, files.NewClient(o)}, nil
 }
 
 func keyOf(address string) string {
@@ -75,7 +96,7 @@ func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
 	if held != nil {
 		tag = held.tag
 	}
-	content, err := p.client.Get(ctx, p.address, tag)
+	content, err := p.remote.get(ctx, tag)
 	if held != nil && errors.Is(err, files.ErrNotModified) {
 		return held, nil
 	}
@@ -83,7 +104,7 @@ func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
 		held.Close()
 	}
 	if err != nil {
-		return nil, p.classify(err)
+		return nil, p.remote.classify(err)
 	}
 	defer content.Close()
 	if content.Size > sizeMax {
@@ -158,14 +179,17 @@ func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 	if err != nil {
 		return fault.Environmentf("%w", err)
 	}
-	tag, err := p.client.Put(ctx, p.address, f, info.Size(), want)
+	tag, err := p.remote.put(ctx, f, info.Size(), want)
 	if err != nil && unanswered(err) {
 		if is, same := p.sameContent(ctx, f, info.Size()); same {
 			tag, err = is, nil // only its answer was lost
 		}
 	}
 	if err != nil {
-		return p.classify(err)
+		if errors.Is(err, fileio.ErrChanged) {
+			return fmt.Errorf("%w: %w", ErrChanged, err)
+		}
+		return p.remote.classify(err)
 	}
 	p.cache.adopt(path, tag)
 	return nil
@@ -176,14 +200,14 @@ func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 func unanswered(err error) bool {
 	var answer *files.StatusError
 	var dial *net.OpError
-	return !errors.As(err, &answer) && !errors.Is(err, files.ErrPlainToken) && !errors.Is(err, context.Canceled) &&
+	return !errors.As(err, &answer) && !errors.Is(err, fileio.ErrChanged) && !errors.Is(err, files.ErrPlainToken) && !errors.Is(err, context.Canceled) &&
 		(!errors.As(err, &dial) || dial.Op != "dial")
 }
 
 // sameContent reports whether the address has the content of a file, and returns its tag. It returns false
 // if it cannot know.
 func (p *Place) sameContent(ctx context.Context, f io.ReaderAt, size int64) (tag string, same bool) {
-	content, err := p.client.Get(ctx, p.address, "")
+	content, err := p.remote.get(ctx, "")
 	if err != nil {
 		return "", false
 	}
@@ -207,34 +231,3 @@ func sumOf(r io.Reader) (sum [sha256.Size]byte, err error) {
 
 // ErrChanged is returned by Replace if the content at the address has changed.
 var ErrChanged = errors.New("it was changed since it was seen")
-
-// classify gives an error of the client its class and its mend.
-func (p *Place) classify(err error) error {
-	var answer *files.StatusError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, files.ErrPlainToken):
-		return fault.Inputf("%w: use https, or set MUSTER_TOKEN_PLAIN=1 where the network is trusted", err)
-	case !errors.As(err, &answer):
-		return fault.Environmentf("%w: is the server running there, and reachable?", err)
-	}
-	switch status := answer.Status; {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.Inputf("%w: set MUSTER_TOKEN to the server's token", err)
-	case status == http.StatusNotFound && !strings.Contains(p.address, filesAt):
-		// Not %w: a missing golden that is to be made gives the same error, but this is a mistake
-		// of the user.
-		return fault.Inputf("%v: muster serve has its files below %s, as in http://HOST%sNAME", err, filesAt, filesAt)
-	case status == http.StatusPreconditionFailed:
-		return fmt.Errorf("%w: %w", ErrChanged, err)
-	case status == http.StatusInsufficientStorage:
-		return fault.Environmentf("%w: the server has no room", err)
-	case status >= 500, status == http.StatusRequestEntityTooLarge, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
-		return fault.Environmentf("%w", err)
-	}
-	return fault.Inputf("%w", err)
-}
-
-// filesAt is the path prefix of all files of a server.
-const filesAt = "/files/"
