@@ -36,6 +36,30 @@ type Content interface {
 	Close() error
 }
 
+// NewReader returns a reader of the file, from its beginning on.
+func (f *File) NewReader(ctx context.Context) io.Reader { return &fileReader{ctx: ctx, file: f} }
+
+type fileReader struct {
+	ctx  context.Context
+	file *File
+	at   int64
+}
+
+// Read implements io.Reader.
+func (r *fileReader) Read(p []byte) (int, error) {
+	n := min(int64(len(p)), r.file.Size-r.at)
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	// A buffer that reads by itself would look for the end, and grow.
+	into := struct{ io.Writer }{bytes.NewBuffer(p[:0])}
+	if err := r.file.CopyTo(r.ctx, into, r.at, n); err != nil {
+		return 0, err
+	}
+	r.at += n
+	return int(n), nil
+}
+
 // stored is the content of a Store's file.
 type stored struct {
 	File

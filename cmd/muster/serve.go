@@ -22,6 +22,7 @@ import (
 	"muster/fileio"
 	"muster/files"
 	"muster/files/bucket"
+	"muster/files/cached"
 	"muster/files/service"
 	"muster/files/service/logfile"
 	"muster/internal/readable"
@@ -33,6 +34,8 @@ import (
 type serveFlags struct {
 	config, data string
 	bucket       bucket.Options // used if data is the address of a bucket
+	cache        string
+	cacheMax     int64
 	store        fileio.Options
 	sync         string
 	engine       serveEngine
@@ -114,6 +117,8 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
 	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else, or in a bucket: s3://BUCKET/PREFIX")
 	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host begins with the bucket's name, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
+	f.StringVar(&s.cache, "cache", "", "with s3://, keep copies of files that were read in `DIR`, which must contain nothing else")
+	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
 	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
@@ -165,7 +170,7 @@ func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSe
 	defer func() { err = errors.Join(err, store.Close()) }()
 
 	meter := service.NewMeter(log.Logger)
-	storeGauges(meter, store, s.store.Capacity)
+	storeGauges(meter, store, max(s.store.Capacity, s.cacheMax))
 	s.files.Log, s.service.Log, s.files.WaitMax = log.Logger, log.Logger, s.store.WaitMax
 	s.files.More, s.service.RateMin = service.More, s.files.RateMin
 	s.service.AdminHandler = service.NewAdmin(meter, store.Check)
@@ -293,12 +298,22 @@ func (s *serveFlags) checkBucket() error {
 		return usagef("--data %w", err)
 	case !ok && s.bucket.Endpoint != "":
 		return usagef("--endpoint is for files in a bucket: give --data s3://BUCKET/PREFIX too")
+	case !ok && (s.cache != "" || s.cacheMax > 0):
+		return usagef("--cache is for files in a bucket: the system's memory has copies of files in a folder")
 	case !ok:
 		return nil
 	case s.store.Capacity > 0:
 		return usagef("--capacity is for files in a folder: let the object store delete old files with a lifecycle rule")
-	case s.store.MemoryMax < bucket.MemoryMin:
-		return usagef("--memory: use at least %s for files in a bucket", readable.BinarySize(bucket.MemoryMin))
+	case (s.cache == "") != (s.cacheMax == 0):
+		return usagef("--cache and --cache-max belong together: give both or neither")
+	}
+	least := int64(bucket.MemoryMin)
+	if s.cache != "" {
+		s.store.MemoryMax /= 2 // the copies have the other half
+		least *= 2
+	}
+	if s.store.MemoryMax < bucket.MemoryMin {
+		return usagef("--memory: use at least %s for files in a bucket", readable.BinarySize(least))
 	}
 	s.bucket.Bucket, s.bucket.Prefix = name, prefix
 	s.bucket.MemoryMax, s.bucket.WaitingMax, s.bucket.WaitMax = s.store.MemoryMax, s.store.WaitingMax, s.store.WaitMax
@@ -315,18 +330,19 @@ type servedStore interface {
 
 // openStore opens the folder with its engine, or the bucket.
 func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.Writer) (servedStore, error) {
-	if s.bucket.Bucket != "" {
-		return s.openBucket(ctx, log)
+	if s.bucket.Bucket == "" {
+		return s.openFolder(log, stderr, "--data", s.data)
 	}
-	engine, err := s.engine.open(log, stderr)
+	store, err := s.openBucket(ctx, log)
+	if err != nil || s.cache == "" {
+		return store, err
+	}
+	s.store.Capacity, s.store.Evict = s.cacheMax, []string{cached.Folder}
+	copies, err := s.openFolder(log, stderr, "--cache", s.cache)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, store.Close())
 	}
-	store, err := s.openFolder(engine)
-	if err != nil {
-		return nil, errors.Join(err, engine.Close())
-	}
-	return folderStore{store, engine}, nil
+	return cached.New(store, store.Address()+" "+s.data, copies), nil
 }
 
 // folderStore is a store in a folder, with its engine.
@@ -339,7 +355,7 @@ type folderStore struct {
 func (f folderStore) Close() error { return errors.Join(f.Store.Close(), f.engine.Close()) }
 
 // openBucket distinguishes a wrong setting from an object store that does not answer.
-func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (servedStore, error) {
+func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (*bucket.Store, error) {
 	store, err := bucket.Open(s.bucket)
 	if err == nil {
 		err = store.Probe(ctx)
@@ -360,18 +376,24 @@ func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (servedSt
 }
 
 // openFolder distinguishes an unsuitable folder from an operation that the system refused.
-func (s *serveFlags) openFolder(engine fileio.Engine) (*fileio.Store, error) {
-	store, err := fileio.Open(s.data, engine, s.store)
+func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder string) (servedStore, error) {
+	engine, err := s.engine.open(log, stderr)
+	if err != nil {
+		return nil, err
+	}
+	store, err := fileio.Open(folder, engine, s.store)
+	if err == nil {
+		return folderStore{store, engine}, nil
+	}
+	err = errors.Join(err, engine.Close())
 	var errno syscall.Errno
 	switch {
-	case err == nil:
-		return store, nil
 	case s.store.Capacity > 0 && errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno):
 		return nil, usagef("--capacity: %w", err)
 	case errors.As(err, &errno):
-		return nil, fmt.Errorf("--data: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	return nil, usagef("--data: %w", err)
+	return nil, usagef("%s: %w", flag, err)
 }
 
 // logFormat is a value of --log.

@@ -125,7 +125,7 @@ func (k *outputCheck) addTree(m *repb.Digest) error {
 		return missed(err)
 	}
 	defer f.Close()
-	tree := &fields{r: bufio.NewReaderSize(&fileReader{ctx: k.ctx, file: f}, pieceMax), left: f.Size}
+	tree := &fields{r: bufio.NewReaderSize(f.NewReader(k.ctx), pieceMax), left: f.Size}
 	return missed(tree.digests(treeShape, k.add))
 }
 

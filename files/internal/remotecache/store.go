@@ -1,7 +1,6 @@
 package remotecache
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -69,29 +68,8 @@ func (b blobs) content(ctx context.Context, at instance, d digest) ([]byte, erro
 
 func readAll(ctx context.Context, f *fileio.File) ([]byte, error) {
 	data := make([]byte, f.Size)
-	_, err := io.ReadFull(&fileReader{ctx: ctx, file: f}, data)
+	_, err := io.ReadFull(f.NewReader(ctx), data)
 	return data, err
-}
-
-// fileReader reads an open file from its beginning on.
-type fileReader struct {
-	ctx  context.Context
-	file *fileio.File
-	at   int64
-}
-
-func (r *fileReader) Read(p []byte) (int, error) {
-	n := min(int64(len(p)), r.file.Size-r.at)
-	if n <= 0 {
-		return 0, io.EOF
-	}
-	// A buffer that reads by itself would look for the end, and grow.
-	into := struct{ io.Writer }{bytes.NewBuffer(p[:0])}
-	if err := r.file.CopyTo(r.ctx, into, r.at, n); err != nil {
-		return 0, err
-	}
-	r.at += n
-	return int(n), nil
 }
 
 // pieceMax is how many bytes of a content an answer of a stream has.

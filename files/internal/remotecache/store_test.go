@@ -22,7 +22,7 @@ func TestFileReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		for _, r := range []io.Reader{&fileReader{ctx: t.Context(), file: f}, iotest.OneByteReader(&fileReader{ctx: t.Context(), file: f})} {
+		for _, r := range []io.Reader{f.NewReader(t.Context()), iotest.OneByteReader(f.NewReader(t.Context()))} {
 			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}

@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -47,28 +46,12 @@ func (o *object) get(ctx context.Context, tag string) (*files.Content, error) {
 	if tag == is {
 		return nil, errors.Join(files.ErrNotModified, f.Close())
 	}
-	return &files.Content{ReadCloser: &fileReader{ctx: ctx, File: f}, Attributes: files.Attributes{ETag: is, Size: f.Size}}, nil
+	return &files.Content{ReadCloser: closer{f.NewReader(ctx), f}, Attributes: files.Attributes{ETag: is, Size: f.Size}}, nil
 }
 
-// fileReader reads an open file from its beginning on.
-type fileReader struct {
-	*fileio.File
-	ctx context.Context
-	at  int64
-}
-
-// Read implements io.Reader.
-func (r *fileReader) Read(p []byte) (int, error) {
-	n := min(int64(len(p)), r.Size-r.at)
-	if n == 0 {
-		return 0, io.EOF
-	}
-	into := struct{ io.Writer }{bytes.NewBuffer(p[:0])} // p has room for n bytes
-	if err := r.CopyTo(r.ctx, into, r.at, n); err != nil {
-		return 0, err
-	}
-	r.at += n
-	return int(n), nil
+type closer struct {
+	io.Reader
+	io.Closer
 }
 
 func (o *object) put(ctx context.Context, body io.ReaderAt, size int64, want files.Condition) (string, error) {
