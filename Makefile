@@ -79,6 +79,7 @@ long:
 	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/...
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 60m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/uring ./cmd/muster
+	$(GO) test -count=1 -timeout 60m -run TestVersity -v ./files/bucket
 	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab
 	$(GO) test -count=1 -timeout 30m -run TestMixedChanges -v ./regress/internal/cause -mixes 10
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test

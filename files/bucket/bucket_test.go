@@ -11,8 +11,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/enginetest"
@@ -204,6 +206,37 @@ func TestStorm(t *testing.T) {
 	if !errors.Is(putErr, fileio.ErrBusy) || !errors.Is(getErr, fileio.ErrBusy) {
 		t.Error(putErr, getErr)
 	}
+}
+
+// At an object store that does not answer, a bounded number of requests wait. Others are
+// refused, and all others are answered once it answers.
+func TestSilence(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{WaitMax: 100 * time.Millisecond})
+	enginetest.Put(t, s, "a", []byte("content"))
+	silent := make(chan struct{})
+	server.Fault = func(http.ResponseWriter, *http.Request) bool { <-silent; return false }
+	const many, connections = 200, 64
+	var readers sync.WaitGroup
+	refused := make(chan struct{}, many)
+	for range many {
+		readers.Go(func() {
+			switch got, err := enginetest.Get(t.Context(), s, "a"); {
+			case errors.Is(err, fileio.ErrBusy):
+				refused <- struct{}{}
+			case err != nil || string(got) != "content":
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	for range many - connections {
+		<-refused
+	}
+	if stats := s.Stats(); stats.Running != connections || stats.Waiting != 0 {
+		t.Errorf("%+v", stats)
+	}
+	close(silent)
+	readers.Wait()
 }
 
 func TestOpenErrors(t *testing.T) {
