@@ -64,6 +64,7 @@ const (
 // what the object store survives.
 type Store struct {
 	remote *remote
+	check  string // key of Check's file: a check that is cut leaves no more than one
 
 	turns         *fair.Budget // connections
 	reads, writes *pages.Memory
@@ -91,6 +92,7 @@ func Open(o Options) (*Store, error) {
 	if s.remote, err = connect(o.Endpoint, o.Bucket, o.Prefix); err != nil {
 		return nil, err
 	}
+	s.check = s.remote.key(probeName())
 	return s, nil
 }
 
@@ -118,7 +120,7 @@ func (s *Store) conditions(ctx context.Context) (refusal, error) {
 	if s.refusal == nil {
 		found, err := probe(ctx, s.remote)
 		if err != nil {
-			return refusal{}, err
+			return refusal{}, s.remote.explain(ctx, err)
 		}
 		s.refusal = &found
 	}
@@ -137,19 +139,15 @@ func (s *Store) Stats() fileio.Stats {
 
 // Check writes a small file and removes it. It returns why that failed.
 func (s *Store) Check(ctx context.Context) error {
-	key := s.remote.key(probeName())
-	_, err := s.remote.put(ctx, key, []byte("check"), condition{}, "")
+	_, err := s.remote.put(ctx, s.check, []byte("check"), condition{}, "")
 	if err == nil {
-		err = s.remote.remove(ctx, key)
+		err = s.remote.remove(ctx, s.check)
 	}
 	return s.remote.explain(ctx, err)
 }
 
 // turn is how a request waits for a connection: Take or TakeLate of a budget.
 type turn func(*fair.Budget, context.Context, fair.Client) error
-
-// requestMax is how long a request to the object store may take, with its repetitions.
-const requestMax = 2 * time.Minute
 
 // request calls do when it is the client's turn.
 func (s *Store) request(ctx context.Context, take turn, do func(context.Context) error) error {
@@ -247,6 +245,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 			case object.Err != nil:
 				return object.Err
 			case !ours || checkName(name) != nil: // another program's, or a probe
+			case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
 			case len(infos) == most:
 				more = true
 				return nil

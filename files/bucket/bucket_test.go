@@ -248,6 +248,7 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{bucket.Options{Bucket: "other"}, "has no bucket other"},
 		{bucket.Options{Endpoint: "localhost:1"}, "not the address of an object store"},
+		{bucket.Options{Endpoint: "https://key:secret@s3.example.com"}, `"s3.example.com" is not the address`},
 		{bucket.Options{MemoryMax: 1}, "too small"},
 	} {
 		c.o.Endpoint = cmp.Or(c.o.Endpoint, server.URL)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // ParseAddress returns the bucket and the prefix of an address s3://BUCKET/PREFIX. ok is false
@@ -26,12 +27,15 @@ func ParseAddress(address string) (bucket, prefix string, ok bool, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	switch {
 	case bucket == "" || strings.ContainsAny(bucket, "?#@:"):
-		return "", "", true, fmt.Errorf("%s has no bucket: use s3://BUCKET/PREFIX", address)
+		return "", "", true, fmt.Errorf("s3://%s has no bucket: use s3://BUCKET/PREFIX", afterUser(rest))
 	case prefix != "" && checkName(prefix) != nil:
 		return "", "", true, fmt.Errorf("%s: the prefix is not possible: %w", address, checkName(prefix))
 	}
 	return bucket, prefix, true, nil
 }
+
+// afterUser returns an address without a user, whose password no error may show.
+func afterUser(address string) string { return address[strings.LastIndex(address, "@")+1:] }
 
 const (
 	amazon = "https://s3.amazonaws.com"
@@ -53,14 +57,14 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	address := cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), amazon)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", address)
+		return nil, fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", afterUser(address))
 	}
 	host, lookup := u.Host, minio.BucketLookupAuto
 	if at, ok := strings.CutPrefix(host, bucket+"."); ok {
 		host, lookup = at, minio.BucketLookupDNS
 	}
 	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
-	if address != amazon {
+	if !s3utils.IsAmazonEndpoint(url.URL{Host: host}) { // a region of Amazon is in its address
 		region = cmp.Or(region, regionDefault)
 	}
 	r.http = &http.Transport{

@@ -77,7 +77,7 @@ func (f *content) fill(ctx context.Context, offset, n int64) error {
 		_, f.filled, err = f.store.remote.fetch(ctx, f.Name, f.Tag, data, offset)
 		return err
 	})
-	if errors.Is(err, fileio.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
+	if err == nil && f.filled < len(data) || errors.Is(err, fileio.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
 		err = errReplaced
 	}
 	f.at = offset

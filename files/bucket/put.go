@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"time"
@@ -115,7 +114,8 @@ func (p *put) writeLarge(ctx context.Context, r io.Reader, part *[partSize]byte,
 	}
 	total, err := p.writeParts(ctx, &u, r, part, n, size)
 	if err != nil {
-		return fileio.Info{}, errors.Join(err, u.abort(ctx))
+		_ = u.abort(ctx) // the first error counts
+		return fileio.Info{}, err
 	}
 	var tag string
 	err = p.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) (err error) {
@@ -168,15 +168,15 @@ func (p *put) writeParts(ctx context.Context, u *upload, r io.Reader, part *[par
 func (p *put) finish(ctx context.Context, tag string, size int64, err error) (fileio.Info, error) {
 	if err != nil && ctx.Err() == nil {
 		is, e := p.store.stat(ctx, p.name, (*fair.Budget).TakeLate)
-		if e == nil && is.UserMetadata[writeKey] == p.id {
+		switch {
+		case e == nil && is.UserMetadata[writeKey] == p.id:
 			return infoOf(p.name, is), nil
+		case e != nil && !errors.Is(e, fs.ErrNotExist):
+			err = e // nobody knows whether the file is written
 		}
 	}
-	switch {
-	case p.want.match != "" && errors.Is(err, fs.ErrNotExist):
+	if p.want.match != "" && errors.Is(err, fs.ErrNotExist) {
 		err = fileio.ErrChanged // it was deleted meanwhile
-	case errors.Is(err, errNoUpload):
-		err = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
 	}
 	if err != nil {
 		return fileio.Info{}, err

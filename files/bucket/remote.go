@@ -3,6 +3,7 @@ package bucket
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +22,9 @@ import (
 
 // triesMax is how many times a request is sent, with up to a second in between.
 const triesMax = 5
+
+// requestMax is how long a request to the object store may take, with its repetitions.
+const requestMax = 2 * time.Minute
 
 // connectionsMax is how many requests to the object store run at the same time.
 const connectionsMax = 64
@@ -38,7 +40,19 @@ func (r *remote) key(name string) string { return r.prefix + name }
 
 // stat describes a file.
 func (r *remote) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
-	return r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
+	is, err := r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
+	if err == nil {
+		err = checkInfo(infoOf(name, is))
+	}
+	return is, err
+}
+
+// checkInfo refuses an answer without a size, or without the tag that conditions and pieces need.
+func checkInfo(i fileio.Info) error {
+	if i.Size < 0 || i.Tag == "" {
+		return &brokenError{errors.New("a file without size or ETag")}
+	}
+	return nil
 }
 
 // remove removes a file, whether it exists or not.
@@ -96,7 +110,7 @@ func (r *remote) fetch(ctx context.Context, name, tag string, data []byte, offse
 	}
 }
 
-// brokenError is the error of an answer that ended early.
+// brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
 
 func (r *remote) fetchOnce(ctx context.Context, name, tag string, data []byte, offset int64) (info fileio.Info, n int, err error) {
@@ -114,12 +128,16 @@ func (r *remote) fetchOnce(ctx context.Context, name, tag string, data []byte, o
 	}
 	defer body.Close()
 	info = infoOf(name, is)
-	if _, whole, ok := strings.Cut(header.Get("Content-Range"), "/"); ok {
-		if info.Size, err = strconv.ParseInt(whole, 10, 64); err != nil {
-			return info, 0, fmt.Errorf("the object store sent the range %q", header.Get("Content-Range"))
+	if sent := header.Get("Content-Range"); sent != "" {
+		var first, last int64
+		if _, err := fmt.Sscanf(sent, "bytes %d-%d/%d", &first, &last, &info.Size); err != nil || first != offset || info.Size < offset {
+			return info, 0, &brokenError{fmt.Errorf("the range %.60q instead of one from %d", sent, offset)}
 		}
 	} else if offset > 0 {
 		return info, 0, errors.New("the object store ignored the range of a request")
+	}
+	if err := checkInfo(info); err != nil {
+		return info, 0, err
 	}
 	if tag != "" && info.Tag != tag {
 		return info, 0, errReplaced
@@ -134,6 +152,9 @@ func (r *remote) fetchOnce(ctx context.Context, name, tag string, data []byte, o
 
 // errReplaced is the error of a file that is not the one that Get opened.
 var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
+
+// errNoUpload is the error of an upload that the object store does not know any more.
+var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
 
 // statEmpty describes a file that has no first byte.
 func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, int, error) {
@@ -153,20 +174,32 @@ func (r *remote) explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	at := r.client.EndpointURL().Host
+	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
+		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
+	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
 		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
 	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
-		return fmt.Errorf("the object store at %s broke off an answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
+		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
+	}
+	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
 	}
 	answer, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
 		return err
 	}
+	if answer.StatusCode == 0 || answer.StatusCode == http.StatusOK {
+		answer.StatusCode = lateStatus(answer.Code)
+	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:
-		if answer.Code == minio.NoSuchBucket {
+		switch answer.Code {
+		case minio.NoSuchBucket:
 			return fmt.Errorf("the object store at %s has no bucket %s: create it", at, r.bucket)
+		case minio.NoSuchUpload:
+			return errNoUpload
 		}
 		return fs.ErrNotExist
 	case http.StatusPreconditionFailed:
@@ -176,16 +209,33 @@ func (r *remote) explain(ctx context.Context, err error) error {
 			return fileio.ErrChanged // another write was under way
 		}
 	case http.StatusForbidden, http.StatusUnauthorized:
-		return fmt.Errorf("the object store at %s denies access to bucket %s (%s): check the credentials and their rights", at, r.bucket, answer.Code)
+		return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q): check the credentials and their rights", at, r.bucket, answer.Code)
 	case http.StatusInsufficientStorage:
 		return syscall.ENOSPC
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError, http.StatusRequestTimeout:
-		return fmt.Errorf("the object store at %s is too busy (%s): %w", at, answer.Code, fileio.ErrBusy)
+		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, answer.Code, fileio.ErrBusy)
 	}
-	return fmt.Errorf("the object store at %s refused a request (%s): %s", at, answer.Code, answer.Message)
+	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
-// matching adds the condition of withMatch to a request, for which the client has no option.
+// lateStatus returns the status of an error that is in the answer of a success: a store may begin
+// to answer before it completes an upload.
+func lateStatus(code string) int {
+	switch code {
+	case minio.PreconditionFailed:
+		return http.StatusPreconditionFailed
+	case "ConditionalRequestConflict", "OperationAborted":
+		return http.StatusConflict
+	case minio.NoSuchUpload:
+		return http.StatusNotFound
+	case minio.InternalError, "ServiceUnavailable", "SlowDown":
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusOK
+}
+
+// matching adds the condition of withMatch to a request, for which the client has no option. It
+// bounds what the client reads of an answer that is not a file, and what it keeps of it.
 type matching struct{ http.RoundTripper }
 
 type matchKey struct{}
@@ -201,5 +251,21 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("If-Match", `"`+tag+`"`)
 	}
-	return m.RoundTripper.RoundTrip(r)
+	answer, err := m.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer.Header.Del("Set-Cookie")
+	if r.Method != http.MethodGet || r.URL.RawQuery != "" || answer.StatusCode >= http.StatusMultipleChoices {
+		answer.Body = limited{io.LimitReader(answer.Body, wordsMax), answer.Body}
+	}
+	return answer, nil
+}
+
+// wordsMax is more than a list of 1,000 of the longest names.
+const wordsMax = 8 << 20
+
+type limited struct {
+	io.Reader
+	io.Closer
 }

@@ -3,7 +3,6 @@ package bucket
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -42,14 +41,8 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 	return err
 }
 
-// errNoUpload is the error of an upload that the object store does not know any more.
-var errNoUpload = errors.New("no such upload")
-
 func (u *upload) complete(ctx context.Context, want condition) (tag string, err error) {
 	done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
-	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
-		err = errNoUpload
-	}
 	return done.ETag, err
 }
 

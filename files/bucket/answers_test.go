@@ -1,0 +1,138 @@
+package bucket_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/enginetest"
+	"muster/files/bucket"
+	"muster/files/bucket/buckettest"
+)
+
+// A refusal may come late, and a write whose answer is lost is refused only if another one is seen.
+func TestLateErrors(t *testing.T) {
+	broken := func(status int, code string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "<Error><Code>"+code+"</Code></Error>")
+		}
+	}
+	var written atomic.Bool
+	for _, c := range []struct {
+		size   int
+		faulty func(r *http.Request) bool
+		answer http.HandlerFunc
+		want   error
+	}{
+		{partSize + 1, func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploadId") }, broken(http.StatusOK, "PreconditionFailed"), fileio.ErrChanged},
+		{partSize + 1, func(r *http.Request) bool { return r.URL.Query().Has("partNumber") }, broken(http.StatusNotFound, "NoSuchUpload"), fileio.ErrBusy},
+		{10, func(r *http.Request) bool { return r.Method == http.MethodHead && written.Load() }, broken(http.StatusInsufficientStorage, ""), syscall.ENOSPC},
+	} {
+		server := buckettest.Start(t)
+		s := open(t, server, bucket.Options{})
+		written.Store(false)
+		server.Lose = func(r *http.Request) bool {
+			return r.Method == http.MethodPut && c.size < partSize && !written.Swap(true)
+		}
+		server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+			faulty := c.faulty(r)
+			if faulty {
+				c.answer(w, r)
+			}
+			return faulty
+		}
+		first := func(now *fileio.Info) bool { return now == nil }
+		if _, err := s.Put(t.Context(), "x", bytes.NewReader(enginetest.Content(1, c.size)), -1, first); !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+	}
+}
+
+// An answer that makes no sense is an error, and ends nothing but its request.
+func TestBrokenAnswers(t *testing.T) {
+	ranged := func(contentRange string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", contentRange)
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte("data"))
+		}
+	}
+	answers := map[string]http.HandlerFunc{
+		"below-0": ranged("bytes 0-3/-5"), "elsewhere": ranged("bytes 7-10/100"), "unknown": ranged("bytes 0-3/*"),
+		"no-size": func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+			_, _ = w.Write([]byte("data"))
+		},
+		"no-tag": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Del("ETag")
+			_, _ = w.Write([]byte("data"))
+		},
+		"shorter": func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.Header.Get("Range"), "bytes=0-") {
+				ranged("bytes 262144-262147/262148")(w, r)
+				return
+			}
+			w.Header().Set("Content-Range", "bytes 0-262143/1000000")
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(make([]byte, 262144))
+		},
+	}
+	server := buckettest.Start(t)
+	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		answer := answers[strings.TrimPrefix(r.URL.Path, "/kept/")]
+		if answer != nil {
+			w.Header().Set("ETag", `"tag"`)
+			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			answer(w, r)
+		}
+		return answer != nil
+	}
+	s := open(t, server, bucket.Options{})
+	var readers sync.WaitGroup
+	for name := range answers {
+		readers.Go(func() {
+			if _, err := enginetest.Get(t.Context(), s, name); !errors.Is(err, fileio.ErrBusy) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	readers.Wait()
+	always := func(*fileio.Info) bool { return true }
+	if _, err := s.Put(t.Context(), "no-tag", strings.NewReader("x"), 1, always); !errors.Is(err, fileio.ErrBusy) {
+		t.Errorf("a condition without a tag: %v", err)
+	}
+}
+
+// A list has only what was asked for, and an end.
+func TestBrokenLists(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	entry := func(key string) string {
+		return "<Contents><Key>" + key + "</Key><LastModified>2006-01-02T15:04:05Z</LastModified></Contents>"
+	}
+	var endless atomic.Bool
+	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+		_, err := io.WriteString(w, "<ListBucketResult>"+entry("p/1")+entry("p/3")+entry("q"))
+		for endless.Load() && err == nil {
+			_, err = io.WriteString(w, entry("p/4"))
+		}
+		_, _ = io.WriteString(w, "</ListBucketResult>")
+		return true
+	}
+	infos, more, err := s.List(t.Context(), "p/", "p/2", 10)
+	if err != nil || more || len(infos) != 1 || infos[0].Name != "p/3" {
+		t.Error(infos, more, err)
+	}
+	endless.Store(true)
+	if _, _, err := s.List(t.Context(), "p/", "p/5", 10); !errors.Is(err, fileio.ErrBusy) {
+		t.Error(err)
+	}
+}
