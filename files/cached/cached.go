@@ -40,12 +40,18 @@ type Store struct {
 
 	mu       sync.Mutex
 	fetching map[string]*fetch
+
+	closing context.Context // ends all fetches
+	close   context.CancelFunc
+	running sync.WaitGroup // fetches
 }
 
 // New returns a store with copies in another one, which it closes, and which evicts files below
 // [Folder]. name distinguishes the origin from others whose files were copied there before.
 func New(of Origin, name string, copies Origin) *Store {
-	return &Store{Origin: of, name: name, copies: copies, fetching: map[string]*fetch{}}
+	s := &Store{Origin: of, name: name, copies: copies, fetching: map[string]*fetch{}}
+	s.closing, s.close = context.WithCancel(context.Background())
+	return s
 }
 
 // Folder has all copies.
@@ -83,7 +89,7 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 // Delete removes a file, and its copy if its content cannot change.
 func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) error {
 	err := s.Origin.Delete(ctx, name, want)
-	if digest := digestIn(name); err == nil && digest != "" {
+	if digest := digestIn(name); digest != "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
 		_ = s.copies.Delete(ctx, s.key(name, digest), nil) // most have none
 	}
 	return err
@@ -97,8 +103,12 @@ func (s *Store) Stats() fileio.Stats {
 	return all
 }
 
-// Close closes both stores.
-func (s *Store) Close() error { return errors.Join(s.copies.Close(), s.Origin.Close()) }
+// Close ends all fetches, which may have outlived their clients, and closes both stores.
+func (s *Store) Close() error {
+	s.close()
+	s.running.Wait()
+	return errors.Join(s.copies.Close(), s.Origin.Close())
+}
 
 // digestIn returns the digest in a name such as cas/HASH; "" = the name is another one.
 func digestIn(name string) string {
@@ -150,16 +160,17 @@ func (s *Store) share(ctx context.Context, key string, info fileio.Info) error {
 	if f == nil {
 		f = &fetch{done: make(chan struct{})}
 		s.fetching[key] = f
-		go func() {
+		s.running.Go(func() {
 			// Others wait for it too, so it goes on if this client leaves.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchMax)
 			defer cancel()
+			defer context.AfterFunc(s.closing, cancel)()
 			f.err = s.copy(ctx, key, info)
 			s.mu.Lock()
 			delete(s.fetching, key)
 			s.mu.Unlock()
 			close(f.done)
-		}()
+		})
 	}
 	s.mu.Unlock()
 	select {

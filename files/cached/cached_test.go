@@ -109,6 +109,18 @@ func TestContentNames(t *testing.T) {
 		t.Error(err)
 	}
 	of.wants(t, 1, 0)
+	enginetest.Put(t, s, name, data)
+	enginetest.CheckContent(t, s, name, data)
+	if err := of.Delete(t.Context(), name, nil); err != nil { // somebody else deletes it
+		t.Error(err)
+	}
+	if err := s.Delete(t.Context(), name, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	of.wants(t, 2, 0)
 	enginetest.Put(t, s, name, []byte("wrong"))
 	enginetest.CheckContent(t, s, name, []byte("wrong"))
 	enginetest.CheckContent(t, s, name, []byte("wrong"))
@@ -141,6 +153,46 @@ func TestReadersShare(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// Close ends what goes on for clients that have left, before it closes the stores.
+func TestCloseEndsFetches(t *testing.T) {
+	of := &hanging{Origin: enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone}), begun: make(chan struct{})}
+	copies := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+	s := cached.New(unclosed{of}, "x", unclosed{copies})
+	enginetest.Put(t, s, "a", []byte("content"))
+	ctx, leave := context.WithCancel(t.Context())
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		if _, err := s.Get(ctx, "a"); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	<-of.begun
+	leave()
+	reader.Wait()
+	if err := s.Close(); err != nil || !of.ended.Load() {
+		t.Error("a request goes on", err)
+	}
+}
+
+// hanging is a store that sends no file.
+type hanging struct {
+	cached.Origin
+	begun chan struct{}
+	ended atomic.Bool
+}
+
+func (h *hanging) Get(ctx context.Context, _ string) (*fileio.File, error) {
+	close(h.begun)
+	<-ctx.Done()
+	h.ended.Store(true)
+	return nil, ctx.Err()
+}
+
+// unclosed is a store that its test closes.
+type unclosed struct{ cached.Origin }
+
+func (unclosed) Close() error { return nil }
 
 // The copies are bounded. A file that is larger than the bound is read without a copy.
 func TestBound(t *testing.T) {
