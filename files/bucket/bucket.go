@@ -239,21 +239,24 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 		o.StartAfter = s.remote.key(after)
 	}
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error {
-		for object := range s.remote.client.ListObjectsIter(ctx, s.remote.bucket, o) {
-			name, ours := strings.CutPrefix(object.Key, s.remote.prefix)
-			switch {
-			case object.Err != nil:
-				return object.Err
-			case !ours || checkName(name) != nil: // another program's, or a probe
-			case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
-			case len(infos) == most:
-				more = true
-				return nil
-			default:
-				infos = append(infos, infoOf(name, object))
+		return s.remote.repeat(ctx, func(ctx context.Context) error {
+			infos = nil
+			for object := range s.remote.client.ListObjectsIter(ctx, s.remote.bucket, o) {
+				name, ours := strings.CutPrefix(object.Key, s.remote.prefix)
+				switch {
+				case object.Err != nil:
+					return object.Err
+				case !ours || checkName(name) != nil: // another program's, or a probe
+				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
+				case len(infos) == most:
+					more = true
+					return nil
+				default:
+					infos = append(infos, infoOf(name, object))
+				}
 			}
-		}
-		return ctx.Err() // the iterator ends without it
+			return ctx.Err() // the iterator ends without it
+		})
 	})
 	if err != nil {
 		return nil, false, err

@@ -88,7 +88,7 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	}
 	r.client, err = minio.NewCore(host, &minio.Options{
 		Creds: keys, Secure: u.Scheme == "https", Region: region, BucketLookup: lookup,
-		Transport: matching{r.http}, MaxRetries: triesMax,
+		Transport: matching{r.http}, MaxRetries: 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)

@@ -35,7 +35,7 @@ func probe(ctx context.Context, r *remote) (found refusal, err error) {
 	if err != nil {
 		return found, r.explain(ctx, err)
 	}
-	p.none = strings.Repeat("0", len(first.ETag))
+	p.none = strings.Repeat("0", len(first))
 	file, fileErr := p.obeys(ctx, p.writeFile)
 	parts, partsErr := p.obeys(ctx, p.writeParts)
 	at := r.client.EndpointURL().Host
@@ -77,8 +77,7 @@ func (p *prober) obeys(ctx context.Context, write func(context.Context, conditio
 }
 
 func (p *prober) writeFile(ctx context.Context, want condition) (string, error) {
-	done, err := p.put(ctx, p.key, []byte(rand.Text()), want, "")
-	return done.ETag, err
+	return p.put(ctx, p.key, []byte(rand.Text()), want, "")
 }
 
 func (p *prober) writeParts(ctx context.Context, want condition) (tag string, err error) {

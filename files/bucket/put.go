@@ -89,9 +89,8 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 	}
 	s := p.store
 	var tag string
-	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error {
-		done, err := s.remote.put(ctx, s.remote.key(p.name), data, p.want, p.id)
-		tag = done.ETag
+	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
+		tag, err = s.remote.put(ctx, s.remote.key(p.name), data, p.want, p.id)
 		return err
 	})
 	return p.finish(ctx, tag, int64(len(data)), err)

@@ -1,14 +1,13 @@
 package bucket
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"syscall"
@@ -19,9 +18,6 @@ import (
 	"muster/fileio"
 	"muster/internal/wording"
 )
-
-// triesMax is how many times a request is sent, with up to a second in between.
-const triesMax = 5
 
 // requestMax is how long a request to the object store may take, with its repetitions.
 const requestMax = 2 * time.Minute
@@ -40,10 +36,14 @@ func (r *remote) key(name string) string { return r.prefix + name }
 
 // stat describes a file.
 func (r *remote) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
-	is, err := r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
-	if err == nil {
-		err = checkInfo(infoOf(name, is))
-	}
+	var is minio.ObjectInfo
+	err := r.repeat(ctx, func(ctx context.Context) (err error) {
+		is, err = r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
+		if err == nil {
+			err = checkInfo(infoOf(name, is))
+		}
+		return err
+	})
 	return is, err
 }
 
@@ -57,7 +57,9 @@ func checkInfo(i fileio.Info) error {
 
 // remove removes a file, whether it exists or not.
 func (r *remote) remove(ctx context.Context, key string) error {
-	return r.client.RemoveObject(ctx, r.bucket, key, minio.RemoveObjectOptions{})
+	return r.repeat(ctx, func(ctx context.Context) error {
+		return r.client.RemoveObject(ctx, r.bucket, key, minio.RemoveObjectOptions{})
+	})
 }
 
 func infoOf(name string, o minio.ObjectInfo) fileio.Info {
@@ -88,26 +90,29 @@ func (c condition) options(id string) (o minio.PutObjectOptions) {
 	return o
 }
 
-// put writes a file with one request.
-func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (minio.UploadInfo, error) {
-	return r.client.PutObject(ctx, r.bucket, key, bytes.NewReader(data), int64(len(data)), "", "", want.options(id))
+// put writes a file with one request, and returns its tag.
+func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
+	err = r.repeat(ctx, func(ctx context.Context) error {
+		b := newBody(data)
+		defer b.Close()
+		done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", "", want.options(id))
+		tag = done.ETag
+		return err
+	})
+	return tag, err
 }
 
 // fetch reads the piece of a file at an offset into data, up to the file's end. If tag is not
-// empty, the file must have it. A broken transfer is repeated.
+// empty, the file must have it.
 func (r *remote) fetch(ctx context.Context, name, tag string, data []byte, offset int64) (info fileio.Info, n int, err error) {
-	for try := 1; ; try++ {
+	err = r.repeat(ctx, func(ctx context.Context) (err error) {
 		info, n, err = r.fetchOnce(ctx, name, tag, data, offset)
-		if _, broken := errors.AsType[*brokenError](err); !broken || try == triesMax || ctx.Err() != nil {
-			return info, n, err
-		}
-		timer := time.NewTimer(rand.N(time.Second))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		return err
+	})
+	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable && offset == 0 {
+		return r.statEmpty(ctx, name)
 	}
+	return info, n, err
 }
 
 // brokenError is the error of an answer that ended early or makes no sense.
@@ -120,9 +125,6 @@ func (r *remote) fetchOnce(ctx context.Context, name, tag string, data []byte, o
 		o.Set("If-Match", `"`+tag+`"`)
 	}
 	body, is, header, err := r.client.GetObject(ctx, r.bucket, r.key(name), o)
-	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable && offset == 0 {
-		return r.statEmpty(ctx, name)
-	}
 	if err != nil {
 		return info, 0, err
 	}
@@ -190,8 +192,8 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if answer.StatusCode == 0 || answer.StatusCode == http.StatusOK {
-		answer.StatusCode = lateStatus(answer.Code)
+	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest {
+		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
 	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:
@@ -218,9 +220,9 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
-// lateStatus returns the status of an error that is in the answer of a success: a store may begin
-// to answer before it completes an upload.
-func lateStatus(code string) int {
+// statusOf returns the status of an error that has none of its own, or 0: a store may begin to
+// answer before it completes an upload, and Amazon's calls its time-outs bad requests.
+func statusOf(code string) int {
 	switch code {
 	case minio.PreconditionFailed:
 		return http.StatusPreconditionFailed
@@ -228,10 +230,10 @@ func lateStatus(code string) int {
 		return http.StatusConflict
 	case minio.NoSuchUpload:
 		return http.StatusNotFound
-	case minio.InternalError, "ServiceUnavailable", "SlowDown":
+	case minio.InternalError, "ServiceUnavailable", "SlowDown", "RequestTimeout", "Throttling":
 		return http.StatusServiceUnavailable
 	}
-	return http.StatusOK
+	return 0
 }
 
 // matching adds the condition of withMatch to a request, for which the client has no option. It

@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -24,9 +23,11 @@ type upload struct {
 	parts []minio.CompletePart
 }
 
-func (u *upload) begin(ctx context.Context, id string) (err error) {
-	u.id, err = u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(id))
-	return err
+func (u *upload) begin(ctx context.Context, id string) error {
+	return u.repeat(ctx, func(ctx context.Context) (err error) {
+		u.id, err = u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(id))
+		return err
+	})
 }
 
 func (u *upload) add(ctx context.Context, data []byte) error {
@@ -34,23 +35,33 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 	if number > partsMax {
 		return fmt.Errorf("files in a bucket have at most %d parts of %d MiB", partsMax, partSize>>20)
 	}
-	part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, bytes.NewReader(data), int64(len(data)), minio.PutObjectPartOptions{})
-	if err == nil {
-		u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
-	}
-	return err
+	return u.repeat(ctx, func(ctx context.Context) error {
+		b := newBody(data)
+		defer b.Close()
+		part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, b, b.size, minio.PutObjectPartOptions{})
+		if err == nil {
+			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
+		}
+		return err
+	})
 }
 
 func (u *upload) complete(ctx context.Context, want condition) (tag string, err error) {
-	done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
-	return done.ETag, err
+	err = u.repeat(ctx, func(ctx context.Context) error {
+		done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
+		tag = done.ETag
+		return err
+	})
+	return tag, err
 }
 
 // abort removes the parts, even if the client has gone.
 func (u *upload) abort(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortMax)
 	defer cancel()
-	err := u.client.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
+	err := u.repeat(ctx, func(ctx context.Context) error {
+		return u.client.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
+	})
 	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
 		return nil
 	}

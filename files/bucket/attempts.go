@@ -1,0 +1,91 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"muster/fileio"
+)
+
+// triesMax is how many times a request is sent.
+const triesMax = 5
+
+// waitUnit is the longest wait before the first repetition. The longest wait doubles with each
+// one. The client adds up to 200 ms to each wait.
+const waitUnit = 100 * time.Millisecond
+
+// repeat calls attempt until it succeeds, fails for a reason that stays, or failed triesMax
+// times. The client of object stores sends each request once: its own repetitions would read a
+// body that the transport of the failed attempt may still be reading.
+func (r *remote) repeat(ctx context.Context, attempt func(context.Context) error) error {
+	for try := 1; ; try++ {
+		once, cancel := context.WithCancel(ctx)
+		err := attempt(once)
+		cancel() // also what it left behind, such as a body that is still sent
+		if err == nil || try == triesMax || ctx.Err() != nil || !r.passes(ctx, err) {
+			return err
+		}
+		timer := time.NewTimer(rand.N(waitUnit << (try - 1)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+// passes reports whether a repetition may help after an error.
+func (r *remote) passes(ctx context.Context, err error) bool {
+	err = r.explain(ctx, err)
+	return errors.Is(err, fileio.ErrBusy) && !errors.Is(err, errReplaced) && !errors.Is(err, errNoUpload)
+}
+
+// A body is what one attempt sends, from memory that its caller reuses afterwards. A transport may
+// read it even after its request failed, in a goroutine of its own, and so it may after a
+// repetition has succeeded. Waiting for the transport would depend on how fast the object store
+// reads, and a copy would need memory. So each attempt has a body of its own, which ends with it:
+// each Read copies under a lock, and none reads the memory after Close. A transport that still
+// sends gets an error and closes its connection, so the object store never sees a whole body with
+// other bytes.
+//
+// A body has no WriteTo, which would give the memory away, and no Seek, by which the client would
+// repeat the request.
+type body struct {
+	mu   sync.Mutex
+	data []byte // what was not read yet; nil = closed
+	size int64
+}
+
+var errBodyClosed = errors.New("the attempt has ended")
+
+func newBody(data []byte) *body {
+	return &body{data: data[:len(data):len(data)], size: int64(len(data))}
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.data == nil:
+		return 0, errBodyClosed
+	case len(b.data) == 0:
+		return 0, io.EOF
+	}
+	n := copy(p, b.data)
+	b.data = b.data[n:]
+	return n, nil
+}
+
+// Close implements io.Closer. No Read reads the memory afterwards.
+func (b *body) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data = nil
+	return nil
+}

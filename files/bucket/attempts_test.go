@@ -1,0 +1,110 @@
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// A transport may read the body of a failed attempt while the next one is sent, and after that.
+// Each attempt sends the right bytes or too few, and nothing reads them after the last one.
+func TestLateTransport(t *testing.T) {
+	content := bytes.Repeat([]byte("content "), 1<<10)
+	for name, send := range map[string]func(*remote, []byte) error{
+		"put": func(r *remote, data []byte) error {
+			_, err := r.put(t.Context(), "x", data, condition{}, "")
+			return err
+		},
+		"part": func(r *remote, data []byte) error {
+			return (&upload{remote: r, key: "x", id: "1"}).add(t.Context(), data)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := &lateTransport{sent: make([][]byte, 2)}
+			core, err := minio.NewCore("s3.example.com", &minio.Options{
+				Creds: credentials.NewStaticV4("key", "secret", ""), Region: regionDefault, Secure: true, Transport: late, MaxRetries: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := bytes.Clone(content)
+			if err := send(&remote{client: core, bucket: "kept"}, data); err != nil {
+				t.Fatal(err)
+			}
+			clear(data) // the memory has another owner
+			rest, err := io.ReadAll(late.first)
+			if err == nil || !bytes.HasPrefix(content, append(late.sent[0], rest...)) {
+				t.Errorf("the first attempt sent %d bytes, and then %d, %v", len(late.sent[0]), len(rest), err)
+			}
+			if !bytes.Equal(late.sent[1], content) {
+				t.Errorf("the repetition sent %d bytes that are not the content", len(late.sent[1]))
+			}
+		})
+	}
+}
+
+// A lateTransport answers the first request before it has sent the body. It goes on when it
+// sends the second one.
+type lateTransport struct {
+	first io.Reader
+	sent  [][]byte
+}
+
+func (l *lateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Etag": {`"tag"`}}, Body: http.NoBody}
+	piece := make([]byte, 100)
+	if l.first == nil {
+		l.first = r.Body
+		answer.StatusCode = http.StatusServiceUnavailable
+		n, err := io.ReadFull(r.Body, piece)
+		l.sent[0] = piece[:n]
+		return answer, err
+	}
+	n, _ := io.ReadFull(l.first, piece)
+	l.sent[0] = append(l.sent[0], piece[:n]...)
+	var err error
+	l.sent[1], err = io.ReadAll(r.Body)
+	return answer, err
+}
+
+// A request is repeated a bounded number of times, and not if its caller or its reason ends it.
+func TestRepeat(t *testing.T) {
+	core, err := minio.NewCore("s3.example.com", &minio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &remote{client: core}
+	busy, refused := minio.ErrorResponse{StatusCode: http.StatusServiceUnavailable}, minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, c := range []struct {
+		want  int
+		errs  []error
+		after func()
+	}{
+		{want: 1, errs: []error{nil}},
+		{want: 3, errs: []error{busy, &brokenError{io.ErrUnexpectedEOF}, nil}},
+		{want: 2, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "RequestTimeout"}, refused}},
+		{want: 1, errs: []error{errReplaced}},
+		{want: 1, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "Malformed"}}},
+		{want: triesMax, errs: []error{busy, busy, busy, busy, busy, nil}},
+		{want: 2, errs: []error{busy, busy, nil}, after: cancel},
+	} {
+		times := 0
+		err := r.repeat(ctx, func(context.Context) error {
+			times++
+			if times == c.want && c.after != nil {
+				c.after()
+			}
+			return c.errs[times-1]
+		})
+		if times != c.want || !errors.Is(err, c.errs[times-1]) {
+			t.Errorf("%v: %d attempts, %v", c.errs, times, err)
+		}
+	}
+}
