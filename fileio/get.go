@@ -18,6 +18,16 @@ import (
 	"muster/pool"
 )
 
+// Files are the files of a store of any kind: of a *[Store] in a folder, or of a bucket. Any
+// number of goroutines may call the methods at the same time. Store documents them.
+type Files interface {
+	Put(ctx context.Context, name string, r io.Reader, size int64, want Condition) (Info, error)
+	Get(ctx context.Context, name string) (*File, error)
+	Stat(ctx context.Context, name string) (Info, error)
+	Delete(ctx context.Context, name string, want Condition) error
+	List(ctx context.Context, prefix, after string, most int) (infos []Info, more bool, err error)
+}
+
 // A File has the content that the store had when Get returned, whatever is put later. Close it
 // after use. Its methods must not be called concurrently.
 type File struct {

@@ -45,7 +45,7 @@ type ClientOptions struct {
 // http://HOST/files/NAME. Any number of goroutines may use it at the same time.
 //
 // An unexpected answer is a *StatusError. errors.Is matches it with the corresponding error of
-// a Store: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged, fileio.ErrBusy. The client
+// fileio.Files: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged, fileio.ErrBusy. The client
 // retries a request up to three times if the server certainly did not execute it, because it
 // was busy (503) or unreachable. It also retries reads and repeatable requests after a broken
 // connection. A body that stalls for two minutes ends with ErrStalled.
@@ -303,7 +303,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Unwrap returns the corresponding error of a Store, or nil.
+// Unwrap returns the corresponding error of fileio.Files, or nil.
 func (e *StatusError) Unwrap() error {
 	switch e.Status {
 	case http.StatusNotFound, http.StatusGone:

@@ -31,16 +31,6 @@ import (
 	"muster/internal/fair"
 )
 
-// A Store keeps files under names: a *fileio.Store in a folder, a *bucket.Store in a bucket.
-// Any number of goroutines may call its methods. Their documentation is that of fileio.Store.
-type Store interface {
-	Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error)
-	Get(ctx context.Context, name string) (*fileio.File, error)
-	Stat(ctx context.Context, name string) (fileio.Info, error)
-	Delete(ctx context.Context, name string, want fileio.Condition) error
-	List(ctx context.Context, prefix, after string, most int) (infos []fileio.Info, more bool, err error)
-}
-
 // Options configure a server.
 type Options struct {
 	// BodyMax is the largest size of a file in bytes; 0 = 16 GiB.
@@ -88,7 +78,7 @@ const (
 // Remote Execution API for gRPC, and /bench, which echoes posted bodies.
 type Server struct {
 	page     *template.Template
-	store    Store
+	store    fileio.Files
 	options  Options
 	access   *access
 	messages *messages
@@ -98,7 +88,7 @@ type Server struct {
 }
 
 // NewServer serves a store. The caller still has to close the store.
-func NewServer(store Store, o Options) *Server {
+func NewServer(store fileio.Files, o Options) *Server {
 	o.BodyMax = cmp.Or(o.BodyMax, bodyDefault)
 	o.RateMin = cmp.Or(o.RateMin, rateDefault)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))

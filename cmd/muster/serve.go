@@ -320,16 +320,8 @@ func (s *serveFlags) checkBucket() error {
 	return nil
 }
 
-// servedStore is a store of either kind.
-type servedStore interface {
-	files.Store
-	Stats() fileio.Stats
-	Check(context.Context) error
-	Close() error
-}
-
 // openStore opens the folder with its engine, or the bucket.
-func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.Writer) (servedStore, error) {
+func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.Writer) (cached.Origin, error) {
 	if s.bucket.Bucket == "" {
 		return s.openFolder(log, stderr, "--data", s.data)
 	}
@@ -376,7 +368,7 @@ func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (*bucket.
 }
 
 // openFolder distinguishes an unsuitable folder from an operation that the system refused.
-func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder string) (servedStore, error) {
+func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder string) (cached.Origin, error) {
 	engine, err := s.engine.open(log, stderr)
 	if err != nil {
 		return nil, err
@@ -481,7 +473,7 @@ func absolute(path string) string {
 	return path
 }
 
-func storeGauges(m *service.Meter, store servedStore, capacity int64) {
+func storeGauges(m *service.Meter, store cached.Origin, capacity int64) {
 	gauges := map[string]func(fileio.Stats) float64{
 		"muster_io_threads":               func(s fileio.Stats) float64 { return float64(s.Threads) },
 		"muster_io_jobs_waiting":          func(s fileio.Stats) float64 { return float64(s.Waiting) },

@@ -16,13 +16,9 @@ import (
 	"muster/fileio"
 )
 
-// A Store is a store of any kind, such as a *fileio.Store.
+// A Store is a store of any kind, with its figures.
 type Store interface {
-	Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error)
-	Get(ctx context.Context, name string) (*fileio.File, error)
-	Stat(ctx context.Context, name string) (fileio.Info, error)
-	Delete(ctx context.Context, name string, want fileio.Condition) error
-	List(ctx context.Context, prefix, after string, most int) (infos []fileio.Info, more bool, err error)
+	fileio.Files
 	Stats() fileio.Stats
 }
 

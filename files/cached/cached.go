@@ -21,11 +21,7 @@ import (
 
 // Origin is a store that has files: those of all, or the copies.
 type Origin interface {
-	Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error)
-	Get(ctx context.Context, name string) (*fileio.File, error)
-	Stat(ctx context.Context, name string) (fileio.Info, error)
-	Delete(ctx context.Context, name string, want fileio.Condition) error
-	List(ctx context.Context, prefix, after string, most int) (infos []fileio.Info, more bool, err error)
+	fileio.Files
 	Stats() fileio.Stats
 	Check(ctx context.Context) error
 	Close() error

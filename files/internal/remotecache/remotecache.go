@@ -20,6 +20,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"muster/fileio"
 	"muster/internal/fair"
 )
 
@@ -78,7 +79,7 @@ func ReadOnly(ctx context.Context) context.Context {
 }
 
 // New serves a store.
-func New(store Store, o Options) *Cache {
+func New(store fileio.Files, o Options) *Cache {
 	o.Large.Size = largeMemory / largeCost
 	c := &Cache{options: o, large: fair.New(o.Large), methods: map[string]http.Handler{}, errors: connect.NewErrorWriter()}
 	stored := blobs{store}

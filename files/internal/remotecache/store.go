@@ -12,15 +12,8 @@ import (
 	"muster/pool"
 )
 
-// A Store has the methods of a fileio.Store that a Cache needs.
-type Store interface {
-	Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error)
-	Get(ctx context.Context, name string) (*fileio.File, error)
-	Stat(ctx context.Context, name string) (fileio.Info, error)
-}
-
 // blobs are the contents in a store.
-type blobs struct{ store Store }
+type blobs struct{ store fileio.Files }
 
 // has reports whether a content is here. A file of another size is not that content.
 func (b blobs) has(ctx context.Context, at instance, d digest) (bool, error) {
