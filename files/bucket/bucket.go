@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -71,8 +72,8 @@ type Store struct {
 	parts         *fair.Budget // buffers for parts of large files
 	unused        sync.Pool    // of *[partSize]byte
 
-	probing sync.Mutex
-	refusal *refusal // nil = not probed yet
+	probing chan struct{}           // holds an element while a probe runs
+	refusal atomic.Pointer[refusal] // nil = not probed yet
 }
 
 // Open returns the store in a bucket. It sends no request.
@@ -83,10 +84,11 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("memory of %d bytes is too small: use at least %d", o.MemoryMax, MemoryMin)
 	}
 	s := &Store{
-		turns:  fair.New(fair.Options{Size: connectionsMax, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax}),
-		reads:  pages.New(o.MemoryMax/2, o.WaitMax),
-		writes: pages.New(o.MemoryMax/4, o.WaitMax),
-		parts:  fair.New(fair.Options{Size: o.MemoryMax / 4 / partSize, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax, Shares: true}),
+		turns:   fair.New(fair.Options{Size: connectionsMax, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax}),
+		reads:   pages.New(o.MemoryMax/2, o.WaitMax),
+		writes:  pages.New(o.MemoryMax/4, o.WaitMax),
+		probing: make(chan struct{}, 1),
+		parts:   fair.New(fair.Options{Size: o.MemoryMax / 4 / partSize, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax, Shares: true}),
 	}
 	var err error
 	if s.remote, err = connect(o.Endpoint, o.Bucket, o.Prefix); err != nil {
@@ -115,16 +117,24 @@ func (s *Store) Probe(ctx context.Context) error {
 }
 
 func (s *Store) conditions(ctx context.Context) (refusal, error) {
-	s.probing.Lock()
-	defer s.probing.Unlock()
-	if s.refusal == nil {
-		found, err := probe(ctx, s.remote)
-		if err != nil {
-			return refusal{}, s.remote.explain(ctx, err)
-		}
-		s.refusal = &found
+	if found := s.refusal.Load(); found != nil {
+		return *found, nil
 	}
-	return *s.refusal, nil
+	select {
+	case s.probing <- struct{}{}:
+		defer func() { <-s.probing }()
+	case <-ctx.Done():
+		return refusal{}, ctx.Err()
+	}
+	if found := s.refusal.Load(); found != nil { // by the one before
+		return *found, nil
+	}
+	found, err := probe(ctx, s.remote)
+	if err != nil {
+		return refusal{}, s.remote.explain(ctx, err)
+	}
+	s.refusal.Store(&found)
+	return found, nil
 }
 
 // Stats returns the figures of requests to the object store, and of memory.

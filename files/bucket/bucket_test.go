@@ -239,6 +239,38 @@ func TestSilence(t *testing.T) {
 	readers.Wait()
 }
 
+// A change that waits for another one's probe ends with its context.
+func TestProbesWait(t *testing.T) {
+	server := buckettest.Start(t)
+	asked, silent := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	server.Fault = func(http.ResponseWriter, *http.Request) bool {
+		once.Do(func() { close(asked) })
+		<-silent
+		return false
+	}
+	buckettest.Setenv(t)
+	s, err := bucket.Open(bucket.Options{Bucket: buckettest.Bucket, Endpoint: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var first sync.WaitGroup
+	first.Go(func() {
+		if err := s.Probe(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-asked
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if _, err := s.Put(ctx, "x", strings.NewReader("x"), 1, func(*fileio.Info) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	close(silent)
+	first.Wait()
+}
+
 func TestOpenErrors(t *testing.T) {
 	server := buckettest.Start(t)
 	buckettest.Setenv(t)
