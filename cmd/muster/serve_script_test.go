@@ -86,20 +86,30 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// objectstore starts an object store. The variable NAME is its address. The client's variables
-// for credentials are set.
+// objectstore starts an object store with an empty bucket: versitygw, or with "ignores" moto,
+// which ignores some conditions. Where these are not installed it is one in memory, unless
+// MUSTER_REQUIRE=all requires them. The variable NAME is its address. The client's variables for
+// credentials are set.
 func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: objectstore NAME [ignores]")
 	}
-	store := buckettest.New()
-	store.IgnorePut = slices.Contains(args, "ignores")
-	server := httptest.NewServer(store)
-	ts.Defer(server.Close)
-	ts.Setenv(args[0], server.URL)
+	kind, ignores := buckettest.Versity, slices.Contains(args, "ignores")
+	if ignores {
+		kind = buckettest.Moto
+	}
 	for name, value := range buckettest.Variables() {
 		ts.Setenv(name, value)
 	}
+	if kind.Installed() {
+		ts.Setenv(args[0], buckettest.Run(testOf(ts), kind).URL)
+		return
+	}
+	store := buckettest.New()
+	store.IgnoreParts = ignores
+	server := httptest.NewServer(store)
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }
 
 // end ends a server by a signal, and requires an exit status.

@@ -22,14 +22,17 @@ type Store interface {
 	Stats() fileio.Stats
 }
 
-// RunStore runs the tests that stores of every kind pass. open opens an empty store.
-func RunStore(t *testing.T, open func(t *testing.T) Store) {
+// RunStore runs the tests that stores of every kind pass, but those that are named. open opens an
+// empty store.
+func RunStore(t *testing.T, open func(t *testing.T) Store, without ...string) {
 	for name, test := range map[string]func(*testing.T, Store){
 		"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
 		"lists": lists, "failing readers": failingReaders, "ended contexts": endedContexts,
 		"one name": oneName, "many at once": manyClients, "cancelled callers": cancelledCallers,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		if !slices.Contains(without, name) {
+			t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		}
 	}
 }
 

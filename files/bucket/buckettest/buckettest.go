@@ -68,7 +68,7 @@ func New() *Server {
 
 // Variables returns the variables that the client of object stores needs.
 func Variables() map[string]string {
-	return map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
+	return map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secretsecret", "AWS_EC2_METADATA_DISABLED": "true"}
 }
 
 // Setenv sets Variables for a test.

@@ -1,0 +1,117 @@
+package bucket_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/enginetest"
+	"muster/files/bucket"
+	"muster/files/bucket/buckettest"
+)
+
+// kinds returns the object stores of others without those that only make long runs.
+func kinds(all ...buckettest.Kind) []buckettest.Kind {
+	if os.Getenv("MUSTER_LONG") != "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(k buckettest.Kind) bool { return k == buckettest.Minio })
+}
+
+// The suite passes at object stores of others.
+func TestServers(t *testing.T) {
+	for _, kind := range kinds(buckettest.Versity, buckettest.Minio) {
+		t.Run(string(kind), func(t *testing.T) {
+			buckettest.Setenv(t)
+			t.Setenv("MUSTER_TEST_S3", buckettest.Run(t, kind).URL+"/"+buckettest.Bucket)
+			if err := openAny(t).Probe(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for name, test := range map[string]func(*testing.T){"store": TestStore, "sizes": TestSizesInParts, "one wins": TestOneWins, "cut": TestCutUpload} {
+				t.Run(name, test)
+			}
+		})
+	}
+}
+
+// At an object store that ignores conditions of uploads in parts, all but conditions passes.
+func TestServerIgnoresConditions(t *testing.T) {
+	buckettest.Setenv(t)
+	t.Setenv("MUSTER_TEST_S3", buckettest.Run(t, buckettest.Moto).URL+"/"+buckettest.Bucket)
+	s := openAny(t)
+	err := s.Probe(t.Context())
+	if want := "ignores conditions of a write (of a file in parts), so two writers could overwrite each other's golden: keep goldens elsewhere"; !errors.Is(err, errors.ErrUnsupported) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := s.Put(t.Context(), "x", strings.NewReader("x"), 1, func(*fileio.Info) bool { return true }); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+	t.Run("store", func(t *testing.T) {
+		enginetest.RunStore(t, func(t *testing.T) enginetest.Store { return openAny(t) }, "conditions")
+	})
+	t.Run("sizes", TestSizesInParts)
+	t.Run("cut", TestCutUpload)
+}
+
+// An object store is killed again and again while writers replace files, in parts and whole.
+// What was acknowledged is there, or a later version. No file is torn.
+func TestStoreIsKilled(t *testing.T) {
+	for _, kind := range kinds(buckettest.Versity, buckettest.Minio) {
+		t.Run(string(kind), func(t *testing.T) { killStore(t, kind) })
+	}
+}
+
+func killStore(t *testing.T, kind buckettest.Kind) {
+	kills, writers := 3, 6
+	if os.Getenv("MUSTER_LONG") != "" {
+		kills = 20
+	}
+	buckettest.Setenv(t)
+	server := buckettest.Run(t, kind)
+	s := openAt(t, bucket.Options{Endpoint: server.URL, Bucket: buckettest.Bucket, Prefix: "kills"})
+	acknowledged, tried := make([]int, writers), make([]int, writers)
+	data := func(who, version int) []byte { return enginetest.Content(who*1000+version, 50_000+who%2*partSize) }
+	for range kills {
+		ctx, end := context.WithCancel(t.Context())
+		var wait sync.WaitGroup
+		var once sync.Once
+		wrote := make(chan struct{})
+		for who := range writers {
+			wait.Go(func() {
+				for ctx.Err() == nil {
+					tried[who]++
+					content := data(who, tried[who])
+					if _, err := s.Put(ctx, fmt.Sprint(who), bytes.NewReader(content), int64(len(content)), nil); err == nil {
+						acknowledged[who] = tried[who]
+						if who%2 == 1 { // in parts
+							once.Do(func() { close(wrote) })
+						}
+					}
+				}
+			})
+		}
+		<-wrote
+		server.Kill()
+		end()
+		wait.Wait()
+		server.Start(t)
+		for who, last := range acknowledged {
+			got, err := enginetest.Get(t.Context(), s, fmt.Sprint(who))
+			found := last == 0 && err != nil
+			for version := max(last, 1); version <= tried[who]; version++ {
+				found = found || err == nil && bytes.Equal(got, data(who, version))
+			}
+			if !found {
+				t.Errorf("file %d has %d bytes of none of the versions %d to %d: %v", who, len(got), last, tried[who], err)
+			}
+		}
+	}
+	t.Logf("acknowledged %v, tried %v", acknowledged, tried)
+}
