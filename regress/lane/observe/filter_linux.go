@@ -63,11 +63,11 @@ func compile(executable uintptr) []instruction {
 	to(jumpEqual, sysIOUringSetup, refuse)
 	for i, s := range shapes {
 		isRepeated := i > 0 && shapes[i-1].number == s.number
-		if s.number >= 0 && s.number != sysExecve && !isRepeated {
+		if s.number >= 0 && s.number != syscall.SYS_EXECVE && !isRepeated {
 			to(jumpEqual, uint32(s.number), stop)
 		}
 	}
-	list = append(list, instruction{code: jumpEqual, jt: 1, k: sysExecve})
+	list = append(list, instruction{code: jumpEqual, jt: 1, k: syscall.SYS_EXECVE})
 	to(jumpAtLeast, 0, allow)
 	for i, half := range []uint32{uint32(executable), uint32(executable >> 32)} {
 		list = append(list, instruction{code: load, k: offsetArgs + 4*uint32(i)}, instruction{code: jumpEqual, jt: 1, k: half})

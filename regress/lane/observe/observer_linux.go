@@ -140,7 +140,7 @@ func (o *Observer) isReadable() bool {
 		events, revents int16
 	}{fd: int32(o.listener), events: in}
 	var now syscall.Timespec
-	n, _, _ := syscall.RawSyscall6(sysPpoll, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	n, _, _ := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
 	return n == 1 && fd.revents&in != 0
 }
 
@@ -196,7 +196,7 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 		}
 		var a Access
 		var err error
-		if s.number == SysSeccomp || s.number == sysPrctl {
+		if s.number == SysSeccomp || s.number == syscall.SYS_PRCTL {
 			program, stops := ownFilter(s.number, &n.args)
 			if program != 0 && !stops {
 				stops, err = stopsCalls(n.pid, program)

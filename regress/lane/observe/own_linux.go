@@ -19,7 +19,7 @@ func ownFilter(number int, args *[6]uint64) (program uint64, listens bool) {
 	switch {
 	case number == SysSeccomp && args[0] == setFilter:
 		return args[2], args[1]&newListener != 0
-	case number == sysPrctl && args[0] == setSeccomp && args[1] == modeFilter:
+	case number == syscall.SYS_PRCTL && args[0] == setSeccomp && args[1] == modeFilter:
 		return args[2], false
 	}
 	return 0, false
