@@ -136,7 +136,7 @@ func (d *search) runAll(ctx context.Context) error {
 
 func (d *search) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.run.Execution.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
+	r, err := exec.Run(ctx, d.run.Execution.Executor, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.markFailed(ctx, c, err)
 	}

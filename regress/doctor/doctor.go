@@ -140,7 +140,7 @@ func observeCase(ctx context.Context, e exec.Executor, c *corpus.Corpus) Finding
 	command, err := exec.Resolve([]string{":"}, true, false)
 	var r *exec.Result
 	if err == nil {
-		r, err = e.Run(ctx, exec.Job{Source: c.Cases()[0], Command: command, Avoid: exec.NoLane, Observe: true})
+		r, err = exec.Run(ctx, e, exec.Job{Source: c.Cases()[0], Command: command, Avoid: exec.NoLane, Observe: true})
 	}
 	switch {
 	case err != nil:

@@ -135,7 +135,7 @@ func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *obse
 }
 
 func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh bool) (*exec.Result, error) {
-	r, err := t.exec.Executor.Run(ctx, exec.Job{Source: *t.task.Entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
+	r, err := exec.Run(ctx, t.exec.Executor, exec.Job{Source: *t.task.Entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func runUndecorated(ctx context.Context, s *run.Run, t pass.Task, keep string) (
 	if err := s.Execution.StartPlain(ctx, setup); err != nil {
 		return nil, err
 	}
-	return s.Execution.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.Execution.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
+	return exec.Run(ctx, s.Execution.Executor, exec.Job{Source: *t.Entry, Command: s.Execution.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write there too, so

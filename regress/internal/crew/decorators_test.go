@@ -40,7 +40,7 @@ func (f fake) RunAll(ctx context.Context, b exec.Batch) int {
 
 // runBothWays runs a case alone and in a batch, and calls see with each result.
 func runBothWays(ctx context.Context, e exec.Executor, see func(*exec.Result, error)) {
-	see(e.Run(ctx, jobOf("x.c")))
+	see(exec.Run(ctx, e, jobOf("x.c")))
 	e.RunAll(ctx, exec.Batch{Jobs: []exec.Job{jobOf("x.c")}, Ended: func(_ int, r *exec.Result, err error) { see(r, err) }})
 }
 

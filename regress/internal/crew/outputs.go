@@ -143,12 +143,6 @@ type taking struct {
 	take func(ctx context.Context, caseName string, r *exec.Result, err error) error
 }
 
-// Run implements exec.Executor.
-func (e taking) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	r, err := e.Executor.Run(ctx, j)
-	return r, e.take(ctx, j.Source.Name, r, err)
-}
-
 // RunAll implements exec.Executor.
 func (e taking) RunAll(ctx context.Context, b exec.Batch) int {
 	ended := b.Ended

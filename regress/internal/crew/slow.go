@@ -25,17 +25,7 @@ type slowRuns struct {
 	emit  func(report.Event)
 }
 
-// Run implements exec.Executor. It does not count the time until a lane is idle.
-func (e slowRuns) Run(ctx context.Context, j exec.Job) (r *exec.Result, err error) {
-	e.RunAll(ctx, exec.Batch{
-		Jobs:    []exec.Job{j},
-		Started: func(int) {},
-		Ended:   func(_ int, got *exec.Result, e error) { r, err = got, e },
-	})
-	return r, err
-}
-
-// RunAll implements exec.Executor.
+// RunAll implements exec.Executor. It does not count the time until a lane is idle.
 func (e slowRuns) RunAll(ctx context.Context, b exec.Batch) int {
 	clocks := make([]*slowClock, len(b.Jobs))
 	started, ended := b.Started, b.Ended

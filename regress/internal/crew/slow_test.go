@@ -39,7 +39,7 @@ func TestReportSlow(t *testing.T) {
 			Started: func(int) {},
 			Ended:   func(int, *exec.Result, error) {},
 		})
-		if _, err := e.Run(t.Context(), job("alone", 3)); err != nil {
+		if _, err := exec.Run(t.Context(), e, job("alone", 3)); err != nil {
 			t.Error(err)
 		}
 		<-time.After(time.Minute)
@@ -55,7 +55,7 @@ func TestReportSlowAfterDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
 		e := reportSlow(twice{}, 2*time.Second, func(report.Event) { told++ })
-		if _, err := e.Run(t.Context(), exec.Job{}); err != nil || told != 1 {
+		if _, err := exec.Run(t.Context(), e, exec.Job{}); err != nil || told != 1 {
 			t.Errorf("%d reports, %v, want 1", told, err)
 		}
 	})

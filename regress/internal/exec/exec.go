@@ -48,11 +48,10 @@ func (e *NoServer) Error() string { return e.Why }
 // Executor runs cases. Its methods may be called from several goroutines at once, except
 // Close, which must be the last call.
 type Executor interface {
-	// Run runs a case once. When ctx ends, it stops the case and returns. A failure of the
-	// case is part of the outcome. An error means that the case has no outcome: it is of
-	// class Environment, or ctx's. It is of class Input if the corpus changed.
-	Run(context.Context, Job) (*Result, error)
-	// RunAll runs the first jobs of a batch, at least one, and returns how many.
+	// RunAll runs the first jobs of a batch once, at least one, and returns how many. When ctx
+	// ends, it stops the case and returns. A failure of a case is part of its outcome. An error
+	// means that the case has no outcome: it is of class Environment, or ctx's. It is of class
+	// Input if the corpus changed.
 	RunAll(context.Context, Batch) int
 	// Floor is the lowest peak memory of a case that can be measured, in KiB.
 	Floor() int64
@@ -66,7 +65,17 @@ type Executor interface {
 type Batch struct {
 	Jobs    []Job // all with the same Avoid
 	Started func(i int)
-	Ended   func(i int, r *Result, err error) // with the result of a Run
+	Ended   func(i int, r *Result, err error)
+}
+
+// Run runs a single job on an executor.
+func Run(ctx context.Context, e Executor, j Job) (r *Result, err error) {
+	e.RunAll(ctx, Batch{
+		Jobs:    []Job{j},
+		Started: func(int) {},
+		Ended:   func(_ int, got *Result, failed error) { r, err = got, failed },
+	})
+	return r, err
 }
 
 // Result is one run of one case. Its owner must Release it.

@@ -106,12 +106,6 @@ func (e *Executor) Forks() int {
 	return e.forks
 }
 
-// Run implements exec.Executor.
-func (e *Executor) Run(ctx context.Context, j exec.Job) (r *exec.Result, err error) {
-	e.RunAll(ctx, exec.Batch{Jobs: []exec.Job{j}, Started: func(int) {}, Ended: func(_ int, got *exec.Result, failed error) { r, err = got, failed }})
-	return r, err
-}
-
 // RunAll implements exec.Executor. A fork that does not count runs plainly after the others.
 func (e *Executor) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	first := e.wayOf(b.Jobs[0])
@@ -178,7 +172,7 @@ func (e *Executor) wayOf(j exec.Job) way {
 
 func (e *Executor) runPlainly(ctx context.Context, j exec.Job) (*exec.Result, error) {
 	j.Fork, j.NewServer = false, false
-	return e.Executor.Run(ctx, j)
+	return exec.Run(ctx, e.Executor, j)
 }
 
 // counts reports whether the end of a fork is that of its case.
@@ -230,7 +224,7 @@ func (e *Executor) runBothWays(ctx context.Context, j exec.Job) (*exec.Result, e
 	e.mu.Unlock()
 	for n := range forks {
 		j.Fork, j.NewServer = true, n > 0
-		fork, err := e.Executor.Run(ctx, j)
+		fork, err := exec.Run(ctx, e.Executor, j)
 		if err != nil {
 			if ctx.Err() == nil {
 				e.refuse(err)

@@ -93,7 +93,7 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 	for _, j := range jobs {
 		wait.Go(func() {
 			j.Observe = true
-			r, err := e.Run(ctx, j)
+			r, err := exec.Run(ctx, e, j)
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if err != nil {
@@ -264,7 +264,7 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 		if o.isBlind() {
 			return
 		}
-		r, err := e.Run(ctx, j)
+		r, err := exec.Run(ctx, e, j)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -336,15 +336,6 @@ func (o *Observer) Decorate(e exec.Executor) exec.Executor {
 		return e
 	}
 	return observing{e, o}
-}
-
-// Run implements exec.Executor.
-func (e observing) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	r, err := e.Executor.Run(ctx, j)
-	if err == nil && e.observer.isDue(j, r) {
-		e.observer.observe(ctx, e.Executor, j, endingOf(r))
-	}
-	return r, err
 }
 
 // RunAll implements exec.Executor.

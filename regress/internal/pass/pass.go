@@ -151,7 +151,7 @@ type Runner struct {
 // engine to return the result of an earlier run.
 func (r Runner) RunOnce(ctx context.Context, t Task, c *exec.Command, number, avoid int, fresh bool) (*exec.Result, error) {
 	r.Started(t, number)
-	return r.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
+	return exec.Run(ctx, r.Executor, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
 }
 
 // RunTasks returns a function for Batched.RunTasks. The runs of every pass but the first are

@@ -94,16 +94,6 @@ func (e *Executor) Gave(caseName string) Case {
 	return e.gave[caseName]
 }
 
-// Run implements exec.Executor.
-func (e *Executor) Run(ctx context.Context, j exec.Job) (*exec.Result, error) {
-	if r := e.answer(j); r != nil {
-		return r, nil
-	}
-	r, err := e.Executor.Run(ctx, j)
-	e.look(j, r, err)
-	return r, err
-}
-
 // RunAll implements exec.Executor.
 func (e *Executor) RunAll(ctx context.Context, b exec.Batch) (done int) {
 	for done < len(b.Jobs) {

@@ -78,7 +78,7 @@ func runGuard(t *testing.T, e *Executor) (n int) {
 	for i := range 50 {
 		if e.IsGuarded(fmt.Sprint(i)) {
 			n++
-			_, _ = e.Run(t.Context(), job(fmt.Sprint(i))) // the executor notes an error
+			_, _ = exec.Run(t.Context(), e, job(fmt.Sprint(i))) // the executor notes an error
 		}
 	}
 	return n
@@ -88,7 +88,7 @@ func runGuard(t *testing.T, e *Executor) (n int) {
 func TestGuard(t *testing.T) {
 	p := &player{}
 	e := rig(p)
-	if r, err := e.Run(t.Context(), job("other")); err != nil || r.Reused {
+	if r, err := exec.Run(t.Context(), e, job("other")); err != nil || r.Reused {
 		t.Errorf("reused early, %v", err)
 	}
 	if n := runGuard(t, e); n != 3+guardLeast {
@@ -102,7 +102,7 @@ func TestGuard(t *testing.T) {
 		name := fmt.Sprint(i)
 		j := job(name)
 		j.Fresh = true
-		r, err := e.Run(t.Context(), j)
+		r, err := exec.Run(t.Context(), e, j)
 		if err != nil || r.Reused == e.IsGuarded(name) || r.Reused != (e.Gave(name).Runs == 7) {
 			t.Errorf("%s: reused %v as %v, guarded %v, %v", name, r.Reused, e.Gave(name), e.IsGuarded(name), err)
 		}
@@ -133,7 +133,7 @@ func TestGuardFails(t *testing.T) {
 func runAll(t *testing.T, e *Executor) {
 	t.Helper()
 	for i := range 50 {
-		if r, _ := e.Run(t.Context(), job(fmt.Sprint(i))); r != nil && r.Reused { // nil: it cannot run
+		if r, _ := exec.Run(t.Context(), e, job(fmt.Sprint(i))); r != nil && r.Reused { // nil: it cannot run
 			t.Errorf("%d is reused", i)
 		}
 	}
@@ -182,7 +182,7 @@ func TestGave(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		j := job("a")
 		j.Fresh = fresh
-		if _, err := e.Run(t.Context(), j); err != nil {
+		if _, err := exec.Run(t.Context(), e, j); err != nil {
 			t.Fatal(err)
 		}
 		p.texts["a"] = "y"

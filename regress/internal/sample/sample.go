@@ -121,7 +121,7 @@ func (s *Sample) refuse() error {
 
 // RunOnce runs a case once.
 func (s *Sample) RunOnce(ctx context.Context, t pass.Task, c *exec.Command) (*exec.Result, error) {
-	return s.o.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane, Fresh: true})
+	return exec.Run(ctx, s.o.Executor, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane, Fresh: true})
 }
 
 // Keep stores a run of a case that varies.

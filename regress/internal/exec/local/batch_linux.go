@@ -20,8 +20,13 @@ import (
 const deathsMax = 3
 
 // RunAll runs the first of a batch's cases, at least one, and returns their number. It does
-// not run the cases after a slow one, because other lanes may be idle. It reports each case
-// with the result that Run would return.
+// not run the cases after a slow one, because other lanes may be idle. When ctx ends, it kills
+// the present case before it returns.
+//
+// If a process was refused during a case, the case has no outcome: the error is of class
+// Environment. If its helper dies, the case starts again. After deathsMax deaths the error is
+// of class Environment, as for any failure of the machine. If the corpus changed, it is of
+// class Input.
 func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	w, err := c.acquire(ctx, b.Jobs[0].Avoid)
 	if err != nil {

@@ -137,7 +137,7 @@ func BenchmarkObserve(b *testing.B) {
 				defer crew.Close()
 				job := exec.Job{Source: crew.o.Corpus.Cases()[0], Command: command, Avoid: exec.NoLane, Observe: observe}
 				for b.Loop() {
-					r, err := crew.Run(context.Background(), job)
+					r, err := exec.Run(context.Background(), crew, job)
 					must(b, err)
 					r.Release()
 				}

@@ -109,7 +109,7 @@ func TestFloorStays(t *testing.T) {
 		command, err := exec.Resolve([]string{"/bin/true"}, false, false)
 		must(r, err)
 		for range 10 {
-			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
 			must(r, err)
 			result.Release()
 			if got := result.Cost.PeakRSS; got > trueMax() {

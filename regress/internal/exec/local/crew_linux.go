@@ -158,19 +158,6 @@ func (c *Crew) Floor() int64 { return c.floor.Load() }
 // helper until its last answer.
 func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.helperCPU.Load()) }
 
-// Run runs a case once. When ctx ends, Run kills the case before it returns. If a process was
-// refused during the case, it has no outcome: the error is of class Environment. If its helper
-// dies, the case starts again. After deathsMax deaths the error is of class Environment, as
-// for any failure of the machine. If the corpus changed, it is of class Input.
-func (c *Crew) Run(ctx context.Context, job exec.Job) (r *exec.Result, err error) {
-	c.RunAll(ctx, exec.Batch{
-		Jobs:    []exec.Job{job},
-		Started: func(int) {},
-		Ended:   func(_ int, got *exec.Result, e error) { r, err = got, e },
-	})
-	return r, err
-}
-
 // acquire waits for an idle lane. It avoids one lane, if the crew has another.
 func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
 	c.mu.Lock()

@@ -30,7 +30,7 @@ func (r *rig) begin(ctx context.Context, name, text string) <-chan outcomeOf {
 	r.Helper()
 	done, job := make(chan outcomeOf, 1), r.job(name, text)
 	go func() {
-		result, err := r.crew.Run(ctx, job)
+		result, err := exec.Run(ctx, r.crew, job)
 		done <- outcomeOf{result, err}
 	}()
 	return done
@@ -134,7 +134,7 @@ func TestCancel(t *testing.T) {
 		if left := marked(r.T, mark); len(left) > 0 {
 			r.Errorf("alive after it was cancelled: %v", left)
 		}
-		if _, err := r.crew.Run(ctx, r.job("one.c", "exit 0")); !errors.Is(err, context.Canceled) {
+		if _, err := exec.Run(ctx, r.crew, r.job("one.c", "exit 0")); !errors.Is(err, context.Canceled) {
 			r.Errorf("a run whose context had ended gave %v", err)
 		}
 		r.wantClean("next.c")
@@ -359,7 +359,7 @@ func TestAvoid(t *testing.T) {
 		job := r.job("one.c", "exit 0")
 		job.Avoid = avoid
 		for range 5 {
-			result, err := r.crew.Run(context.Background(), job)
+			result, err := exec.Run(context.Background(), r.crew, job)
 			must(t, err)
 			if result.Lane == avoid {
 				t.Errorf("ran on lane %d", avoid)
@@ -370,7 +370,7 @@ func TestAvoid(t *testing.T) {
 	alone := newRig(t, usual(t))
 	job := alone.job("one.c", "exit 0")
 	job.Avoid = 0
-	result, err := alone.crew.Run(context.Background(), job)
+	result, err := exec.Run(context.Background(), alone.crew, job)
 	must(t, err)
 	result.Release()
 }
@@ -390,7 +390,7 @@ func TestManyLanes(t *testing.T) {
 		job, done := r.job("sub/two.c", "cat $1"), make(chan error, lanes)
 		for range 4 * lanes {
 			go func() {
-				result, err := r.crew.Run(context.Background(), job)
+				result, err := exec.Run(context.Background(), r.crew, job)
 				if err == nil {
 					result.Release()
 				}

@@ -74,7 +74,7 @@ func TestForksBetweenPlainRuns(t *testing.T) {
 	r, c := forkRig(t)
 	run := func(name string, fork, newServer bool) []string {
 		t.Helper()
-		result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork, NewServer: newServer})
+		result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork, NewServer: newServer})
 		must(t, err)
 		defer result.Release()
 		return r.tell(result)
@@ -90,7 +90,7 @@ func TestForksBetweenPlainRuns(t *testing.T) {
 	}
 	// A limit ends the server too. The next fork has another.
 	for range 2 {
-		result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("loop"), Command: c, Avoid: exec.NoLane, Fork: true})
+		result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("loop"), Command: c, Avoid: exec.NoLane, Fork: true})
 		must(t, err)
 		if result.Outcome.Ending.Kind != regress.TimedOut {
 			t.Errorf("loop: %s", result.Outcome.Ending)
@@ -124,7 +124,7 @@ func TestForkTimesOutAsPlainRun(t *testing.T) {
 	c.Words = append(c.Words, "start slowly")
 	for _, name := range []string{"slow", "plain"} {
 		for _, fork := range []bool{false, true} {
-			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork})
+			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: fork})
 			must(t, err)
 			if late := result.Outcome.Ending.Kind == regress.TimedOut; late != (name == "slow") {
 				t.Errorf("%s, fork %t: %s", name, fork, result.Outcome.Ending)
@@ -137,7 +137,7 @@ func TestForkTimesOutAsPlainRun(t *testing.T) {
 // Without namespaces there is no fork server.
 func TestNoForksWithoutNamespaces(t *testing.T) {
 	r, c := forkRig(t, plainly)
-	_, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("plain"), Command: c, Avoid: exec.NoLane, Fork: true})
+	_, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("plain"), Command: c, Avoid: exec.NoLane, Fork: true})
 	if !errors.As(err, new(*exec.NoServer)) {
 		t.Errorf("a fork: %v", err)
 	}

@@ -29,7 +29,7 @@ func (r *rig) observed(name, text string) *observe.Observation {
 	r.Helper()
 	job := r.job(name, text)
 	job.Observe = true
-	result, err := r.crew.Run(context.Background(), job)
+	result, err := exec.Run(context.Background(), r.crew, job)
 	must(r, err)
 	defer result.Release()
 	if result.Observed == nil {
@@ -113,7 +113,7 @@ func TestObservedOutcome(t *testing.T) {
 		plain := r.run("one.c", text)
 		job := r.job("one.c", text)
 		job.Observe = true
-		result, err := r.crew.Run(context.Background(), job)
+		result, err := exec.Run(context.Background(), r.crew, job)
 		must(r, err)
 		defer result.Release()
 		r.want(r.tell(result), plain...)
@@ -126,7 +126,7 @@ func TestObservedCommandMissing(t *testing.T) {
 	r := newRig(t, usual(t))
 	c := script(t, "")
 	c.Path = filepath.Join(t.TempDir(), "absent")
-	_, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: c, Avoid: exec.NoLane, Observe: true})
+	_, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: c, Avoid: exec.NoLane, Observe: true})
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("%v", err)
 	}
@@ -139,7 +139,7 @@ func TestObservedTimeout(t *testing.T) {
 	r := newRig(t, usual(t), func(o *Options) { o.Timeout, o.Grace = 200*time.Millisecond, time.Second })
 	job := r.job("one.c", `while :; do cat "$1"; done`)
 	job.Observe = true
-	result, err := r.crew.Run(context.Background(), job)
+	result, err := exec.Run(context.Background(), r.crew, job)
 	must(t, err)
 	defer result.Release()
 	if got := result.Outcome.Ending.String(); got != "timed-out" {

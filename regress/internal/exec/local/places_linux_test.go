@@ -82,7 +82,7 @@ func (r *rig) runAvoiding(lane int, name, text string) []string {
 	r.Helper()
 	job := r.job(name, text)
 	job.Avoid = lane
-	result, err := r.crew.Run(context.Background(), job)
+	result, err := exec.Run(context.Background(), r.crew, job)
 	must(r, err)
 	defer result.Release()
 	return r.tell(result)
@@ -93,7 +93,7 @@ func TestArguments(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
 		command, err := exec.Resolve([]string{"/bin/cp", Canonical + "/work/{in}", Canonical + "/work/copy"}, false, false)
 		must(r, err)
-		result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+		result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
 		must(r, err)
 		defer result.Release()
 		r.want(r.tell(result), "exit 0", `copy "source one\n"`)

@@ -121,7 +121,7 @@ func TestSmallRefusals(t *testing.T) {
 			r := newRig(t, usual(t))
 			command, err := exec.Resolve([]string{"/bin/ls", "/proc/self/fd"}, false, true)
 			must(t, err)
-			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
 			must(t, err)
 			defer result.Release()
 			r.want(r.tell(result), "exit 0", `stdout "0\n1\n2\n3\n"`)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
 )
 
 // TestSourceAsNew: whatever a case did to its source, the next one's is a new
@@ -90,7 +91,7 @@ func TestSourceReplaced(t *testing.T) {
 				for _, deed := range []string{":", "cp $1 x; cat x > $1; rm x", "echo more >> $1", "rm $1"} {
 					job := r.job(source, "cat $1; "+deed)
 					job.Content = []byte(body)
-					result, err := r.crew.Run(t.Context(), job)
+					result, err := exec.Run(t.Context(), r.crew, job)
 					must(r, err)
 					want := []string{"exit 0"}
 					if body != "" {

@@ -37,7 +37,7 @@ func TestEnvironment(t *testing.T) {
 		want := append(slices.Clone(c.want), "PATH="+os.Getenv("PATH"), "SOURCE_DATE_EPOCH=1577836800", "TMPDIR="+lane+"/tmp")
 		slices.Sort(want)
 		inBothModes(t, usual, func(r *rig) {
-			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
 			must(r, err)
 			defer result.Release()
 			got := strings.Split(strings.TrimSuffix(string(r.content(result, result.Outcome.Parts[0])), "\n"), "\n")
@@ -158,7 +158,7 @@ func TestStdin(t *testing.T) {
 		} {
 			command, err := exec.Resolve([]string{"/bin/sh", "-c", c.text}, false, c.stdin)
 			must(r, err)
-			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("sub/two.c"), Command: command, Avoid: exec.NoLane})
+			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("sub/two.c"), Command: command, Avoid: exec.NoLane})
 			must(r, err)
 			r.want(r.tell(result), c.want...)
 			result.Release()
@@ -180,7 +180,7 @@ func TestCommandGone(t *testing.T) {
 			if mode != 0 {
 				must(r, os.WriteFile(file, []byte("\x7fELF no"), mode))
 			}
-			_, err = r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			_, err = exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
 			if err == nil || !strings.Contains(err.Error(), file) {
 				r.Errorf("a command that is %s gave %v", name, err)
 			}

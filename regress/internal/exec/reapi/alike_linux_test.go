@@ -117,7 +117,7 @@ func TestEngineAndLaneAgree(t *testing.T) {
 			its := *command
 			its.Words = []string{"/bin/sh", "-c", deed, "sh", "{in}"}
 			job := exec.Job{Source: c.Cases()[0], Command: &its, Avoid: exec.NoLane}
-			here, err := crew.Run(t.Context(), job)
+			here, err := exec.Run(t.Context(), crew, job)
 			there, err2 := runOn(t, onEngine, a, job)
 			if err := errors.Join(err, err2); err != nil {
 				t.Errorf("%q: %v", deed, err)

@@ -120,7 +120,7 @@ func TestTreesTellWhatLanesFind(t *testing.T) {
 		script := "{ " + drawnScript(t) + "\n} 2>/dev/null; exit 0"
 		its := *command
 		its.Words = []string{"/bin/sh", "-c", script, "sh", "{in}"}
-		inLane, err := crew.Run(t.Context(), exec.Job{Source: c.Cases()[0], Command: &its, Avoid: exec.NoLane})
+		inLane, err := exec.Run(t.Context(), crew, exec.Job{Source: c.Cases()[0], Command: &its, Avoid: exec.NoLane})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/reapitest"
 )
@@ -46,7 +47,7 @@ func TestBacklogIsBounded(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if r, err := s.Run(ctx, s.cases[1]); !errors.Is(err, context.Canceled) {
+		if r, err := exec.Run(ctx, s.Engine, s.cases[1]); !errors.Is(err, context.Canceled) {
 			t.Errorf("a case that was given up gave %v, %v", r, err)
 		}
 		close(hold)

@@ -119,14 +119,14 @@ func (e *Engine) Close() error { return nil }
 // RunAll runs only the first job, because an engine has its own queue.
 func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 	b.Started(0)
-	r, err := e.Run(ctx, b.Jobs[0])
+	r, err := e.run(ctx, b.Jobs[0])
 	b.Ended(0, r, err)
 	return 1
 }
 
-// Run executes a case. If the job allows it, the result may come from the engine's cache.
+// run executes a case. If the job allows it, the result may come from the engine's cache.
 // Opening the contents of the result uses ctx.
-func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
+func (e *Engine) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	builder, err := e.builderFor(ctx, job.Command)
 	if err != nil {
 		return nil, err

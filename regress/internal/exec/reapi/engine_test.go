@@ -61,7 +61,7 @@ func TestEngineEndings(t *testing.T) {
 		w := newWorker(t, reapitest.Options{})
 		s := w.mustStart(nil)
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
-		r, err := s.Run(t.Context(), s.cases[0])
+		r, err := exec.Run(t.Context(), s.Engine, s.cases[0])
 		if regress.ClassOf(err) != c.class || err == nil && r.Outcome.Ending != c.want {
 			t.Errorf("%v: %v", c.response, err)
 		}
@@ -79,7 +79,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	j := s.cases[0]
 	j.Fresh = true
-	if r, err := s.Run(ctx, j); err == nil {
+	if r, err := exec.Run(ctx, s.Engine, j); err == nil {
 		r.Release() // it was quicker
 	} else if regress.ClassOf(err) != regress.Interrupted {
 		t.Errorf("%v", err)
@@ -106,7 +106,7 @@ func TestStateOfRuns(t *testing.T) {
 	done := make(chan *exec.Result)
 	go func() {
 		defer close(done)
-		r, err := s.Run(t.Context(), s.cases[0])
+		r, err := exec.Run(t.Context(), s.Engine, s.cases[0])
 		if err != nil {
 			t.Error(err)
 			return

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/regress"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
 )
@@ -27,7 +28,7 @@ func TestKnownAndUnreadable(t *testing.T) {
 	})
 	s.wants(s.cases[0], false)
 	code = codes.PermissionDenied
-	if r, err := s.Run(t.Context(), s.cases[0]); regress.ClassOf(err) != regress.Environment {
+	if r, err := exec.Run(t.Context(), s.Engine, s.cases[0]); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("%v, %v", r, err)
 	}
 }
@@ -41,7 +42,7 @@ func TestEvicted(t *testing.T) {
 	w.Evict()
 	s.wants(s.cases[0], false) // the result is known, and the folder that it names is gone
 
-	r, err := s.Run(t.Context(), s.cases[1])
+	r, err := exec.Run(t.Context(), s.Engine, s.cases[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestEvicted(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := s.Run(t.Context(), s.cases[2]); regress.ClassOf(err) != regress.Environment {
+	if _, err := exec.Run(t.Context(), s.Engine, s.cases[2]); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("an engine that keeps nothing: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func TestActionsAreLawful(t *testing.T) {
 		})
 		for _, e := range from.Cases() {
 			for _, c := range []*exec.Command{reapi.Compiler(), {Words: reapi.Compiler().Words, Path: reapi.Compiler().Path, Stdin: true}, {Words: []string{"cc {in}"}, Path: "/bin/sh", Shell: true}} {
-				if _, err := s.Run(t.Context(), exec.Job{Source: e, Command: c, Avoid: exec.NoLane}); err != nil {
+				if _, err := exec.Run(t.Context(), s.Engine, exec.Job{Source: e, Command: c, Avoid: exec.NoLane}); err != nil {
 					t.Errorf("%s, %s: %v", name, e.Name, err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/reapitest"
 )
 
@@ -16,7 +17,7 @@ func TestAskingForResults(t *testing.T) {
 	run := func(text string, fresh bool) (cached bool) {
 		t.Helper()
 		job.Content, job.Fresh = []byte(text), fresh
-		r, err := s.Run(t.Context(), job)
+		r, err := exec.Run(t.Context(), s.Engine, job)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func TestPreflightLater(t *testing.T) {
 	before, ran := s.PreflightDigest(), w.Calls("Execute")
 	job := s.cases[0]
 	job.Command, job.Fresh = later, true
-	r, err := s.Run(t.Context(), job)
+	r, err := exec.Run(t.Context(), s.Engine, job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"muster/regress"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/reapitest"
 )
@@ -33,7 +34,7 @@ func TestSandboxFails(t *testing.T) {
 		fails.Store(2)
 		s.wants(s.cases[0], false)
 		fails.Store(9)
-		_, err := s.Run(t.Context(), s.cases[1])
+		_, err := exec.Run(t.Context(), s.Engine, s.cases[1])
 		if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "sandbox did not start it: execvp /usr/bin/cc: Input/output error") || fails.Load() != 6 {
 			t.Errorf("%d executions left of 9: %v", fails.Load(), err)
 		}

@@ -37,7 +37,7 @@ func TestFolderForName(t *testing.T) {
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Setting.Outputs = func(exec.Job) ([]string, func(string) bool) { return []string{assembler}, counts }
 		})
-		r, err := s.Run(t.Context(), s.cases[0])
+		r, err := exec.Run(t.Context(), s.Engine, s.cases[0])
 		if err != nil {
 			t.Fatal(err)
 		}

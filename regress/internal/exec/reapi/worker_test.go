@@ -179,7 +179,7 @@ func (w *worker) mustStart(change func(*reapi.Options)) *started {
 // wants runs a job, which must leave what the tool leaves.
 func (s *started) wants(j exec.Job, cached bool) {
 	s.Helper()
-	r, err := s.Run(s.Context(), j)
+	r, err := exec.Run(s.Context(), s.Engine, j)
 	if err != nil {
 		s.Error(err)
 		return
