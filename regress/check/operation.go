@@ -203,7 +203,7 @@ func (op *operation) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(id, r.Execution.Crew.Identity())
+	maps.Copy(id, r.Execution.Crew.Account().Identity)
 	if err := r.Begin(id, op.recorded.digest); err != nil {
 		return err
 	}

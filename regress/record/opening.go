@@ -72,7 +72,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 	id["--repeat"] = fmt.Sprint(s.Job.Judge.Repeat)
 	id["--golden"] = s.Job.Store.Golden
 	into.Identify(id)
-	maps.Copy(id, s.Execution.Crew.Identity())
+	maps.Copy(id, s.Execution.Crew.Account().Identity)
 	if err := s.Begin(id, outcome.Digest{}); err != nil {
 		return nil, err
 	}

@@ -36,20 +36,21 @@ type Crew interface {
 	Width() Width
 	// IsRemote reports whether cases run on other machines than this one.
 	IsRemote() bool
-	// Identity returns what must be the same to resume a run, by names that an error can use.
-	// Call it after Start.
-	Identity() map[string]string
-	// LaneKind describes the lanes of this machine. It is "" on an engine. Call it after Start.
-	LaneKind() string
-	// Preflight returns the digest of what the preflight printed. It is zero without one.
-	// Call it after Start.
-	Preflight() outcome.Digest
+	// Account describes what runs the cases. Call it after Start.
+	Account() Account
 	// Sum returns the figures of all runs so far on an engine, or nil.
 	Sum() *regress.EngineRuns
 	// Quiet returns when the crew emits no more events, until the next Start.
 	Quiet()
 	// Close releases everything. Close the executors first.
 	Close()
+}
+
+// Account describes what runs the cases.
+type Account struct {
+	Identity  map[string]string // must be the same to resume a run, by names that an error can use
+	LaneKind  string            // of the lanes of this machine; "" on an engine
+	Preflight outcome.Digest    // of what the preflight printed; zero without one
 }
 
 // Width says how much a crew does at once.
@@ -159,14 +160,8 @@ func (h *Here) Width() Width { return Width{Jobs: h.o.Jobs, Goroutines: h.o.Jobs
 // IsRemote implements Crew.
 func (h *Here) IsRemote() bool { return false }
 
-// Identity implements Crew. The tool's files identify a run here, which the session adds.
-func (h *Here) Identity() map[string]string { return nil }
-
-// LaneKind implements Crew.
-func (h *Here) LaneKind() string { return h.kind }
-
-// Preflight implements Crew.
-func (h *Here) Preflight() outcome.Digest { return outcome.Digest{} }
+// Account implements Crew. The tool's files identify a run here, which the session adds.
+func (h *Here) Account() Account { return Account{LaneKind: h.kind} }
 
 // Sum implements Crew.
 func (h *Here) Sum() *regress.EngineRuns { return nil }

@@ -6,30 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/exec/reapi"
 )
 
-// Endpoint says where an engine is, who asks, and what goes there.
+// Endpoint says where an engine is, who asks, and what goes there. Its Jobs are complete.
 type Endpoint struct {
-	URL        string // "" = none
-	Instance   string
-	Headers    []string // K=V
-	Token      string
-	PlainToken bool
-	CA, Cert   string
-	Key        string
-	Version    string // of this program
-	Priority   int
-	Jobs       int           // cases at once
-	Wait       time.Duration // for an engine that is away or busy
-	Timeout    time.Duration // for a case
-	Fallback   bool          // run on this machine if the engine cannot be reached
-
-	Inputs    []string // files and folders that travel with the cases
-	Bundle    bool     // the executables travel with their libraries
-	Outputs   []string // patterns of names to ask for
-	Platform  []string // K=V
-	Preflight []string // words
+	regress.Remote
+	Version string        // of this program
+	Timeout time.Duration // for a case
 }
 
 // workerWaitMax is how long a case may wait for a worker, beside the time that it may run. Of

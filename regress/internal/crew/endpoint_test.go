@@ -19,7 +19,7 @@ func TestExecutionIsWaitedFor(t *testing.T) {
 }
 
 func TestSendsFile(t *testing.T) {
-	e := Endpoint{Inputs: []string{"tools/", "one"}}
+	e := Endpoint{Remote: regress.Remote{Inputs: []string{"tools/", "one"}}}
 	for file, want := range map[string]bool{"./tools/cc": true, "tools": true, "one": true, "./two": false, "toolsx/cc": false, "../tools/cc": false} {
 		if e.sendsFile(file) != want {
 			t.Errorf("%s travels: %t", file, !want)

@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"muster/regress/internal/outcome"
 )
 
 // Engine runs cases on an engine of the Remote Execution API.
@@ -101,26 +100,21 @@ func (e *Engine) Width() Width {
 // IsRemote implements Crew.
 func (e *Engine) IsRemote() bool { return true }
 
-// Identity implements Crew. The place of the engine does not matter.
-func (e *Engine) Identity() map[string]string {
+// Account implements Crew. The place of the engine does not identify a run.
+func (e *Engine) Account() Account {
+	preflight := e.executor.PreflightDigest()
 	id := map[string]string{
 		"--remote":                   "an engine",
 		"what travels to the engine": e.executor.SharedDigest().String(),
-		"what --preflight gives":     e.executor.PreflightDigest().String(),
+		"what --preflight gives":     preflight.String(),
 	}
 	for flag, list := range map[string][]string{"--platform": slices.Sorted(slices.Values(e.o.Engine.Platform)), "--remote-output": e.o.Engine.Outputs} {
 		if len(list) > 0 { // else the error of a run on this machine would name this flag, not --remote
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}
-	return id
+	return Account{Identity: id, Preflight: preflight}
 }
-
-// LaneKind implements Crew.
-func (e *Engine) LaneKind() string { return "" }
-
-// Preflight implements Crew.
-func (e *Engine) Preflight() outcome.Digest { return e.executor.PreflightDigest() }
 
 // Sum implements Crew.
 func (e *Engine) Sum() *regress.EngineRuns {

@@ -78,9 +78,6 @@ func checkHeader(kv string) error {
 	return nil
 }
 
-// CountRemoteJobs returns the number of cases that an engine executes at once for this run.
-func CountRemoteJobs(r *regress.Remote) int { return cmp.Or(r.Jobs, regress.RemoteJobsDefault) }
-
 // overrideRemote returns the options of a past run, replaced by those that are given now.
 func overrideRemote(r, past regress.Remote) regress.Remote {
 	now := past

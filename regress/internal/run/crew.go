@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -33,13 +34,9 @@ func crewOptions(r *Run) crew.Options {
 
 // newEndpoint returns where the engine is, who asks, and what goes there.
 func newEndpoint(o *regress.Options) crew.Endpoint {
-	r := &o.Remote
-	return crew.Endpoint{
-		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
-		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: r.Priority, Jobs: job.CountRemoteJobs(r),
-		Wait: r.Wait, Timeout: o.Limits.Timeout, Fallback: r.Fallback,
-		Inputs: r.Inputs, Bundle: r.Bundle, Outputs: r.Outputs, Platform: r.Platform, Preflight: r.Preflight,
-	}
+	e := crew.Endpoint{Remote: o.Remote, Version: o.Version, Timeout: o.Limits.Timeout}
+	e.Jobs = cmp.Or(e.Jobs, regress.RemoteJobsDefault)
+	return e
 }
 
 // DialCache connects to the cache that shares outcomes.
