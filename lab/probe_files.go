@@ -254,7 +254,7 @@ func (d *databases) start(ctx context.Context, impl string) (dsn string, err err
 		}
 		return filepath.Abs(filepath.Join(d.dir, "inserts.db")) // contestants have another working folder
 	}
-	d.server, err = postgres.Start(ctx, postgres.Options{})
+	d.server, err = postgres.Start(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -111,7 +111,7 @@ func TestInsertsIntoSQLite(t *testing.T) {
 // If goroutines outnumber the server's connections, they wait for one another's.
 func TestInsertsIntoPostgres(t *testing.T) {
 	built := build(t, program(t, "inserts"))
-	server, err := postgres.Start(t.Context(), postgres.Options{ConnectionsMax: 8})
+	server, err := postgres.Start(t.Context())
 	if none := (*postgres.Missing)(nil); errors.As(err, &none) {
 		missing(t, err)
 	}
@@ -123,8 +123,8 @@ func TestInsertsIntoPostgres(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for goroutines, connections := range map[string]string{"2": "2", "20": "5"} {
-		expect(t, output(t, built, "-impl", "postgres", "-dsn", server.DSN(), "-goroutines", goroutines, "-rows", "40"),
-			"BenchmarkInsert/impl=postgres/goroutines="+goroutines+" 40 <N> ns/op <N> cpu-ns/op <N> rows/s <N> rss-B "+connections+" connections")
+	for goroutines, connections := range map[string]string{"2": "2", "120": "97"} {
+		expect(t, output(t, built, "-impl", "postgres", "-dsn", server.DSN(), "-goroutines", goroutines, "-rows", "120"),
+			"BenchmarkInsert/impl=postgres/goroutines="+goroutines+" 120 <N> ns/op <N> cpu-ns/op <N> rows/s <N> rss-B "+connections+" connections")
 	}
 }

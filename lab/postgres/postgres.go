@@ -7,7 +7,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,26 +14,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// Options configure a server.
-type Options struct {
-	ConnectionsMax int // 0 = 100, PostgreSQL's default
-
-	// Dir is the parent of the server's folder; "" = the system's folder for temporary files.
-	// If Dir is in memory, durability costs nothing.
-	Dir string
-}
-
 const (
-	// PostgreSQL reserves three of max_connections for superusers.
-	connectionsDefault = 100
-	connectionsLeast   = 4
-
 	// The kernel's limit for the path of a socket, minus "/.s.PGSQL.5432".
 	socketDirMax = 90
 
@@ -54,23 +39,18 @@ func (m *Missing) Error() string {
 
 // A Server is a running server.
 type Server struct {
-	dir            string
-	connectionsMax int
-	end            context.CancelFunc
-	ended          chan struct{} // closed when the server has ended and its folder is removed
-	logText        []byte        // the server's log; read it after ended
-	removeErr      error         // error of the removal; read it after ended
+	dir       string
+	end       context.CancelFunc
+	ended     chan struct{} // closed when the server has ended and its folder is removed
+	logText   []byte        // the server's log; read it after ended
+	removeErr error         // error of the removal; read it after ended
 }
 
 // Start creates a cluster, starts its server, and returns when the server accepts connections.
 // If PostgreSQL is not installed, the error is a *Missing. PostgreSQL refuses to run as root:
 // if this process is root, the server runs as user postgres or nobody. The server ends with
 // ctx.
-func Start(ctx context.Context, o Options) (*Server, error) {
-	o.ConnectionsMax = cmp.Or(o.ConnectionsMax, connectionsDefault)
-	if o.ConnectionsMax < connectionsLeast {
-		return nil, fmt.Errorf("a server with %d connections is impossible: PostgreSQL reserves 3, so set %d or more", o.ConnectionsMax, connectionsLeast)
-	}
+func Start(ctx context.Context) (*Server, error) {
 	bin, err := findPrograms(folders)
 	if err != nil {
 		return nil, err
@@ -79,12 +59,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := makeFolder(o.Dir, owner)
+	dir, err := makeFolder(owner)
 	if err != nil {
 		return nil, err
 	}
 	ctx, end := context.WithCancel(ctx)
-	s := &Server{dir: dir, connectionsMax: o.ConnectionsMax, end: end, ended: make(chan struct{})}
+	s := &Server{dir: dir, end: end, ended: make(chan struct{})}
 	err = s.makeCluster(ctx, bin, owner)
 	if err == nil {
 		err = s.run(ctx, bin, owner)
@@ -104,9 +84,6 @@ func (s *Server) DSN() string {
 	return fmt.Sprintf("host='%s' user=%s dbname=postgres", strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.dir), role)
 }
 
-// Ended returns a channel that closes when the server has ended and its folder is removed.
-func (s *Server) Ended() <-chan struct{} { return s.ended }
-
 // Stop ends the server and removes its folder. It may be called again.
 func (s *Server) Stop() error {
 	s.end()
@@ -114,20 +91,17 @@ func (s *Server) Stop() error {
 	return s.removeErr
 }
 
-// makeFolder creates a folder that only the server's user may enter.
-func makeFolder(parent string, owner *syscall.Credential) (string, error) {
-	dir, err := os.MkdirTemp(parent, "muster-pg-")
+// makeFolder creates a folder that only the server's user may enter, in the system's folder for
+// temporary files. If that is in memory, durability costs nothing.
+func makeFolder(owner *syscall.Credential) (string, error) {
+	dir, err := os.MkdirTemp("", "muster-pg-")
 	if err != nil {
 		return "", fmt.Errorf("folder for a PostgreSQL server: %w", err)
 	}
 	// The server has another working folder, so it needs an absolute path.
 	dir, err = filepath.Abs(dir)
 	if err == nil && len(dir) > socketDirMax {
-		remedy := "name a shorter one"
-		if parent == "" {
-			remedy = "set TMPDIR to a shorter one"
-		}
-		err = fmt.Errorf("the path %s has %d bytes, and the folder of a socket may have %d: %s", dir, len(dir), socketDirMax, remedy)
+		err = fmt.Errorf("the path %s has %d bytes, and the folder of a socket may have %d: set TMPDIR to a shorter one", dir, len(dir), socketDirMax)
 	}
 	if err == nil && owner != nil {
 		err = os.Chown(dir, int(owner.Uid), int(owner.Gid))
@@ -147,7 +121,7 @@ func (s *Server) makeCluster(ctx context.Context, bin string, owner *syscall.Cre
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	output, err := c.CombinedOutput()
 	if owner != nil && errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("initdb: %w: muster runs as root, and PostgreSQL's user may not enter %s: name another folder", err, filepath.Dir(s.dir))
+		return fmt.Errorf("initdb: %w: muster runs as root, and PostgreSQL's user may not enter %s: set TMPDIR to another folder", err, filepath.Dir(s.dir))
 	}
 	if err != nil {
 		return fmt.Errorf("initdb: %w: %s", cause(ctx, err), errorLine(output))
@@ -164,7 +138,7 @@ func (s *Server) run(ctx context.Context, bin string, owner *syscall.Credential)
 	}
 	defer log.Close()
 	c := s.command(ctx, owner, filepath.Join(bin, "postgres"), "-D", s.data(), "-k", s.dir,
-		"-c", "listen_addresses=", "-c", "max_connections="+strconv.Itoa(s.connectionsMax))
+		"-c", "listen_addresses=", "-c", "max_connections=100")
 	c.Stdout, c.Stderr = log, log
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("start a PostgreSQL server: %w", cause(ctx, err))

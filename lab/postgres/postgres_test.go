@@ -13,7 +13,8 @@ import (
 	"muster/lab/postgres"
 )
 
-// folder returns an empty folder with a short path that the server's user may enter.
+// folder returns an empty folder with a short path that the server's user may enter. Start makes the
+// server's folder there.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "muster-test-")
@@ -28,14 +29,15 @@ func folder(t *testing.T) string {
 			t.Error(err)
 		}
 	})
+	t.Setenv("TMPDIR", dir)
 	return dir
 }
 
 // start starts a server. It skips the test if PostgreSQL is not installed, unless
 // MUSTER_REQUIRE=all requires it.
-func start(t *testing.T, ctx context.Context, dir string) *postgres.Server {
+func start(t *testing.T, ctx context.Context) *postgres.Server {
 	t.Helper()
-	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, ConnectionsMax: 10})
+	s, err := postgres.Start(ctx)
 	if none := (*postgres.Missing)(nil); errors.As(err, &none) && os.Getenv("MUSTER_REQUIRE") != "all" {
 		t.Skip(err)
 	}
@@ -90,7 +92,7 @@ func expectEmpty(t *testing.T, dir string) {
 
 func TestStartAndStop(t *testing.T) {
 	dir := folder(t)
-	s := start(t, t.Context(), dir)
+	s := start(t, t.Context())
 	at := socket(t, dir)
 	if want := "host='" + filepath.Dir(at) + "' user=muster dbname=postgres"; s.DSN() != want {
 		t.Errorf("DSN is %s, want %s", s.DSN(), want)
@@ -109,49 +111,39 @@ func TestStartAndStop(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	dir := folder(t)
 	ctx, end := context.WithCancel(t.Context())
-	s := start(t, ctx, dir)
+	s := start(t, ctx)
 	c := connect(t, socket(t, dir))
 	end()
-	<-s.Ended()
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		t.Error(err)
 	}
-	expectEmpty(t, dir)
 	stop(t, s)
+	expectEmpty(t, dir)
 }
 
 func TestContextEnded(t *testing.T) {
 	dir := folder(t)
-	stop(t, start(t, t.Context(), dir)) // skip if no server is installed
+	stop(t, start(t, t.Context())) // skip if no server is installed
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if _, err := postgres.Start(ctx, postgres.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
+	if _, err := postgres.Start(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("with an ended context: %v", err)
 	}
 	expectEmpty(t, dir)
 }
 
+// PostgreSQL's own error is part of ours.
 func TestRefused(t *testing.T) {
+	bin := folder(t)
 	dir := folder(t)
-	stop(t, start(t, t.Context(), dir))
-	if _, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 3}); err == nil {
-		t.Error("a server with too few connections started")
+	for program, script := range map[string]string{"initdb": "exit 0", "postgres": "echo 'FATAL:  there is no memory' >&2; exit 1"} {
+		if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	long := filepath.Join(dir, strings.Repeat("x", 90))
-	if err := os.Mkdir(long, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := postgres.Start(t.Context(), postgres.Options{Dir: long}); err == nil || !strings.Contains(err.Error(), "name a shorter one") {
-		t.Errorf("too long a path: %v", err)
-	}
-	expectEmpty(t, long)
-	// PostgreSQL's own error is part of ours.
-	_, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 1 << 30})
-	if err == nil || !strings.Contains(err.Error(), "max_connections") {
-		t.Errorf("too many connections: %v", err)
-	}
-	if err := os.Remove(long); err != nil {
-		t.Fatal(err)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	if _, err := postgres.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "FATAL:  there is no memory") {
+		t.Error(err)
 	}
 	expectEmpty(t, dir)
 }
