@@ -16,14 +16,8 @@ func (e *Engine) Put(data []byte) blob.Digest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d := blob.Of(data).Digest
-	if _, ok := e.contents[d]; ok {
-		return d
-	}
-	e.contents[d] = data
-	e.order = append(e.order, d)
-	e.size += d.Size
-	for e.o.Quota > 0 && e.size > e.o.Quota && len(e.order) > 1 {
-		e.drop(e.order[0])
+	if _, ok := e.contents[d]; !ok {
+		e.contents[d] = data
 	}
 	return d
 }
@@ -41,21 +35,10 @@ func (e *Engine) Evict(ds ...blob.Digest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(ds) == 0 {
-		e.contents, e.order, e.size = map[blob.Digest][]byte{}, nil, 0
+		clear(e.contents)
 	}
 	for _, d := range ds {
-		e.drop(d)
-	}
-}
-
-func (e *Engine) drop(d blob.Digest) {
-	for i, o := range e.order {
-		if o == d {
-			e.order = append(e.order[:i:i], e.order[i+1:]...)
-			e.size -= d.Size
-			delete(e.contents, d)
-			return
-		}
+		delete(e.contents, d)
 	}
 }
 

@@ -38,7 +38,6 @@ type Options struct {
 	Lie func(d blob.Digest, data []byte) []byte
 
 	Instance  string     // the only instance
-	Quota     int64      // bytes of contents; the oldest are dropped first; 0 = no limit
 	BatchMax  int64      // bytes of a batch; 0 = the engine states no limit
 	Zstd      bool       // whether contents may be compressed with this method
 	Silent    bool       // executions have no name, and no stages before the result
@@ -65,8 +64,6 @@ type Engine struct {
 
 	mu         sync.Mutex
 	contents   map[blob.Digest][]byte
-	order      []blob.Digest // the oldest first
-	size       int64
 	partial    map[string][]byte // uploads in progress, by resource
 	results    map[blob.Digest]*repb.ActionResult
 	operations map[string]*operation
