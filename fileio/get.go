@@ -55,7 +55,6 @@ type fileReader struct {
 	at   int64
 }
 
-// Read implements io.Reader.
 func (r *fileReader) Read(p []byte) (int, error) {
 	n := min(int64(len(p)), r.file.Size-r.at)
 	if n <= 0 {

@@ -95,7 +95,6 @@ func (e *Engine) Threads() []Thread {
 	return threads
 }
 
-// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	if len(j.Name) >= C.NAME_ROOM || len(j.Temp) >= C.NAME_ROOM || strings.ContainsRune(j.Name+j.Temp, 0) {
 		return syscall.ENAMETOOLONG
@@ -114,7 +113,6 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return e.finish(place, j)
 }
 
-// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
 // releasePlace returns a place to its kind. The first places are for data.
@@ -230,7 +228,6 @@ func (e *Engine) collectBatch() bool {
 	return n == batchMax
 }
 
-// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats {
 	waiting := int(C.crew_waiting(e.crew))
 	return fileio.Stats{
@@ -241,7 +238,6 @@ func (e *Engine) Stats() fileio.Stats {
 	}
 }
 
-// Close implements fileio.Engine.
 func (e *Engine) Close() error {
 	close(e.pushes)
 	e.submitting.Wait()

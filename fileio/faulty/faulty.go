@@ -49,7 +49,6 @@ func (e *Engine) Break(seed uint64, failOneIn int, roomFor int64) {
 	e.options.FailOneIn, e.options.RoomFor, e.written = failOneIn, roomFor, 0
 }
 
-// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	if e.options.Stall != nil {
 		e.options.Stall(j)
@@ -93,11 +92,8 @@ func (e *Engine) decide(j *fileio.Job) (part int, fault error) {
 	return 0, nil
 }
 
-// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return e.engine.Room() }
 
-// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats { return e.engine.Stats() }
 
-// Close implements fileio.Engine.
 func (e *Engine) Close() error { return e.engine.Close() }

@@ -57,7 +57,6 @@ type task struct {
 	done  chan struct{} // receives when a worker is done
 }
 
-// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	t := e.tasks.Get().(*task)
 	t.job, t.err, t.since = j, nil, time.Now()
@@ -85,10 +84,8 @@ func (e *Engine) run(t *task) {
 	t.done <- struct{}{}
 }
 
-// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
-// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats {
 	s := fileio.Stats{
 		Threads: e.options.Threads + e.options.Light,
@@ -102,7 +99,6 @@ func (e *Engine) Stats() fileio.Stats {
 	return s
 }
 
-// Close implements fileio.Engine.
 func (e *Engine) Close() error {
 	e.transfers.Close()
 	if e.light != e.transfers {

@@ -94,7 +94,6 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return err
 }
 
-// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
 // Stats implements fileio.Engine. Threads counts the kernel's threads, one submitting thread

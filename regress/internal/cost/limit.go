@@ -172,10 +172,8 @@ func (all shares) typical() time.Duration {
 	return duration(median(sizes))
 }
 
-// MarshalText implements encoding.TextMarshaler.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (k *Kind) UnmarshalText(text []byte) error {
 	for known := TooFew; known <= AtFloor; known++ {
 		if known.String() == string(text) {

@@ -107,7 +107,7 @@ func UsedCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Here runs cases in lanes on this machine.
+// Here is a Crew of lanes on this machine.
 type Here struct {
 	o    Options
 	kind string // of the lanes, after Start
@@ -116,7 +116,6 @@ type Here struct {
 // NewHere returns a crew on this machine. It starts nothing.
 func NewHere(o Options) *Here { return &Here{o: o} }
 
-// Resolve implements Crew.
 func (h *Here) Resolve(words []string) (*exec.Command, error) {
 	c, err := exec.Resolve(words, h.o.Shell, h.o.Stdin)
 	if err == nil {
@@ -154,22 +153,17 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	return reportSlow(lanes, s.Slow, h.o.Emit), nil
 }
 
-// Width implements Crew.
 func (h *Here) Width() Width { return Width{Jobs: h.o.Jobs, Goroutines: h.o.Jobs} }
 
-// IsRemote implements Crew.
 func (h *Here) IsRemote() bool { return false }
 
 // Account implements Crew. The tool's files identify a run here, which the session adds.
 func (h *Here) Account() Account { return Account{LaneKind: h.kind} }
 
-// Sum implements Crew.
 func (h *Here) Sum() *regress.EngineRuns { return nil }
 
-// Quiet implements Crew.
 func (h *Here) Quiet() {}
 
-// Close implements Crew.
 func (h *Here) Close() {}
 
 // CheckLimits refuses more lanes than the limits of this process allow, before a case meets

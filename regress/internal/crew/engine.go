@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Engine runs cases on an engine of the Remote Execution API.
+// Engine is a Crew on an engine of the Remote Execution API.
 type Engine struct {
 	o        Options
 	conn     *reapi.Connection
@@ -97,7 +97,6 @@ func (e *Engine) Width() Width {
 	return Width{Jobs: n, Goroutines: n + (n+uploadsPart-1)/uploadsPart, Alone: true}
 }
 
-// IsRemote implements Crew.
 func (e *Engine) IsRemote() bool { return true }
 
 // Account implements Crew. The place of the engine does not identify a run.
@@ -116,7 +115,6 @@ func (e *Engine) Account() Account {
 	return Account{Identity: id, Preflight: preflight}
 }
 
-// Sum implements Crew.
 func (e *Engine) Sum() *regress.EngineRuns {
 	r := e.runs.sum()
 	r.Jobs = e.o.Engine.Jobs
@@ -124,10 +122,8 @@ func (e *Engine) Sum() *regress.EngineRuns {
 	return r
 }
 
-// Quiet implements Crew.
 func (e *Engine) Quiet() { e.watch.end() }
 
-// Close implements Crew.
 func (e *Engine) Close() { e.conn.Close() }
 
 // Commands are the resolved commands of a run.

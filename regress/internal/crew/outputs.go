@@ -143,7 +143,6 @@ type taking struct {
 	take func(ctx context.Context, caseName string, r *exec.Result, err error) error
 }
 
-// RunAll implements exec.Executor.
 func (e taking) RunAll(ctx context.Context, b exec.Batch) int {
 	ended := b.Ended
 	b.Ended = func(i int, r *exec.Result, err error) { ended(i, r, e.take(ctx, b.Jobs[i].Source.Name, r, err)) }
