@@ -18,15 +18,8 @@ import (
 
 // makeKept makes the folder that is to stay, as lanes make it themselves.
 func makeKept(keep string) error {
-	if err := os.MkdirAll(keep, 0o755); err != nil {
-		return fault.Environmentf("--keep: %w", err)
-	}
-	entries, err := os.ReadDir(keep)
-	if err != nil {
-		return fault.Environmentf("--keep: %w", err)
-	}
-	if len(entries) > 0 {
-		return fault.Inputf("--keep %s: the folder is not empty; name a new one", keep)
+	if err := exec.MakeKept(keep); err != nil {
+		return err
 	}
 	return os.Mkdir(filepath.Join(keep, "work"), 0o755)
 }

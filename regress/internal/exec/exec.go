@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/lane/observe"
 )
@@ -58,6 +59,21 @@ type Executor interface {
 	// OwnCPU is the CPU time that the executor's own processes have used here so far.
 	OwnCPU() time.Duration
 	Close() error
+}
+
+// MakeKept makes the folder of --keep. It must be new or empty.
+func MakeKept(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Environmentf("--keep: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fault.Environmentf("--keep: %w", err)
+	}
+	if len(entries) > 0 {
+		return fault.Inputf("--keep %s: the folder is not empty; name a new one", dir)
+	}
+	return nil
 }
 
 // Batch asks for runs of several cases on one lane, one after another, which share the costs

@@ -89,25 +89,11 @@ func checkOptions(o *Options) error {
 	if o.Keep == "" {
 		return nil
 	}
-	return makeKeepFolder(o)
-}
-
-// makeKeepFolder makes the folder of --keep.
-func makeKeepFolder(o *Options) (err error) {
+	var err error
 	if o.Keep, err = filepath.Abs(o.Keep); err != nil {
 		return fault.Environmentf("--keep: %w", err)
 	}
-	if err := os.MkdirAll(o.Keep, 0o755); err != nil {
-		return fault.Environmentf("--keep: %w", err)
-	}
-	entries, err := os.ReadDir(o.Keep)
-	if err != nil {
-		return fault.Environmentf("--keep: %w", err)
-	}
-	if len(entries) > 0 {
-		return fault.Inputf("--keep %s: the folder is not empty; name a new one", o.Keep)
-	}
-	return nil
+	return exec.MakeKept(o.Keep)
 }
 
 // startLanes starts the first lane alone, which finds out what the kernel permits. Then it
