@@ -138,14 +138,8 @@ type GlobCommand struct {
 	Command *exec.Command
 }
 
-// A CommandLine has the words of a command. Its glob names the cases, but for the main command.
-type CommandLine struct {
-	Glob  string
-	Words []string
-}
-
 // ResolveCommands finds the executables. It refuses cases without a command.
-func ResolveCommands(c Crew, words []string, byGlob []CommandLine, caseNames []string) (list Commands, err error) {
+func ResolveCommands(c Crew, words []string, byGlob []regress.GlobCommand, caseNames []string) (list Commands, err error) {
 	if len(words) > 0 || len(byGlob) == 0 {
 		if list.Main, err = c.Resolve(words); err != nil {
 			return list, err

@@ -19,7 +19,11 @@ import (
 
 // Connect connects to the engine, if one runs the cases.
 func (r *Run) Connect(ctx context.Context) error {
-	return r.Execution.Connect(ctx, crewOptions(r))
+	c, err := crew.Connect(ctx, crewOptions(r))
+	if err == nil {
+		r.Execution.Crew = c
+	}
+	return err
 }
 
 // crewOptions returns the options of the crew.
@@ -48,16 +52,13 @@ func DialCache(ctx context.Context, r *Run) (*crew.Cache, error) {
 
 // ResolveCommands connects like Connect, and finds the executables, which may be those of the engine,
 // and a command for every case.
-func (r *Run) ResolveCommands(ctx context.Context) error {
+func (r *Run) ResolveCommands(ctx context.Context) (err error) {
 	if err := r.Connect(ctx); err != nil {
 		return err
 	}
 	c := &r.Job.Command
-	byGlob := make([]crew.CommandLine, len(c.ByGlob))
-	for i, g := range c.ByGlob {
-		byGlob[i] = crew.CommandLine(g)
-	}
-	return r.Execution.Resolve(c.Words, byGlob, r.Inputs.Names())
+	r.Execution.Commands, err = crew.ResolveCommands(r.Execution.Crew, c.Words, c.ByGlob, r.Inputs.Names())
+	return err
 }
 
 // IdentifyTool finds the executables of the commands, and of further commands that run beside them.

@@ -15,7 +15,7 @@ import (
 // the crew starts. The goroutine that owns the run calls its methods.
 type Execution struct {
 	Crew     crew.Crew
-	Commands crew.Commands // empty before Resolve
+	Commands crew.Commands // empty before ResolveCommands
 	Executor exec.Executor // nil before Start
 	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
 
@@ -23,24 +23,9 @@ type Execution struct {
 	usedAt  time.Duration      // CPU that this process had used at the start
 }
 
-// NewExecution returns an execution on this machine. Connect may replace the crew.
+// NewExecution returns an execution on this machine. Run.Connect may replace the crew.
 func NewExecution(o crew.Options, ignored content.IgnoreList) *Execution {
 	return &Execution{Crew: crew.NewHere(o), ignored: ignored, usedAt: crew.UsedCPU()}
-}
-
-// Connect connects to the engine, if one runs the cases.
-func (e *Execution) Connect(ctx context.Context, o crew.Options) error {
-	c, err := crew.Connect(ctx, o)
-	if err == nil {
-		e.Crew = c
-	}
-	return err
-}
-
-// Resolve finds the executables. Call it after Connect: an engine has its own.
-func (e *Execution) Resolve(words []string, byGlob []crew.CommandLine, caseNames []string) (err error) {
-	e.Commands, err = crew.ResolveCommands(e.Crew, words, byGlob, caseNames)
-	return err
 }
 
 // Start starts the executor.
