@@ -13,9 +13,9 @@ import (
 	"muster/internal/readable"
 )
 
-// callerTarget is a server of the message service.
+// callerTarget is a server of the message service. Without messages it is an httpTarget.
 type callerTarget struct {
-	plain  *httpTarget   // the same server
+	*httpTarget
 	caller *files.Caller // shared, so that connections share its buffers
 }
 
@@ -46,8 +46,6 @@ func (linkTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return r.Context().Value(linkKey{}).(*http.Transport).RoundTrip(r)
 }
 
-func (t *callerTarget) reach(ctx context.Context) error { return t.plain.reach(ctx) }
-
 // connect returns a link with its own transport, and so with its own connection.
 func (t *callerTarget) connect() link {
 	return &callerLink{target: t, transport: &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}}
@@ -76,7 +74,7 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 	ctx = context.WithValue(ctx, linkKey{}, l.transport)
 	if j.op != Clean { // Clean takes as long as the number of files requires
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, l.target.plain.timeout)
+		ctx, cancel = context.WithTimeout(ctx, l.target.timeout)
 		defer cancel()
 	}
 	err := l.call(ctx, j)
@@ -101,7 +99,7 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 }
 
 func (l *callerLink) call(ctx context.Context, j *job) (err error) {
-	c := l.target.plain.content
+	c := l.target.content
 	l.body = body{content: c, number: j.number}
 	switch j.op {
 	case Upload:
