@@ -121,19 +121,13 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into string, nam
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}
-	var opened []*place.Golden
 	var shards []wholegolden.Shard
-	defer func() {
-		for _, g := range opened {
-			err = errors.Join(err, g.Close())
-		}
-	}()
 	for _, n := range names {
 		base, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
 		if err != nil {
 			return place.ExplainMissing(n, err)
 		}
-		opened = append(opened, base)
+		defer func() { err = errors.Join(err, base.Close()) }()
 		shards = append(shards, wholegolden.Shard{Name: n, Store: base.Store})
 	}
 	done, err := wholegolden.Merge(ctx, into, shards)
@@ -160,20 +154,16 @@ func MergeBranches(ctx context.Context, o regress.Options, h host.Host, into, ba
 		}
 		return nil
 	}
-	var opened []*place.Golden
-	defer func() {
-		for _, g := range opened {
-			err = errors.Join(err, g.Close())
-		}
-	}()
+	var opened []*golden.Store
 	for i, n := range append([]string{base}, names...) {
 		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
 		if err != nil { // git names its temporary files at random
 			return fmt.Errorf("%s: %w", [...]string{"the golden before the branches", "our golden", "their golden"}[i], place.ExplainMissing(n, err))
 		}
-		opened = append(opened, g)
+		defer func() { err = errors.Join(err, g.Close()) }()
+		opened = append(opened, g.Store)
 	}
-	done, err := wholegolden.MergeBranches(ctx, into, wholegolden.Branches{Base: opened[0].Store, Ours: opened[1].Store, Theirs: opened[2].Store})
+	done, err := wholegolden.MergeBranches(ctx, into, wholegolden.Branches{Base: opened[0], Ours: opened[1], Theirs: opened[2]})
 	if err != nil {
 		return err
 	}
