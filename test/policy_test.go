@@ -69,7 +69,7 @@ var rooms = []room{
 	{"regress/internal/bisection", "", pure},
 	{"regress/internal/partglob", "regress/internal/outcome regress/internal/glob", pure},
 	{"regress/internal/content", "regress regress/internal/fault regress/internal/hole regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/partglob", pure},
-	{"regress/internal/analyse", "internal/readable regress regress/internal/cause regress/internal/content regress/internal/diff regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/plaintext regress/internal/report regress/internal/review regress/internal/rule", plain},
+	{"regress/internal/analyse", "internal/readable regress regress/internal/cause regress/internal/content regress/internal/diff regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/plaintext regress/internal/preview regress/internal/report regress/internal/review regress/internal/rule", plain},
 	{"regress/internal/keep", "regress regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/golden regress/internal/outcome", plain},
 	{"regress/internal/forkserver", "internal/wording regress/internal/exec regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/reuse", "regress/internal/closure regress/internal/exec regress/internal/fault regress/internal/filedigest regress/internal/outcome regress/lane/observe", plain},

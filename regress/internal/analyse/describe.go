@@ -1,6 +1,9 @@
 package analyse
 
 import (
+	"fmt"
+
+	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -8,6 +11,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/preview"
 	"muster/regress/internal/report"
 )
 
@@ -45,37 +49,72 @@ func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
 	return nil, nil
 }
 
-// Differences describes a comparison for reports, bounded, with rewritten contents.
+// A case with more differing parts than this is described by its first ones.
+const partsMax = 8
+
+// Differences describes a comparison for reports, bounded, with rewritten contents. The ending comes first. more is
+// the number of differing parts that it leaves out.
 func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
-	a, b := reportSide(rules, old), reportSide(rules, now)
-	a.Content, b.Content = contentsOf(rules, old, now)
-	a.Again, b.Again = contentsOf(rules, old.Afresh(), now.Afresh())
-	return report.Differences(c, a, b, diff.Limits{})
+	if c.EndingDiffers {
+		list = append(list, report.Difference{Part: outcome.EndingPart, Old: old.Outcome.Ending.String(), Now: now.Outcome.Ending.String()})
+	}
+	for i, p := range c.Parts {
+		if i == partsMax {
+			return list, len(c.Parts) - i, nil
+		}
+		d, err := describePart(rules, old, now, p)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", readable.Line(d.Part), err)
+		}
+		list = append(list, d)
+	}
+	return list, 0, nil
 }
 
-// contentsOf returns functions that read the parts of each side, with rewrites.
-func contentsOf(rules normalize.Rules, old, now content.Side) (a, b func(outcome.Part) ([]byte, error)) {
-	a = func(p outcome.Part) ([]byte, error) {
-		text, _, err := content.Texts(rules, old, now, &p, partOf(now, p.Key))
-		return text, err
+func describePart(rules normalize.Rules, old, now content.Side, p outcome.Difference) (d report.Difference, err error) {
+	d.Part = outcome.PartName(p.Key)
+	if d.Old, err = PartWords(old, p.Old); err != nil {
+		return d, err
 	}
-	b = func(p outcome.Part) ([]byte, error) {
-		_, text, err := content.Texts(rules, old, now, partOf(old, p.Key), &p)
-		return text, err
+	if d.Now, err = PartWords(now, p.Now); err != nil {
+		return d, err
 	}
-	return a, b
+	if p.Old == nil || p.Now == nil || p.Old.Form != outcome.Regular || p.Now.Form != outcome.Regular {
+		return d, nil
+	}
+	a, b, err := content.Texts(rules, old, now, p.Old, p.Now)
+	if err != nil {
+		return d, err
+	}
+	d.Diff, d.Hidden, d.Binary = diff.Unified(a, b, diff.Limits{})
+	if d.Binary && len(a) <= preview.BytesMax && len(b) <= preview.BytesMax {
+		old, now := old.Afresh(), now.Afresh() // an event holds no contents
+		d.Contents = func() (a, b []byte, err error) { return content.Texts(rules, old, now, p.Old, p.Now) }
+	}
+	return d, nil
 }
 
-// reportSide returns a side in the form of reports, with rewritten contents.
-func reportSide(rules normalize.Rules, s content.Side) report.Side {
-	return report.Side{
-		Ending:  s.Outcome.Ending,
-		Content: func(p outcome.Part) ([]byte, error) { return content.Shown(rules, s.Open, &p) },
+// PartWords describes a part of a side in a few words, by its raw content. A nil part is absent.
+func PartWords(s content.Side, p *outcome.Part) (string, error) {
+	switch {
+	case p == nil:
+		return "absent", nil
+	case p.Form == outcome.Gone:
+		return "removed", nil
+	case p.Form == outcome.Ignored:
+		return "ignored", nil
+	case p.Form == outcome.Symlink:
+		target, err := content.Shown(nil, s.Open, p)
+		return "link to " + readable.Line(string(target)), err
+	case p.Place != outcome.File && p.Size == 0:
+		return "empty", nil
+	case p.Place != outcome.File:
+		return readable.Count(p.Size, "byte"), nil
+	case p.Exec:
+		return "executable file of " + readable.Count(p.Size, "byte"), nil
 	}
+	return "file of " + readable.Count(p.Size, "byte"), nil
 }
-
-// PartWords describes a part in a few words, by its raw content.
-func PartWords(s content.Side, p *outcome.Part) (string, error) { return reportSide(nil, s).Words(p) }
 
 // A SidesOf function returns both sides of a case that differed.
 type SidesOf func(caseName string) (was, is content.Side, err error)
