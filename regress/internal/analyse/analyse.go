@@ -38,7 +38,7 @@ func (l *Collector) Add(caseName string, size int64, v regress.Verdict, was, is 
 	if !hasCauses(v) {
 		return nil
 	}
-	d, err := describe(l.rules, caseName, size, v, was, is, c)
+	d, err := describe(l.rules, caseName, size, was, is, c)
 	if err == nil {
 		l.Leaks.examine(d)
 		l.analysis.Add(d)
@@ -80,7 +80,7 @@ func Explain(rules normalize.Rules, index *cause.Index, caseName string, size in
 	if t.Verdict = outcome.Judge(was.Outcome, is.Outcome, c); !hasCauses(t.Verdict) {
 		return t, nil
 	}
-	d, err := describe(rules, caseName, size, t.Verdict, was, is, c)
+	d, err := describe(rules, caseName, size, was, is, c)
 	if err == nil {
 		t.Causes, t.All = index.Explain(d)
 	}

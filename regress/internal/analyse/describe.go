@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
-	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
@@ -17,8 +16,8 @@ import (
 
 // describe describes a case that differs for package cause, with rewritten contents. size is the
 // size of its source.
-func describe(rules normalize.Rules, caseName string, size int64, v regress.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
-	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
+func describe(rules normalize.Rules, caseName string, size int64, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
+	d = cause.Case{Name: caseName, Size: size, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
 	for _, p := range c.Parts {
 		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
 		if part.OldText, part.NowText, err = content.Texts(rules, was, is, p.Old, p.Now); err != nil {

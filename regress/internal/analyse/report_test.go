@@ -53,7 +53,7 @@ func TestContentsAreReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := describe(rules, "x", 0, regress.Changed, a, b, c)
+		d, err := describe(rules, "x", 0, a, b, c)
 		if err != nil || len(d.Parts) != 2-len(flags) || string(d.Parts[0].NowText) != "1 newer" {
 			t.Fatalf("%+v, %v", d, err)
 		}

@@ -215,7 +215,7 @@ func (r *ruleReader) changedTexts(m *cause.Member, budget *rule.Budget) (texts [
 			}
 		default:
 			t := rule.Text{Name: name.Print(m.Name), Part: outcome.PartName(p.Key), Edits: m.Parts[i].Edits}
-			if t.Old, t.Now, err = rewrittenTexts(r.rules, p.Key, was, is); err != nil || !t.HasEdits() {
+			if t.Old, t.Now, err = content.Texts(r.rules, was, is, partOf(was, p.Key), partOf(is, p.Key)); err != nil || !t.HasEdits() {
 				return nil, false
 			}
 			texts = append(texts, t)

@@ -178,7 +178,7 @@ func Excerpt(f *cause.Found, index int, caseName string, rules normalize.Rules, 
 		if at < 0 {
 			continue
 		}
-		old, now, err := rewrittenTexts(rules, p.Key, was, is)
+		old, now, err := content.Texts(rules, was, is, partOf(was, p.Key), partOf(is, p.Key))
 		if err != nil {
 			return "", err
 		}
@@ -248,7 +248,7 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 	}
 	index := cause.NewIndex([]cause.Cause{of})
 	for _, d := range c.Parts {
-		one, err := describe(rules, "", 0, regress.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
+		one, err := describe(rules, "", 0, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
 		if err != nil {
 			return d, err
 		}
@@ -257,9 +257,4 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 		}
 	}
 	return c.Parts[0], nil
-}
-
-// rewrittenTexts returns a part of both sides after the rewrites.
-func rewrittenTexts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
-	return content.Texts(rules, was, is, partOf(was, k), partOf(is, k))
 }

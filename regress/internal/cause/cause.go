@@ -30,7 +30,6 @@ import (
 type Case struct {
 	Name     string
 	Size     int64 // of its source, in bytes
-	Verdict  regress.Verdict
 	Old, Now regress.Ending
 	Parts    []Part // those that differ, by key
 	// The last messages of the tool: its standard error, or its standard output if that is empty.

@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/outcome"
 )
@@ -16,7 +15,7 @@ var stdout = outcome.Key{Place: outcome.Stdout}
 
 // changedCase returns a case whose standard output changed from old to now.
 func changedCase(name, old, now string) cause.Case {
-	return cause.Case{Name: name, Size: int64(len(old)), Verdict: regress.Changed, Parts: []cause.Part{newPart(old, now)}}
+	return cause.Case{Name: name, Size: int64(len(old)), Parts: []cause.Part{newPart(old, now)}}
 }
 
 func newPart(old, now string) cause.Part {

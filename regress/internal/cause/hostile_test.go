@@ -66,7 +66,7 @@ func TestAsManyCausesAsCases(t *testing.T) {
 	a := cause.New()
 	for i := range many {
 		a.Add(cause.Case{
-			Name: fmt.Sprintf("c%05d", i), Verdict: regress.NewlyFailing, Now: regress.Ending{Kind: regress.Exited, Code: 1},
+			Name: fmt.Sprintf("c%05d", i), Now: regress.Ending{Kind: regress.Exited, Code: 1},
 			NowMessages: []byte("error: no " + letters(i)),
 		})
 	}
@@ -90,7 +90,7 @@ func TestAsManyCausesAsCases(t *testing.T) {
 func TestExecutableBitHidesNoContents(t *testing.T) {
 	key := outcome.Key{Place: outcome.File, Path: "a.sh"}
 	file := func(old, now string) cause.Case {
-		return cause.Case{Name: "a", Verdict: regress.Changed, Parts: []cause.Part{{
+		return cause.Case{Name: "a", Parts: []cause.Part{{
 			Key: key, Old: &outcome.Part{Key: key, Exec: true}, Now: &outcome.Part{Key: key}, OldText: []byte(old), NowText: []byte(now),
 		}}}
 	}
