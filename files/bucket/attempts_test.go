@@ -90,6 +90,7 @@ func TestRepeat(t *testing.T) {
 		{want: 1, errs: []error{nil}},
 		{want: 3, errs: []error{busy, &brokenError{io.ErrUnexpectedEOF}, nil}},
 		{want: 2, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "RequestTimeout"}, refused}},
+		{want: 2, errs: []error{minio.ErrorResponse{StatusCode: http.StatusConflict, Code: "OperationAborted"}, nil}},
 		{want: 1, errs: []error{errReplaced}},
 		{want: 1, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "Malformed"}}},
 		{want: triesMax, errs: []error{busy, busy, busy, busy, busy, nil}},

@@ -151,7 +151,7 @@ func (s *Store) Stats() fileio.Stats {
 func (s *Store) Check(ctx context.Context) error {
 	_, err := s.remote.put(ctx, s.check, []byte("check"), condition{}, "")
 	if err == nil {
-		err = s.remote.remove(ctx, s.check)
+		_, err = s.remote.remove(ctx, s.check, "")
 	}
 	return s.remote.explain(ctx, err)
 }
@@ -196,27 +196,55 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	if err := checkName(name); err != nil {
 		return err
 	}
+	found, err := s.conditions(ctx)
 	if want != nil {
-		found, err := s.conditions(ctx)
-		if err = cmp.Or(err, found.deletes); err != nil {
-			return operationError("delete", name, err)
-		}
-	}
-	// The object store does not report whether the file existed.
-	now, err := s.evaluate(ctx, name, want)
-	if err == nil && now == (condition{absent: true}) {
-		err = fs.ErrNotExist
+		err = cmp.Or(err, found.deletes)
 	}
 	if err == nil {
-		err = s.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) error {
-			if want != nil {
-				ctx = withMatch(ctx, now.match)
-			}
-			return s.remote.remove(ctx, s.remote.key(name))
-		})
+		err = errRaced
+	}
+	for try := 0; try < triesMax && err == errRaced; try++ {
+		err = s.deleteOnce(ctx, name, want, found.deletes == nil)
 	}
 	return operationError("delete", name, err)
 }
+
+// deleteOnce removes the file of the present state. obeys reports whether the object store
+// removes no other one, so that a request that comes late removes no later file.
+func (s *Store) deleteOnce(ctx context.Context, name string, want fileio.Condition, obeys bool) error {
+	// The object store does not report whether the file existed.
+	now, err := s.evaluate(ctx, name, want)
+	switch {
+	case err != nil:
+		return err
+	case now.absent:
+		return fs.ErrNotExist
+	case !obeys:
+		now.match = ""
+	}
+	var lost bool
+	err = s.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) (err error) {
+		lost, err = s.remote.remove(ctx, s.remote.key(name), now.match)
+		return err
+	})
+	if !errors.Is(err, fileio.ErrChanged) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if lost { // the request that got no answer may be why
+		_, gone := s.stat(ctx, name, (*fair.Budget).TakeLate)
+		if errors.Is(gone, fs.ErrNotExist) {
+			return nil
+		}
+		err = cmp.Or(gone, errLost)
+	}
+	if want == nil {
+		return errRaced
+	}
+	return err
+}
+
+// errLost is the error of a conditional delete that may be why its repetition was refused.
+var errLost = fmt.Errorf("the object store did not answer whether it deleted the file: %w", fileio.ErrBusy)
 
 // evaluate returns the present state of a file, or fileio.ErrChanged if want does not allow it.
 func (s *Store) evaluate(ctx context.Context, name string, want fileio.Condition) (condition, error) {

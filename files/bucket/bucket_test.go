@@ -264,7 +264,7 @@ func TestProbesWait(t *testing.T) {
 	})
 	<-asked
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Millisecond, cancel)
+	cancel()
 	if _, err := s.Put(ctx, "x", strings.NewReader("x"), 1, func(*fileio.Info) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -42,11 +42,12 @@ func probe(ctx context.Context, r *remote) (found refusal, err error) {
 	if kind := map[[2]bool]string{{false, true}: "of a file", {true, false}: "of a file in parts", {false, false}: "of any kind"}[[2]bool{file, parts}]; kind != "" {
 		found.writes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere", at, kind))
 	}
-	err = r.remove(withMatch(ctx, p.none), p.key)
+	_, err = r.remove(ctx, p.key, p.none)
 	if !errors.Is(r.explain(ctx, err), fileio.ErrChanged) {
 		found.deletes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", at))
 	}
-	return found, errors.Join(fileErr, partsErr, r.explain(ctx, r.remove(ctx, p.key)))
+	_, err = r.remove(ctx, p.key, "")
+	return found, errors.Join(fileErr, partsErr, r.explain(ctx, err))
 }
 
 // A prober writes one file, which never has the tag none.

@@ -90,7 +90,12 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 	s := p.store
 	var tag string
 	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
-		tag, err = s.remote.put(ctx, s.remote.key(p.name), data, p.want, p.id)
+		key := s.remote.key(p.name)
+		if found := s.refusal.Load(); found != nil && found.writes == nil && p.want == (condition{}) {
+			tag, err = s.remote.putCarefully(ctx, key, data, p.id)
+		} else {
+			tag, err = s.remote.put(ctx, key, data, p.want, p.id)
+		}
 		return err
 	})
 	return p.finish(ctx, tag, int64(len(data)), err)

@@ -50,16 +50,22 @@ func (r *remote) stat(ctx context.Context, name string) (minio.ObjectInfo, error
 // checkInfo refuses an answer without a size, or without the tag that conditions and pieces need.
 func checkInfo(i fileio.Info) error {
 	if i.Size < 0 || i.Tag == "" {
-		return &brokenError{errors.New("a file without size or ETag")}
+		return errNoTag
 	}
 	return nil
 }
 
-// remove removes a file, whether it exists or not.
-func (r *remote) remove(ctx context.Context, key string) error {
-	return r.repeat(ctx, func(ctx context.Context) error {
-		return r.client.RemoveObject(ctx, r.bucket, key, minio.RemoveObjectOptions{})
+var errNoTag error = &brokenError{errors.New("a file without size or ETag")}
+
+// remove removes a file that has a tag, or any or none if match is empty. lost reports whether
+// it may be removed despite the error.
+func (r *remote) remove(ctx context.Context, key, match string) (lost bool, err error) {
+	err = r.repeat(ctx, func(ctx context.Context) error {
+		err := r.client.RemoveObject(withMatch(ctx, match), r.bucket, key, minio.RemoveObjectOptions{})
+		lost = lost || err != nil && !settled(err)
+		return err
 	})
+	return lost, err
 }
 
 func infoOf(name string, o minio.ObjectInfo) fileio.Info {
@@ -92,15 +98,60 @@ func (c condition) options(id string) (o minio.PutObjectOptions) {
 
 // put writes a file with one request, and returns its tag.
 func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
-	err = r.repeat(ctx, func(ctx context.Context) error {
-		b := newBody(data)
-		defer b.Close()
-		done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", "", want.options(id))
-		tag = done.ETag
+	err = r.repeat(ctx, func(ctx context.Context) (err error) {
+		tag, err = r.putOnce(ctx, key, data, want, id)
 		return err
 	})
 	return tag, err
 }
+
+func (r *remote) putOnce(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
+	b := newBody(data)
+	defer b.Close()
+	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", "", want.options(id))
+	return done.ETag, err
+}
+
+// putCarefully is like put without a condition, for an object store that obeys conditions. An
+// attempt that got no answer may be executed later, even after its repetition and somebody
+// else's write. So a repetition looks for the file first, and replaces only what it saw. The
+// first attempt alone can come late.
+func (r *remote) putCarefully(ctx context.Context, key string, data []byte, id string) (tag string, err error) {
+	lost := false
+	err = r.repeat(ctx, func(ctx context.Context) (err error) {
+		var want condition
+		if lost {
+			is, err := r.client.StatObject(ctx, r.bucket, key, minio.StatObjectOptions{})
+			switch {
+			case err == nil && is.UserMetadata[writeKey] == id:
+				tag = is.ETag
+				return nil
+			case err == nil && is.ETag != "":
+				want.match = is.ETag
+			case errors.Is(r.explain(ctx, err), fs.ErrNotExist):
+				want.absent = true
+			default:
+				return cmp.Or(err, errNoTag)
+			}
+		}
+		tag, err = r.putOnce(ctx, key, data, want, id)
+		lost = lost || err != nil && !settled(err)
+		if why := r.explain(ctx, err); lost && (errors.Is(why, fileio.ErrChanged) || errors.Is(why, fs.ErrNotExist)) {
+			return errRaced
+		}
+		return err
+	})
+	return tag, err
+}
+
+// settled reports whether a request that failed was certainly not executed.
+func settled(err error) bool {
+	status := minio.ToErrorResponse(err).StatusCode
+	return status/100 == 4 || status == http.StatusServiceUnavailable
+}
+
+// errRaced is the error of a write without a condition, while others wrote.
+var errRaced = fmt.Errorf("others change the file all the time: %w", fileio.ErrBusy)
 
 // fetch reads the piece of a file at an offset into data, up to the file's end. If tag is not
 // empty, the file must have it.
@@ -192,7 +243,7 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest {
+	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusConflict {
 		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
 	}
 	switch answer.StatusCode {
@@ -207,7 +258,7 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	case http.StatusPreconditionFailed:
 		return fileio.ErrChanged
 	case http.StatusConflict:
-		if answer.Code == "ConditionalRequestConflict" || answer.Code == "OperationAborted" {
+		if answer.Code == "ConditionalRequestConflict" {
 			return fileio.ErrChanged // another write was under way
 		}
 	case http.StatusForbidden, http.StatusUnauthorized:
@@ -220,17 +271,18 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
-// statusOf returns the status of an error that has none of its own, or 0: a store may begin to
-// answer before it completes an upload, and Amazon's calls its time-outs bad requests.
+// statusOf returns the status of an error whose own is missing or wrong, or 0: a store may begin
+// to answer before it completes an upload. Amazon's calls its time-outs bad requests, and its
+// refusal to execute two changes at once a conflict.
 func statusOf(code string) int {
 	switch code {
 	case minio.PreconditionFailed:
 		return http.StatusPreconditionFailed
-	case "ConditionalRequestConflict", "OperationAborted":
+	case "ConditionalRequestConflict":
 		return http.StatusConflict
 	case minio.NoSuchUpload:
 		return http.StatusNotFound
-	case minio.InternalError, "ServiceUnavailable", "SlowDown", "RequestTimeout", "Throttling":
+	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
 		return http.StatusServiceUnavailable
 	}
 	return 0
@@ -242,14 +294,14 @@ type matching struct{ http.RoundTripper }
 
 type matchKey struct{}
 
-// withMatch returns a context of a DELETE of a file that must have this tag.
+// withMatch returns a context of a DELETE of a file that must have this tag; "" = any.
 func withMatch(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey{}, tag)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
-	if tag, ok := r.Context().Value(matchKey{}).(string); ok {
+	if tag, _ := r.Context().Value(matchKey{}).(string); tag != "" {
 		r = r.Clone(r.Context())
 		r.Header.Set("If-Match", `"`+tag+`"`)
 	}
