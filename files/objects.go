@@ -32,21 +32,17 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	defer f.Close()
 	h := w.Header()
-	h["Etag"] = []string{etag(f.Tag)} // Set would compute this spelling each time
-	h["Content-Type"] = []string{octets}
-	h["X-Content-Type-Options"] = []string{"nosniff"}
+	describe(h, f.Info)
 	if wantsWholeFile(r) {
 		h["Last-Modified"] = []string{f.Changed.UTC().Format(http.TimeFormat)}
 		h["Accept-Ranges"] = []string{"bytes"}
 		h["Content-Length"] = []string{strconv.FormatInt(f.Size, 10)}
-		if r.Method == http.MethodGet {
-			err := f.CopyTo(r.Context(), s.fileWriter(w, r, f.Size), 0, f.Size)
-			if errors.Is(err, fileio.ErrBusy) { // and nothing was written
-				s.fail(w, r, err)
-				return
-			}
-			s.abortBroken(r, err)
+		err := f.CopyTo(r.Context(), s.fileWriter(w, r, f.Size), 0, f.Size)
+		if errors.Is(err, fileio.ErrBusy) { // and nothing was written
+			s.fail(w, r, err)
+			return
 		}
+		s.abortBroken(r, err)
 		return
 	}
 	// Copy a byte, which takes the memory for more: it cannot be refused once the answer begins.
@@ -58,6 +54,23 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	content := &content{ctx: r.Context(), file: f, size: f.Size}
 	http.ServeContent(w, r, "", f.Changed, content)
 	s.abortBroken(r, content.end())
+}
+
+// head answers a HEAD, which reads nothing of the file.
+func (s *Server) head(w http.ResponseWriter, r *http.Request, name string) {
+	info, err := s.store.Stat(r.Context(), name)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	describe(w.Header(), info)
+	http.ServeContent(w, r, "", info.Changed, &content{size: info.Size})
+}
+
+func describe(h http.Header, i fileio.Info) {
+	h["Etag"] = []string{etag(i.Tag)} // Set would compute this spelling each time
+	h["Content-Type"] = []string{octets}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
 }
 
 // fileWriter returns the writer for a whole file of this size.

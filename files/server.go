@@ -142,8 +142,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead:
+	case http.MethodGet:
 		s.get(w, r, name)
+	case http.MethodHead:
+		s.head(w, r, name)
 	case http.MethodPut:
 		s.put(w, r, name)
 	case http.MethodDelete:

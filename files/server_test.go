@@ -2,12 +2,14 @@ package files_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -90,6 +92,39 @@ func TestPutGetDelete(t *testing.T) {
 		ask(t, method, at, nil).wants(t, 404, "")
 	}
 	ask(t, "POST", at, nil).wants(t, 405, "")
+}
+
+// A HEAD does not open the file, whose first bytes a bucket would send then.
+func TestHeadReadsNothing(t *testing.T) {
+	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{})
+	info := enginetest.Put(t, store, "x", []byte("12345"))
+	server := httptest.NewServer(files.NewServer(unread{store, t}, files.Options{}))
+	defer server.Close()
+	at := server.URL + "/files/x"
+	tag := `"` + info.Tag + `"`
+	for _, c := range []struct {
+		status, length int
+		headers        []string
+	}{
+		{200, 5, nil}, {304, 0, []string{"If-None-Match", tag}}, {412, 0, []string{"If-Match", `"other"`}}, {206, 2, []string{"Range", "bytes=1-2"}},
+		{206, 0, []string{"Range", "bytes=0-0,2-3"}}, {416, 0, []string{"Range", "bytes=7-"}},
+	} {
+		a := ask(t, "HEAD", at, nil, c.headers...).wants(t, c.status, "")
+		if got := a.header.Get("Content-Length"); c.length > 0 && got != fmt.Sprint(c.length) || c.status < 400 && a.header.Get("ETag") != tag {
+			t.Errorf("%v: %v", c, a.header)
+		}
+	}
+}
+
+// An unread store opens no file.
+type unread struct {
+	fileio.Files
+	t *testing.T
+}
+
+func (u unread) Get(context.Context, string) (*fileio.File, error) {
+	u.t.Error("a file was opened")
+	return nil, fs.ErrNotExist
 }
 
 func TestRangesAndConditionsOfGet(t *testing.T) {
