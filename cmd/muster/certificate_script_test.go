@@ -18,7 +18,8 @@ import (
 )
 
 // certificate makes NAME.pem and NAME.key: a self-signed certificate for 127.0.0.1. With
-// "expired" it has expired, with "elsewhere" it is for another host.
+// "expired" it has expired, with "elsewhere" it is for
+// elsewhere.example and the hosts below it.
 func certificate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: certificate NAME [expired] [elsewhere]")
@@ -35,7 +36,7 @@ func certificate(ts *testscript.TestScript, neg bool, args []string) {
 		about.NotAfter = time.Now().Add(-time.Hour)
 	}
 	if slices.Contains(words, "elsewhere") {
-		about.IPAddresses, about.DNSNames = nil, []string{"elsewhere.example"}
+		about.IPAddresses, about.DNSNames = nil, []string{"elsewhere.example", "*.elsewhere.example"}
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	ts.Check(err)

@@ -26,8 +26,9 @@ import (
 //	                         command runs till the end of the script
 //	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
 //	end NAME TERM|KILL       ends it
-//	objectstore NAME [ignores]  an object store with the bucket kept, which may ignore
-//	                         conditions; $NAME is its address, and its credentials are set
+//	objectstore NAME ...     an object store with the bucket kept, which may ignore conditions
+//	                         or speak TLS; $NAME is its address, and its credentials are set
+//	hosts NAME HOST ADDRESS  a proxy that has a server for a host
 //	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
 //	proxy VARIABLE NAME ...  what stands in front of it, with faults, see proxy_script_test.go
 //	struck VARIABLE          fails unless all of its faults met a request
@@ -53,7 +54,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end, "objectstore": objectstore, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
+		"serve": serve, "end": end, "objectstore": objectstore, "hosts": hosts, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{

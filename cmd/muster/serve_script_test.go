@@ -3,6 +3,8 @@ package main_test
 import (
 	"bufio"
 	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -88,28 +90,78 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 
 // objectstore starts an object store with an empty bucket: versitygw, or with "ignores" moto,
 // which ignores some conditions. Where these are not installed it is one in memory, unless
-// MUSTER_REQUIRE=all requires them. The variable NAME is its address. The client's variables for
-// credentials are set.
+// MUSTER_REQUIRE=all requires them. With --cert FILE --key FILE it speaks TLS, and with
+// --virtual-domain HOST it has its bucket at kept.HOST, too. The variable NAME is its address. The
+// client's variables for credentials are set.
 func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
-		ts.Fatalf("usage: objectstore NAME [ignores]")
-	}
-	kind, ignores := buckettest.Versity, slices.Contains(args, "ignores")
-	if ignores {
-		kind = buckettest.Moto
+		ts.Fatalf("usage: objectstore NAME [ignores | --cert FILE --key FILE [--virtual-domain HOST]]")
 	}
 	for name, value := range buckettest.Variables() {
 		ts.Setenv(name, value)
 	}
+	kind, ignores, rest := buckettest.Versity, slices.Contains(args, "ignores"), args[1:]
+	if ignores {
+		kind, rest = buckettest.Moto, nil
+	}
+	secure := map[string]string{}
+	for i := 0; i+1 < len(rest); i += 2 {
+		if flag := strings.TrimPrefix(rest[i], "--"); flag == "cert" || flag == "key" {
+			rest[i+1] = ts.MkAbs(rest[i+1])
+			secure[flag] = rest[i+1]
+		}
+	}
 	if kind.Installed() {
-		ts.Setenv(args[0], buckettest.Run(testOf(ts), kind).URL)
+		ts.Setenv(args[0], buckettest.Run(testOf(ts), kind, rest...).URL)
 		return
 	}
 	store := buckettest.New()
 	store.IgnoreParts = ignores
-	server := httptest.NewServer(store)
+	server := httptest.NewUnstartedServer(store)
+	config, err := serverTLS(ts, secure)
+	ts.Check(err)
+	if server.TLS = config; config != nil {
+		config.NextProtos = nil
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
+}
+
+// hosts starts an HTTP proxy that connects requests for HOST:443 with the server at ADDRESS, and
+// refuses others. The variable NAME is the proxy's address.
+func hosts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: hosts NAME HOST ADDRESS")
+	}
+	_, address, _ := strings.Cut(args[2], "://")
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != args[1]+":443" {
+			http.Error(w, "another host", http.StatusForbidden)
+			return
+		}
+		store, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", address)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer store.Close()
+		w.WriteHeader(http.StatusOK)
+		client, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer client.Close()
+		go func() {
+			_, _ = io.Copy(store, client) // until one of them ends
+			store.Close()
+		}()
+		_, _ = io.Copy(client, store)
+	}))
+	ts.Defer(proxy.CloseClientConnections)
+	ts.Setenv(args[0], proxy.URL)
 }
 
 // end ends a server by a signal, and requires an exit status.

@@ -26,7 +26,7 @@ type Store interface {
 // empty store.
 func RunStore(t *testing.T, open func(t *testing.T) Store, without ...string) {
 	for name, test := range map[string]func(*testing.T, Store){
-		"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
+		"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "conditional deletes": conditionalDeletes, "names": names,
 		"lists": lists, "failing readers": failingReaders, "ended contexts": endedContexts,
 		"one name": oneName, "many at once": manyClients, "cancelled callers": cancelledCallers,
 	} {
@@ -181,21 +181,28 @@ func conditions(t *testing.T, s Store) {
 	if _, err := put("two", ifTag("")); !errors.Is(err, fileio.ErrChanged) {
 		t.Errorf("put over an existing file with the condition that none exists: %v", err)
 	}
-	second, err := put("three", ifTag(first.Tag))
-	if err != nil {
+	if _, err := put("three", ifTag(first.Tag)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := put("four", ifTag(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
 		t.Errorf("put with the tag of a replaced file: %v", err)
 	}
-	if err := s.Delete(t.Context(), "c", ifTag(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
+	CheckContent(t, s, "c", []byte("three"))
+	t.Run("at the same time", func(t *testing.T) { OneWins(t, s, 10, 8, 10) })
+}
+
+func conditionalDeletes(t *testing.T, s Store) {
+	first, second := Put(t, s, "d", []byte("one")), Put(t, s, "d", []byte("two"))
+	if err := s.Delete(t.Context(), "d", ifTag(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
 		t.Errorf("delete with the tag of a replaced file: %v", err)
 	}
-	CheckContent(t, s, "c", []byte("three"))
-	if err := s.Delete(t.Context(), "c", ifTag(second.Tag)); err != nil {
+	CheckContent(t, s, "d", []byte("two"))
+	if err := s.Delete(t.Context(), "d", ifTag(second.Tag)); err != nil {
 		t.Error(err)
 	}
-	t.Run("at the same time", func(t *testing.T) { OneWins(t, s, 10, 8, 10) })
+	if err := s.Delete(t.Context(), "d", ifTag(second.Tag)); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("delete of a deleted file with its tag: %v", err)
+	}
 }
 
 // OneWins has several writers per round, who each want to replace the same version. Exactly

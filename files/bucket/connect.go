@@ -2,6 +2,8 @@ package bucket
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -78,8 +80,8 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		DisableCompression:    true,
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	if os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
-		providers = append(providers, &credentials.IAM{Client: &http.Client{Timeout: metadataMax}})
+	if iam := role(); iam != nil {
+		providers = append(providers, iam)
 	}
 	keys := credentials.NewChainCredentials(providers)
 	value, err := keys.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataMax}})
@@ -94,4 +96,41 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return r, nil
+}
+
+// role returns the credentials of a web identity, of the container or of the machine, or nil if
+// only the machine could have a role and must not be asked.
+func role() *credentials.IAM {
+	iam := &credentials.IAM{Client: &http.Client{Timeout: metadataMax}}
+	switch {
+	case os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "":
+		iam.Endpoint = os.Getenv("AWS_ENDPOINT_URL_STS")
+	case os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "", os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "":
+	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true":
+		return nil
+	default:
+		iam.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	}
+	return iam
+}
+
+// checkTLS returns an error with a mend if err is that of a connection whose certificate is
+// refused or that has none. Repetitions do not help then.
+func (r *remote) checkTLS(err error) error {
+	at := r.client.EndpointURL().Host
+	_, elsewhere := errors.AsType[x509.HostnameError](err)
+	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
+	expired := ok && invalid.Reason == x509.Expired
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case elsewhere:
+		return fmt.Errorf("the certificate of the object store at %s is for another host: give its host to --endpoint", at)
+	case expired:
+		return fmt.Errorf("the certificate of the object store at %s has expired, or this machine's clock is wrong: renew it", at)
+	case refused:
+		return fmt.Errorf("the certificate of the object store at %s is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE", at)
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return fmt.Errorf("the object store at %s does not speak TLS: use http:// in --endpoint", at)
+	}
+	return nil
 }

@@ -230,6 +230,9 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
 		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
 	}
+	if refused := r.checkTLS(err); refused != nil {
+		return refused
+	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
 		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
 	}

@@ -141,7 +141,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	if strings.HasPrefix(r.Host, Bucket+".") {
+		path = Bucket + "/" + path
+	}
+	bucket, key, _ := strings.Cut(path, "/")
 	if bucket != Bucket {
 		fail(w, http.StatusNotFound, "NoSuchBucket")
 		return

@@ -20,8 +20,8 @@ type Kind string
 
 const (
 	Versity Kind = "versitygw" // keeps a bucket in a folder, and obeys conditions
-	Minio   Kind = "minio"     // so does it; only make long installs it
-	Moto    Kind = "moto"      // ignores conditions when an upload in parts is completed
+	Minio   Kind = "minio"     // ignores conditions of a delete; only make long installs it
+	Moto    Kind = "moto"      // ignores conditions of an upload in parts
 )
 
 // place returns where it is in the cache of test tools.
@@ -36,7 +36,7 @@ func (k Kind) command(place, address, folder string, extra []string) []string {
 	key, secret := Variables()["AWS_ACCESS_KEY_ID"], Variables()["AWS_SECRET_ACCESS_KEY"]
 	switch k {
 	case Versity:
-		words := []string{place, "--access", key, "--secret", secret, "--port", address}
+		words := []string{place, "--access", key, "--secret", secret, "--port", address, "--keep-alive"}
 		return append(append(words, extra...), "posix", folder)
 	case Minio:
 		words := []string{"env", "MINIO_ROOT_USER=" + key, "MINIO_ROOT_PASSWORD=" + secret, place, "server", "--quiet", "--address", address}

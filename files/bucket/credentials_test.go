@@ -1,0 +1,137 @@
+package bucket_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/fileio/enginetest"
+	"muster/files/bucket"
+	"muster/files/bucket/buckettest"
+)
+
+// roles gives a new key at each request: as the metadata service of a cloud's machine, as that
+// of a container, and as a service that takes the token of a web identity.
+type roles struct {
+	valid time.Duration
+	given atomic.Int64
+}
+
+func (r *roles) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	expires := time.Now().Add(r.valid).UTC()
+	key := func() string { return fmt.Sprint("role", r.given.Add(1)) }
+	switch {
+	case q.Method == http.MethodPut && q.URL.Path == "/latest/api/token":
+		fmt.Fprint(w, "permit")
+	case q.Method == http.MethodPost:
+		if q.FormValue("Action") != "AssumeRoleWithWebIdentity" || q.FormValue("WebIdentityToken") != "proof" || q.FormValue("RoleArn") != "arn:role" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>session</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, key(), expires.Format(time.RFC3339))
+	case strings.HasPrefix(q.URL.Path, "/latest") && q.Header.Get("X-Aws-Ec2-Metadata-Token") != "permit":
+		w.WriteHeader(http.StatusUnauthorized)
+	case q.URL.Path == "/latest/meta-data/iam/security-credentials/":
+		fmt.Fprint(w, "muster")
+	case q.URL.Path == "/latest/meta-data/iam/security-credentials/muster", q.URL.Path == "/container" && q.Header.Get("Authorization") == "pass":
+		_ = json.NewEncoder(w).Encode(map[string]any{"Code": "Success", "AccessKeyId": key(), "SecretAccessKey": "secret", "Token": "session", "Expiration": expires})
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// Credentials come from variables, files, and roles. Those that expire are renewed.
+func TestCredentials(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "credentials")
+	keys := "[default]\naws_access_key_id = filed\naws_secret_access_key = secret\n[team]\naws_access_key_id = teams\naws_secret_access_key = secret\naws_session_token = session\n"
+	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	proof := filepath.Join(dir, "proof")
+	if err := os.WriteFile(proof, []byte("proof"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		variables map[string]string // ROLES is the address of roles
+		key       string
+		session   bool
+	}{
+		{"variables", map[string]string{"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "secret"}, "mine", false},
+		{"variables with a session", map[string]string{"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session"}, "mine", true},
+		{"file", map[string]string{"AWS_SHARED_CREDENTIALS_FILE": file}, "filed", false},
+		{"profile", map[string]string{"AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "team"}, "teams", true},
+		{"machine", map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": "ROLES"}, "role", true},
+		{"container", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "ROLES/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN": "pass", "AWS_EC2_METADATA_DISABLED": "true"}, "role", true},
+		{"web identity", map[string]string{"AWS_ENDPOINT_URL_STS": "ROLES", "AWS_WEB_IDENTITY_TOKEN_FILE": proof, "AWS_ROLE_ARN": "arn:role", "AWS_EC2_METADATA_DISABLED": "true"}, "role", true},
+	} {
+		for _, valid := range []time.Duration{time.Hour, -time.Second} {
+			t.Run(fmt.Sprint(c.name, " for ", valid), func(t *testing.T) {
+				r := &roles{valid: valid}
+				server := httptest.NewServer(r)
+				t.Cleanup(server.Close)
+				used, sessions := keysOf(t, func(set func(name, value string)) {
+					for name, value := range c.variables {
+						set(name, strings.Replace(value, "ROLES", server.URL, 1))
+					}
+				})
+				switch renews := c.key == "role" && valid < 0; {
+				case c.session && len(sessions) != 1 || sessions[""] == c.session:
+					t.Errorf("sessions %v", sessions)
+				case renews && len(used) < 2, !renews && len(used) != 1:
+					t.Errorf("keys %v", used)
+				}
+				for key := range used {
+					if key != c.key && (c.key != "role" || !strings.HasPrefix(key, "role")) {
+						t.Errorf("key %s, want %s", key, c.key)
+					}
+				}
+			})
+		}
+	}
+}
+
+var signedBy = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=(\w+)/`)
+
+// keysOf returns the keys and the session tokens of requests to an object store, with variables
+// that set sets.
+func keysOf(t *testing.T, set func(func(name, value string))) (keys, sessions map[string]bool) {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("HOME", t.TempDir())
+	set(t.Setenv)
+	keys, sessions = map[string]bool{}, map[string]bool{}
+	var mu sync.Mutex
+	store := buckettest.Start(t)
+	store.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if signed := signedBy.FindStringSubmatch(r.Header.Get("Authorization")); signed != nil {
+			keys[signed[1]] = true
+		} else {
+			keys["none"] = true
+		}
+		sessions[r.Header.Get("X-Amz-Security-Token")] = true
+		return false
+	}
+	s := openAt(t, bucket.Options{Endpoint: store.URL, Bucket: buckettest.Bucket})
+	enginetest.Put(t, s, "a", []byte("content"))
+	enginetest.CheckContent(t, s, "a", []byte("content"))
+	mu.Lock()
+	defer mu.Unlock()
+	return keys, sessions
+}
