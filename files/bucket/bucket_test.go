@@ -172,8 +172,9 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Short storms of 503 and cut answers are survived. During a long storm the error is ErrBusy.
+// Short storms of 503, 429 and cut answers are survived. During a long storm the error is ErrBusy.
 func TestStorm(t *testing.T) {
+	statuses := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway}
 	server := buckettest.Start(t)
 	var count atomic.Int64
 	var always atomic.Bool
@@ -181,7 +182,8 @@ func TestStorm(t *testing.T) {
 		n := count.Add(1)
 		switch {
 		case always.Load() || n%3 == 0:
-			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(statuses[n/3%4])
 		case n%7 == 0:
 			panic(http.ErrAbortHandler)
 		case n%5 == 0 && r.Method == http.MethodGet && r.Header.Get("Range") != "":
