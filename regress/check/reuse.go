@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -332,10 +333,7 @@ func (u *reuser) write(ctx context.Context, cases map[string]reuse.Case, touched
 	if u == nil {
 		return
 	}
-	why := u.run.Tool.Unseen()
-	if path := u.run.Tool.Touched(); why == "" && path != "" {
-		why = name.Print(path) + " was written to, or has other rights, since the run began"
-	}
+	why := cmp.Or(u.run.Tool.Unseen(), u.run.Tool.Touched())
 	if why == "" && touched {
 		why = "the corpus was written to while it ran"
 	}

@@ -31,6 +31,7 @@ type Tool struct {
 	own      closure.Own
 	observer *observation.Observer // nil if no case is observed
 	mixed    error                 // the change while cases ran
+	relisted []string              // listed folders that had other names while cases ran
 
 	mu      sync.Mutex // guards the fields below
 	closure *closure.Closure
@@ -138,10 +139,16 @@ func (t *Tool) Unseen() string {
 	return t.observer.Blind()
 }
 
-// Touched returns the first file or place that was touched since muster looked at it, or "".
+// Touched says which file or place was touched since muster looked at it, or "".
 func (t *Tool) Touched() string {
 	s := t.Closure().Snapshot()
-	return s.Differs(s.Look())
+	if path := s.Differs(s.Look()); path != "" {
+		return name.Print(path) + " was written to, or has other rights, since the run began"
+	}
+	if len(t.relisted) > 0 {
+		return "the names in " + name.Print(t.relisted[0]) + " changed while it ran"
+	}
+	return ""
 }
 
 // IsExpected reports whether the tool was observed on a case whose plain run is to come.
@@ -252,6 +259,7 @@ func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(st
 		t.mu.Unlock()
 		touched, relisted, changed := watch.End()
 		cancel(nil)
+		t.relisted = relisted
 		if t.mixed = changed; changed != nil {
 			if ctx.Err() == nil {
 				return changed

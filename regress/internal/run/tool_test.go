@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/regress"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/state"
 	"muster/regress/internal/tool"
@@ -61,6 +62,29 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 	id := map[string]string{}
 	if !s.MarkMixed(id) || !strings.HasPrefix(id[mixedKey], want) {
 		t.Errorf("the identity is %v", id)
+	}
+}
+
+// Names in a listed folder that change while cases run touch the tool, even if they change back.
+func TestFolderChangesAndChangesBack(t *testing.T) {
+	s, _ := scriptTool(t)
+	folder := t.TempDir()
+	s.add(&closure.Closure{Places: []closure.Place{{Path: folder, State: closure.Own(nil).StateOf(folder, true), IsListed: true}}})
+	ticks, warnings := make(chan time.Time), 0
+	_, end := s.watchAt(t.Context(), ticks, func(string) { warnings++ })
+	if err := os.Mkdir(filepath.Join(folder, "new"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ticks <- time.Now()
+	ticks <- time.Now() // the look of the first tick has ended
+	if err := os.Remove(filepath.Join(folder, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := end(nil); err != nil || warnings != 1 {
+		t.Errorf("%v, %d warnings", err, warnings)
+	}
+	if got, want := s.Touched(), "the names in "+folder+" changed while it ran"; got != want {
+		t.Errorf("touched is %q, want %q", got, want)
 	}
 }
 
