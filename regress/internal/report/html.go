@@ -95,9 +95,6 @@ func (p *page) Handle(ev Event) error {
 	case Started:
 		p.started, p.load = ev, load{from: ev.At}
 	case CaseRan:
-		if ev.Pass == 1 && !ev.Old {
-			p.times.add(ev.Name, ev.Wall, ev.Engine)
-		}
 		p.load.add(ev)
 	case Note:
 		if ev.Slow != "" {
@@ -126,8 +123,11 @@ func (p *page) Handle(ev Event) error {
 
 func (p *page) Close() error { return p.to.Close() }
 
-// addCase keeps a case and renders its differences.
+// addCase counts a case. It keeps one that is not identical, and renders its differences.
 func (p *page) addCase(c Case) (err error) {
+	if c.Ending != nil && !c.Reused { // the case ran
+		p.times.add(c.Name, c.Cost.Wall, c.Engine)
+	}
 	if c.Verdict == regress.Identical {
 		return nil
 	}

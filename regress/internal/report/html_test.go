@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -285,6 +286,27 @@ func TestHTMLOfManyPictures(t *testing.T) {
 	shown, left := strings.Count(page, `<div class="pictures"`), strings.Count(page, "There is no room for more pictures: muster review --web shows them.")
 	if shown == 0 || left == 0 || shown+left != 7 || !strings.Contains(page, "text</b>") || !strings.Contains(page, `aria-label="Pictures of 0.png"`) {
 		t.Errorf("%d pictures, %d without room, of 7", shown, left)
+	}
+}
+
+// The chart of durations has each case once, as its final result has it: not a fork that was retracted, nor a
+// case that did not run.
+func TestHTMLCountsEachCaseOnce(t *testing.T) {
+	r, err := NewHTML(filepath.Join(t.TempDir(), "r.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	fork, plain := time.Millisecond, time.Second
+	ended := &regress.Ending{}
+	handle(t, r,
+		CaseRan{Name: "a", Pass: 1, Wall: fork, Forked: true}, Retracted{Name: "a"}, CaseRan{Name: "a", Pass: 1, Wall: plain},
+		Case{Name: "a", Verdict: regress.Identical, Ending: ended, Cost: outcome.Cost{Wall: plain}},
+		CaseRan{Name: "b", Pass: 1, Reused: true}, Case{Name: "b", Verdict: regress.Identical, Ending: ended, Reused: true},
+		Case{Name: "c", Verdict: regress.Missing},
+	)
+	if times := r.(*page).times; times.runs != 1 || len(times.slowest) != 1 || times.slowest[0].took != plain {
+		t.Errorf("%d runs, the slowest are %v", times.runs, times.slowest)
 	}
 }
 
