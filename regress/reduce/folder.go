@@ -62,7 +62,7 @@ func (f resultFolder) writeGiven(root *os.Root, caseName string) (tooMuch int64,
 		if e.Name == caseName {
 			continue
 		}
-		if e.Target != "" {
+		if e.IsLink {
 			if err := link(root, e); err != nil {
 				return 0, err
 			}
@@ -105,7 +105,7 @@ func placeEntry(root *os.Root, e corpus.Entry, content []byte) error {
 func link(root *os.Root, e corpus.Entry) error {
 	err := root.MkdirAll(path.Dir(e.Name), 0o755)
 	if err == nil {
-		err = root.Symlink(e.Target, e.Name)
+		err = root.Symlink(e.Path, e.Name)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -33,7 +33,7 @@ func layOut(keep string, from *corpus.Corpus, source corpus.Entry, r *exec.Resul
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	for _, e := range slices.Concat(from.Given(), []corpus.Entry{source}) {
-		if err := lay(root, e.Name, e.Exec, e.Target, func() (io.ReadCloser, error) { return from.Open(e) }); err != nil {
+		if err := lay(root, e.Name, e.Exec, e.Target(), func() (io.ReadCloser, error) { return from.Open(e) }); err != nil {
 			return err
 		}
 	}

@@ -24,12 +24,24 @@ import (
 
 // Entry is one file of the corpus, or one link to a folder.
 type Entry struct {
-	Name   string // cleaned path below the root, raw bytes
-	Target string // not empty: a symlink to this folder, relative to the link's own; always given, never a case
-	Exec   bool   // the owner's executable bit
-	Size   int64  // of the content, in bytes
-	Offset int64  // where the content starts in File(), when the corpus is an archive
-	Path   string // path below Root() that holds the content, when the corpus is a folder; links are resolved
+	Name string // cleaned path below the root, raw bytes
+	// Path is that of the content below Root(), with links resolved, or "" in an archive. Of a link it is
+	// that of the folder, relative to the link's own.
+	Path   string
+	Size   int64 // of the content, in bytes
+	Offset int64 // where the content starts in File(), when the corpus is an archive
+	Exec   bool  // the owner's executable bit
+	IsLink bool  // a symlink to a folder: always given, never a case
+
+	isCase, isGiven bool // context is both
+}
+
+// Target returns the folder that a link leads to, or "" for a file.
+func (e *Entry) Target() string {
+	if e.IsLink {
+		return e.Path
+	}
+	return ""
 }
 
 // Corpus is an open corpus. Any number of goroutines may call its methods. Close must be the last
@@ -66,7 +78,7 @@ func (c *Corpus) Root() string { return c.root }
 // the reader returns an error of class Input about the change. The caller closes the reader.
 func (c *Corpus) Open(e Entry) (io.ReadCloser, error) {
 	switch {
-	case e.Target != "":
+	case e.IsLink:
 		return nil, fault.Inputf("%s: %s is a link to a folder and has no content", c.label, name.Print(e.Name))
 	case c.folder == nil:
 		return &exactReader{label: c.label, entry: e.Name, r: io.NewSectionReader(c.file, e.Offset, e.Size), left: e.Size}, nil
@@ -112,16 +124,16 @@ func (c *Corpus) assignRoles(entries []Entry, r roles) {
 	var links []Entry
 	c.cases = entries[:0]
 	for _, e := range entries {
+		e.isCase = !e.IsLink && !r.headers.Match(e.Name)
+		e.isGiven = !e.isCase || r.context.Match(e.Name)
+		if e.isCase {
+			c.cases = append(c.cases, e)
+		}
 		switch {
-		case e.Target != "":
+		case e.IsLink:
 			links = append(links, e)
-		case r.headers.Match(e.Name):
+		case e.isGiven:
 			c.given = append(c.given, e)
-		case r.context.Match(e.Name):
-			c.given = append(c.given, e)
-			c.cases = append(c.cases, e)
-		default:
-			c.cases = append(c.cases, e)
 		}
 	}
 	c.given = append(c.given, links...)
@@ -241,11 +253,11 @@ func (p *opener) checkClaims(ctx context.Context, f *os.File, written int64) err
 func addMember(t *tree, m member, offset int64) error {
 	switch m.kind {
 	case regular:
-		t.add(node{Entry: Entry{Name: m.name, Exec: m.exec, Size: m.size, Offset: offset}})
+		t.add(Entry{Name: m.name, Exec: m.exec, Size: m.size, Offset: offset})
 	case folder:
 		t.addFolder(m.name)
 	case symlink:
-		t.add(node{Entry: Entry{Name: m.name}, link: m.target})
+		t.add(Entry{Name: m.name, Path: m.target, IsLink: true})
 	case hardlink:
 		return t.addHardLink(m.name, m.target)
 	}

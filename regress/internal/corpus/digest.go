@@ -101,19 +101,18 @@ func digestOfAll(all []digestEntry) outcome.Digest {
 	return outcome.Digest(h.Sum(nil))
 }
 
-// digestEntry is an entry with its role in the corpus and the digest of its content.
+// digestEntry is an entry with the digest of its content.
 type digestEntry struct {
 	*Entry
-	isCase, isGiven bool
-	sum             outcome.Digest
+	sum outcome.Digest
 }
 
 // digest identifies the entry without its name. For a file that is not executable it is the digest
 // of the content.
 func (e *digestEntry) digest() outcome.Digest {
 	switch {
-	case e.Target != "":
-		return outcome.Of([]byte("link\n" + e.Target))
+	case e.IsLink:
+		return outcome.Of([]byte("link\n" + e.Path))
 	case e.Exec:
 		return outcome.Of(append([]byte("executable\n"), e.sum[:]...))
 	}
@@ -124,21 +123,15 @@ func (e *digestEntry) digest() outcome.Digest {
 func (c *Corpus) digestEntries() []digestEntry {
 	all := make([]digestEntry, 0, len(c.cases)+len(c.given))
 	for i := range c.cases {
-		all = append(all, digestEntry{Entry: &c.cases[i], isCase: true})
+		all = append(all, digestEntry{Entry: &c.cases[i]})
 	}
 	for i := range c.given {
-		all = append(all, digestEntry{Entry: &c.given[i], isGiven: true})
-	}
-	slices.SortStableFunc(all, func(a, b digestEntry) int { return strings.Compare(a.Name, b.Name) })
-	kept := all[:0]
-	for _, e := range all {
-		if n := len(kept); n > 0 && kept[n-1].Name == e.Name {
-			kept[n-1].isGiven = true // context is both
-			continue
+		if e := &c.given[i]; !e.isCase { // else it is there already
+			all = append(all, digestEntry{Entry: e})
 		}
-		kept = append(kept, e)
 	}
-	return kept
+	slices.SortFunc(all, func(a, b digestEntry) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // sameContents groups the regular entries by the place of their content, in order of place. Links
@@ -146,7 +139,7 @@ func (c *Corpus) digestEntries() []digestEntry {
 func sameContents(all []digestEntry) [][]*digestEntry {
 	files := make([]*digestEntry, 0, len(all))
 	for i := range all {
-		if all[i].Target == "" {
+		if !all[i].IsLink {
 			files = append(files, &all[i])
 		}
 	}
@@ -199,7 +192,7 @@ func writeAll(h hash.Hash, all []digestEntry) {
 }
 
 func (e *digestEntry) appendTo(b []byte) []byte {
-	for _, text := range []string{e.Name, e.Target} {
+	for _, text := range []string{e.Name, e.Target()} {
 		b = binary.AppendUvarint(b, uint64(len(text)))
 		b = append(b, text...)
 	}

@@ -81,7 +81,7 @@ func TestDamagedDigestsAreIgnored(t *testing.T) {
 	d := digestCache{t.TempDir(), ""}
 	d.path = filepath.Join(d.dir, digestPrefix+"x")
 	entries := func() []digestEntry {
-		return []digestEntry{{Entry: &Entry{Name: "a", Size: 1}, isCase: true}, {Entry: &Entry{Name: "l", Target: "d"}, isGiven: true}}
+		return []digestEntry{{Entry: &Entry{Name: "a", Size: 1, isCase: true}}, {Entry: &Entry{Name: "l", Path: "d", IsLink: true, isGiven: true}}}
 	}
 	all := entries()
 	all[0].sum = outcome.Of([]byte("a"))
@@ -166,7 +166,7 @@ func TestDigestOfUnpackedIsRemembered(t *testing.T) {
 func BenchmarkDigestKept(b *testing.B) {
 	all := make([]digestEntry, 15_000)
 	for i := range all {
-		all[i] = digestEntry{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i)}, isCase: true}
+		all[i] = digestEntry{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i), isCase: true}}
 		all[i].sum = outcome.Of([]byte(all[i].Name))
 	}
 	dir := b.TempDir()

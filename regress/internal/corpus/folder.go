@@ -43,7 +43,7 @@ type walk struct {
 	root     *os.Root
 	excluded map[string]struct{} // paths below the root
 	tree     *tree
-	found    []node
+	found    []Entry
 	stamps   []stamp
 }
 
@@ -62,7 +62,7 @@ func (w *walk) run(ctx context.Context) error {
 		}
 		todo = append(todo[:len(todo)-1], below...)
 	}
-	slices.SortFunc(w.found, func(a, b node) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(w.found, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range w.found {
 		w.tree.add(n)
 	}
@@ -104,7 +104,7 @@ func (w *walk) addEntry(at string, info fs.FileInfo) error {
 	if err != nil {
 		return fault.Inputf("%s: %s: %w; rename it or leave it out", w.label, name.Print(at), err)
 	}
-	n := node{Entry: Entry{Name: clean}}
+	n, target := Entry{Name: clean}, ""
 	switch info.Mode().Type() {
 	case fs.ModeDir:
 		w.tree.addFolder(clean)
@@ -113,9 +113,10 @@ func (w *walk) addEntry(at string, info fs.FileInfo) error {
 		n.Exec, n.Size, n.Path = isExecutable(info), info.Size(), clean
 		err = w.checkReadable(at, info)
 	case fs.ModeSymlink:
-		if n.link, err = w.root.Readlink(at); err == nil && n.link == "" {
+		if target, err = w.root.Readlink(at); err == nil && target == "" {
 			err = errors.New("is a link to nothing at all")
 		}
+		n.Path, n.IsLink = target, true
 	default:
 		w.tree.skipped.add(clean)
 		return w.count(0, clean, "")
@@ -125,7 +126,7 @@ func (w *walk) addEntry(at string, info fs.FileInfo) error {
 	}
 	w.found = append(w.found, n)
 	w.stamps = append(w.stamps, stampOf(clean, info))
-	return w.count(n.Size, clean, n.link)
+	return w.count(n.Size, clean, target)
 }
 
 // checkReadable opens a file if its mode does not prove that it is readable. So a run does not fail
@@ -186,32 +187,32 @@ var (
 	errLoop    = errors.New("goes round in a loop, or through more than 40 other links")
 )
 
-// resolveNode turns a node into an entry. A symlink to a file becomes that file's content under the
+// resolve resolves a node. A symlink to a file becomes that file's content under the
 // link's name. One to a folder stays a link, directly to the folder. So no case depends on other
 // links on the way, nor on what another case makes of them. keep is false for a link to nothing.
-func (t *tree) resolveNode(n *node) (e Entry, keep bool, err error) {
-	if n.link == "" {
-		return n.Entry, true, nil
+func (t *tree) resolve(n *Entry) (e Entry, keep bool, err error) {
+	if !n.IsLink {
+		return *n, true, nil
 	}
-	end, err := t.follow(n.Name, n.link)
+	end, err := t.follow(n.Name, n.Path)
 	if err != nil {
 		return Entry{}, false, fault.Inputf("%s: entry %s, a link to %s, %w; leave it out or make it lead to a file of the corpus",
-			t.label, name.Print(n.Name), name.Print(n.link), err)
+			t.label, name.Print(n.Name), name.Print(n.Path), err)
 	}
 	switch {
 	case end.file != nil:
-		e = end.file.Entry
+		e = *end.file
 		e.Name = n.Name
 		return e, true, nil
 	case end.folder:
-		return Entry{Name: n.Name, Target: relative(path.Dir(n.Name), end.path)}, true, nil
+		return Entry{Name: n.Name, Path: relative(path.Dir(n.Name), end.path), IsLink: true}, true, nil
 	}
 	return Entry{}, false, nil
 }
 
 // A linkEnd is the target of a link: a file, a folder, or nothing.
 type linkEnd struct {
-	file   *node
+	file   *Entry
 	folder bool
 	path   string // of the folder; "." is the root
 }
@@ -240,8 +241,8 @@ func (t *tree) follow(from, target string) (linkEnd, error) {
 		next := path.Join(at, part)
 		i, ok := t.byName[next]
 		switch {
-		case ok && t.nodes.at(i).link != "":
-			if todo, err = prependSteps(t.nodes.at(i).link, todo, &hops); err != nil {
+		case ok && t.nodes.at(i).IsLink:
+			if todo, err = prependSteps(t.nodes.at(i).Path, todo, &hops); err != nil {
 				return linkEnd{}, err
 			}
 		case ok && len(todo) == 0:

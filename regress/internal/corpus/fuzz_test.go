@@ -57,9 +57,9 @@ func checkCorpus(t *testing.T, c *corpus.Corpus, limits corpus.Limits) {
 			t.Fatalf("name %q: %v, twice %v", e.Name, err, seen[e.Name])
 		}
 		seen[e.Name] = true
-		if e.Target != "" {
-			if at := filepath.Join("/top", filepath.Dir(e.Name), e.Target); !strings.HasPrefix(at+"/", "/top/") {
-				t.Fatalf("%q leads to %q", e.Name, e.Target)
+		if e.IsLink {
+			if at := filepath.Join("/top", filepath.Dir(e.Name), e.Path); !strings.HasPrefix(at+"/", "/top/") {
+				t.Fatalf("%q leads to %q", e.Name, e.Path)
 			}
 			continue
 		}

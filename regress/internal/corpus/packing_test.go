@@ -194,8 +194,8 @@ func describe(t fataler, c *corpus.Corpus) string {
 
 func describeEntry(t fataler, c *corpus.Corpus, e corpus.Entry) string {
 	t.Helper()
-	if e.Target != "" {
-		return name.Print(e.Name) + " -> " + name.Print(e.Target)
+	if e.IsLink {
+		return name.Print(e.Name) + " -> " + name.Print(e.Path)
 	}
 	exec := ""
 	if e.Exec {

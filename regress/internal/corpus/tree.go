@@ -19,7 +19,7 @@ import (
 type tree struct {
 	label   string
 	limits  Limits
-	nodes   nodes
+	nodes   nodes            // without a name: a later entry took it; the Path of a link is its raw target
 	byName  map[string]int32 // of the nodes that count
 	folders map[string]struct{}
 
@@ -28,20 +28,13 @@ type tree struct {
 	skipped  tally // sockets and other special files in a folder
 }
 
-// node is one entry before links are resolved.
-type node struct {
-	Entry
-	link string // not empty: a symlink's raw target
-	gone bool   // a later entry took the name
-}
-
 func newTree(label string, limits Limits) *tree {
 	return &tree{label: label, limits: limits, byName: map[string]int32{}, folders: map[string]struct{}{}}
 }
 
 // add adds a file or a symlink. Of entries with equal names the last counts, as when an archive is
 // unpacked.
-func (t *tree) add(n node) {
+func (t *tree) add(n Entry) {
 	t.drop(n.Name)
 	t.byName[n.Name] = t.nodes.add(n)
 }
@@ -57,7 +50,7 @@ func (t *tree) drop(clean string) {
 	if !ok {
 		return
 	}
-	t.nodes.at(i).gone = true
+	t.nodes.at(i).Name = ""
 	delete(t.byName, clean)
 	t.twice.add(clean)
 }
@@ -84,10 +77,10 @@ func (t *tree) entries() ([]Entry, error) {
 	all := make([]Entry, 0, len(t.byName))
 	var total int64
 	for n := range t.nodes.all {
-		if n.gone {
+		if n.Name == "" {
 			continue
 		}
-		e, keep, err := t.resolveNode(n)
+		e, keep, err := t.resolve(n)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +106,7 @@ func (t *tree) checkFolders() error {
 		}
 	}
 	for n := range t.nodes.all {
-		if n.gone {
+		if n.Name == "" {
 			continue
 		}
 		if err := t.checkParents(n.Name); err != nil {
@@ -127,7 +120,7 @@ func (t *tree) checkParents(clean string) error {
 	for parent := path.Dir(clean); parent != "."; parent = path.Dir(parent) {
 		if i, ok := t.byName[parent]; ok {
 			what := "a file"
-			if t.nodes.at(i).link != "" {
+			if t.nodes.at(i).IsLink {
 				what = "a link"
 			}
 			return fault.Inputf("%s: entry %s is %s and also the folder of %s; rename one of them", t.label, name.Print(parent), what, name.Print(clean))
@@ -349,15 +342,15 @@ const nodesInBlock = 4096
 
 // nodes is a list that grows without being copied. So reading a corpus never needs memory for two
 // lists.
-type nodes [][]node
+type nodes [][]Entry
 
 // add returns the index of n.
-func (l *nodes) add(n node) int32 {
+func (l *nodes) add(n Entry) int32 {
 	last := len(*l) - 1
 	if last < 0 || len((*l)[last]) == nodesInBlock {
-		var block []node // of a small corpus: it grows
+		var block []Entry // of a small corpus: it grows
 		if last++; last > 0 {
-			block = make([]node, 0, nodesInBlock)
+			block = make([]Entry, 0, nodesInBlock)
 		}
 		*l = append(*l, block)
 	}
@@ -366,10 +359,10 @@ func (l *nodes) add(n node) int32 {
 }
 
 // at returns the i-th node. The pointer is valid until the next add.
-func (l nodes) at(i int32) *node { return &l[i/nodesInBlock][i%nodesInBlock] }
+func (l nodes) at(i int32) *Entry { return &l[i/nodesInBlock][i%nodesInBlock] }
 
 // all yields the nodes in the order in which they were added.
-func (l nodes) all(yield func(*node) bool) {
+func (l nodes) all(yield func(*Entry) bool) {
 	for _, block := range l {
 		for i := range block {
 			if !yield(&block[i]) {

@@ -204,7 +204,7 @@ func items(entries []corpus.Entry) []lane.Item {
 }
 
 func item(e corpus.Entry) lane.Item {
-	return lane.Item{Name: e.Name, Target: e.Target, Exec: e.Exec, Size: e.Size, Offset: e.Offset, Path: e.Path}
+	return lane.Item{Name: e.Name, Target: e.Target(), Exec: e.Exec, Size: e.Size, Offset: e.Offset, Path: e.Path}
 }
 
 // environment returns the environment of a case; extra overrides the rest.

@@ -143,8 +143,8 @@ func byScript(t *rapid.T, c *corpus.Corpus, script string) []tree.Output {
 	for _, e := range slices.Concat(c.Given(), c.Cases()) {
 		at := filepath.Join(root, e.Name)
 		err := os.MkdirAll(filepath.Dir(at), 0o755)
-		if e.Target != "" {
-			err = errors.Join(err, os.Symlink(e.Target, at))
+		if e.IsLink {
+			err = errors.Join(err, os.Symlink(e.Path, at))
 		} else {
 			err = errors.Join(err, written(c, e, at))
 		}

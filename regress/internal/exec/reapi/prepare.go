@@ -143,7 +143,7 @@ func (b *actionBuilder) sharedBlobs(yield func(blob.Blob) bool) {
 		}
 	}
 	for i, e := range b.shared.corpus.Given() {
-		if e.Target == "" && !yield(b.shared.blobs[i]) {
+		if !e.IsLink && !yield(b.shared.blobs[i]) {
 			return
 		}
 	}

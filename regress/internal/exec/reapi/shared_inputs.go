@@ -35,7 +35,7 @@ func readSharedInputs(ctx context.Context, c *corpus.Corpus) (*sharedInputs, err
 		numbers[i] = i
 	}
 	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), numbers, func(_ context.Context, i int) (err error) {
-		if e := c.Given()[i]; e.Target == "" {
+		if e := c.Given()[i]; !e.IsLink {
 			s.blobs[i], err = stored(c, e)
 		}
 		return err
@@ -54,8 +54,8 @@ func (s *sharedInputs) addTo(d *tree.Builder) error {
 	for i, e := range s.corpus.Given() {
 		at := workFolder + "/" + e.Name
 		var err error
-		if e.Target != "" {
-			err = d.Link(at, e.Target)
+		if e.IsLink {
+			err = d.Link(at, e.Path)
 		} else {
 			err = d.File(at, tree.File{Digest: s.blobs[i].Digest, Exec: e.Exec})
 		}
