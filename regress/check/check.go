@@ -67,7 +67,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	op.watcher, op.golden = w, base.Store
 	defer func() { err = errors.Join(err, op.reuse.close()) }()
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
-	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall), base.Flaky}
+	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall).Complete(), base.Flaky}
 	if op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair); err != nil {
 		return sum, err
 	}
@@ -77,6 +77,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	if r.Ledger.Summary.Sources, err = compareSources(ctx, r.Inputs, base.Store, &r.Job.Options); err != nil {
 		return sum, err
 	}
+	base.DropSources()
 	return op.execute(ctx)
 }
 

@@ -52,7 +52,7 @@ type operation struct {
 type recordedGolden struct {
 	meta   golden.Meta
 	digest outcome.Digest
-	took   pass.Durations             // of the selected cases
+	took   pass.Durations             // of the selected cases, complete
 	masks  func(caseName string) bool // reports whether parts of a case vary
 }
 
@@ -160,7 +160,7 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 	})
 	r.Events.Emit(report.Started{
 		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
-		Resumed: len(done), Expected: op.recorded.took.Complete().Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
+		Resumed: len(done), Expected: op.recorded.took.Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
 	})
 	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
 }
@@ -250,7 +250,7 @@ func (op *operation) prepareLoop(found *keep.Store) {
 		Accepted: analyse.NewAcceptedRules(op.recorded.meta),
 	}
 	op.loop = verdict.New(verdict.Options{
-		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took.Complete(),
+		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took,
 		FailFast: r.Job.Select.FailFast, AllowNew: slices.Contains(r.Job.Judge.Allow, regress.New.String()),
 		Runner: r.Execution.Runner(r.Events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: width.Alone, Settle: op.settler.Settle,
 		Journal: &op.journal, Costs: op.costs, Ledger: r.Ledger, Events: r.Events,

@@ -23,8 +23,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"muster/regress/internal/fault"
@@ -43,23 +41,11 @@ type Store struct {
 	meta     Meta
 	shared   []byte // digest of the table shared
 	digest   outcome.Digest
-	index    []entry // by name
+	index    index
 	seed     maphash.Seed
 	db       *sql.DB
 	record   *sql.Stmt
 	contents *contents
-}
-
-// entry is what memory holds of each case: all that a check needs to recognise an identical
-// outcome.
-type entry struct {
-	name   string
-	digest outcome.Digest
-	source outcome.Digest
-	origin int32
-	flaky  bool
-	wall   time.Duration
-	sum    uint64 // of the row; Get compares it
 }
 
 // connectionsMax bounds the reads that run at once. Each connection has a cache and, during a read,
@@ -137,11 +123,11 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	if s.meta, err = decodeMeta(d.meta); err != nil {
 		return err
 	}
-	rows := 0
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM outcome").Scan(&rows); err != nil {
+	rows, nameBytes := 0, int64(0)
+	if err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(length(name)), 0) FROM outcome").Scan(&rows, &nameBytes); err != nil {
 		return err
 	}
-	s.index = make([]entry, 0, rows) // growing would take several times the memory
+	s.index.grow(rows, min(nameBytes, info.Size())) // a damaged row may claim any length
 	if s.digest, err = scan(ctx, tx, d, s.indexRow); err != nil {
 		return err
 	}
@@ -161,7 +147,7 @@ func (s *Store) indexRow(r row) error {
 	}
 	version, flags, head := headOf(r.record)
 	e := entry{
-		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source, origin: int32(head.Origin),
+		digest: outcome.Digest(r.digest), origin: int32(head.Origin),
 		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
 	}
 	if version == recordVersionV1 && e.flaky {
@@ -171,8 +157,8 @@ func (s *Store) indexRow(r row) error {
 		}
 		e.digest = rec.Outcome.Digest()
 	}
-	s.index = append(s.index, e)
-	return checkOrigin(e.name, head.Origin, len(s.meta.Accepts))
+	s.index.add(r.name, head.Source, e)
+	return checkOrigin(s.index.name(s.Len()-1), head.Origin, len(s.meta.Accepts))
 }
 
 // sum returns a checksum of a row. It is valid while the store is open.
@@ -204,61 +190,59 @@ func (s *Store) Meta() Meta { return s.meta }
 func (s *Store) Digest() outcome.Digest { return s.digest }
 
 // Len returns the number of cases.
-func (s *Store) Len() int { return len(s.index) }
+func (s *Store) Len() int { return len(s.index.entries) }
 
 // Names returns the names of all cases, sorted by their bytes.
 func (s *Store) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, e := range s.index {
-			if !yield(e.name) {
+		for i := range s.index.entries {
+			if !yield(s.index.name(i)) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Store) find(caseName string) (entry, bool) {
-	i, ok := slices.BinarySearchFunc(s.index, caseName, func(e entry, n string) int { return strings.Compare(e.name, n) })
-	if !ok {
-		return entry{}, false
-	}
-	return s.index[i], true
-}
-
 // OutcomeDigest returns the Digest of the outcome of a case, from memory.
 func (s *Store) OutcomeDigest(caseName string) (outcome.Digest, bool) {
-	e, ok := s.find(caseName)
+	e, ok := s.index.find(caseName)
 	return e.digest, ok
 }
 
 // Flaky reports whether a case has a flaky part or ending, from memory.
 func (s *Store) Flaky(caseName string) bool {
-	e, _ := s.find(caseName)
+	e, _ := s.index.find(caseName)
 	return e.flaky
 }
 
 // Wall returns how long a case took when it was recorded, from memory; 0 for an unknown case.
 func (s *Store) Wall(caseName string) time.Duration {
-	e, _ := s.find(caseName)
+	e, _ := s.index.find(caseName)
 	return e.wall
 }
 
 // Source returns the digest of a case's source when its outcome was made, from memory; zero if
-// unknown.
+// unknown. It must not be called after DropSources.
 func (s *Store) Source(caseName string) outcome.Digest {
-	e, _ := s.find(caseName)
-	return e.source
+	i, ok := s.index.search(caseName)
+	if !ok {
+		return outcome.Digest{}
+	}
+	return s.index.sources[i]
 }
+
+// DropSources frees the memory of the digests that Source returns: 32 MB for a million cases.
+func (s *Store) DropSources() { s.index.sources = nil }
 
 // Origin returns the Record.Origin of a case, from memory.
 func (s *Store) Origin(caseName string) int {
-	e, _ := s.find(caseName)
+	e, _ := s.index.find(caseName)
 	return int(e.origin)
 }
 
 // Get returns the record of a case.
 func (s *Store) Get(caseName string) (Record, bool, error) {
-	e, ok := s.find(caseName)
+	e, ok := s.index.find(caseName)
 	if !ok {
 		return Record{}, false, nil
 	}
