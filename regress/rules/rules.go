@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -112,13 +111,10 @@ func Revoke(ctx context.Context, o regress.Options, h host.Host, id string) erro
 	var revoked golden.Rule
 	err = at.Update(ctx, func(tx *golden.Tx) error {
 		m := tx.Meta()
-		isIt := func(r golden.Rule) bool { return r.ID() == id }
-		i := slices.IndexFunc(m.Rules, isIt)
-		if i < 0 {
+		var known bool
+		if revoked, known = m.Revoke(id); !known {
 			return fault.Inputf("golden %s has no rule %s: muster rules lists them", o.Store.Golden, name.Quote(id))
 		}
-		revoked = m.Rules[i]
-		m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), isIt) // a foreign golden may have several of one number
 		// Runs until now may have marks of the rule, so nothing of them can be accepted any more.
 		m.AcceptedRun, m.AcceptBase = "", outcome.Digest{}
 		return tx.SetMeta(m)

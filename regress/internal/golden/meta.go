@@ -58,6 +58,7 @@ type Meta struct {
 	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
 	Rules     []Rule    // of accepted causes, the oldest first
 	RulesMade int       // the highest number that a rule had
+	Revoked   []Rule    // without their bodies; a merge does not bring them back
 }
 
 // OnEngine reports whether any outcome in the store may come from an engine.
@@ -148,6 +149,7 @@ type metaJSON struct {
 	Reference        *recorderJSON             `json:"reference"`
 	Rules            []openJSON[ruleFields]    `json:"rules"`
 	RulesMade        int                       `json:"rules_made"`
+	Revoked          []openJSON[ruleFields]    `json:"rules_revoked"`
 }
 
 type toolFileJSON struct {
@@ -214,9 +216,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	for _, a := range m.Accepts {
 		j.Accepts = append(j.Accepts, a.json())
 	}
-	for _, r := range m.Rules {
-		j.Rules = append(j.Rules, r.json())
-	}
+	j.Rules, j.Revoked = rulesJSON(m.Rules), rulesJSON(m.Revoked)
 	for _, f := range m.Tool {
 		j.Tool = append(j.Tool, toolFileJSON{text(f.Path), f.Role, f.Digest})
 	}
@@ -264,9 +264,7 @@ func decodeMeta(b []byte) (Meta, error) {
 	for _, a := range j.Accepts {
 		m.Accepts = append(m.Accepts, a.fields.accept(a.later))
 	}
-	for _, r := range j.Rules {
-		m.Rules = append(m.Rules, r.fields.rule(r.later))
-	}
+	m.Rules, m.Revoked = rulesOf(j.Rules), rulesOf(j.Revoked)
 	for _, f := range j.Tool {
 		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})
 	}

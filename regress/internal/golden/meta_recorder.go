@@ -133,14 +133,41 @@ func (r Rule) Same(other Rule) bool {
 	return r.Run == other.Run && r.Signature == other.Signature && r.At.Equal(other.At) && r.Author == other.Author
 }
 
-// JoinRules adds the rules of another golden that m lacks. A rule keeps its number if m never had a rule of that
-// number. Numbers that either golden has used are not used again.
-func (m *Meta) JoinRules(list []Rule, made int) {
+// Revoke removes the rules with an ID, and returns the last one. It returns false if there is none. A foreign golden may
+// have several of one number.
+func (m *Meta) Revoke(id string) (revoked Rule, known bool) {
+	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r Rule) bool {
+		if r.ID() != id {
+			return false
+		}
+		revoked, known = r, true
+		r.Body = nil
+		m.remember(r)
+		return true
+	})
+	return revoked, known
+}
+
+func (m *Meta) remember(revoked Rule) {
+	m.Revoked = append(slices.Clip(m.Revoked), revoked)
+	m.Revoked = m.Revoked[max(0, len(m.Revoked)-rulesMax):]
+}
+
+// JoinRules adds the rules of another golden that m lacks, unless either golden has revoked them. A rule keeps its
+// number if m never had a rule of that number. Numbers that either golden has used are not used again.
+func (m *Meta) JoinRules(other Meta) {
+	for _, r := range other.Revoked {
+		if !slices.ContainsFunc(m.Revoked, r.Same) {
+			m.remember(r)
+		}
+	}
+	isRevoked := func(r Rule) bool { return slices.ContainsFunc(m.Revoked, r.Same) }
+	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), isRevoked)
 	own := m.RulesMade
-	m.RulesMade = max(own, made)
-	for _, r := range list {
+	m.RulesMade = max(own, other.RulesMade)
+	for _, r := range other.Rules {
 		switch {
-		case slices.ContainsFunc(m.Rules, r.Same):
+		case isRevoked(r), slices.ContainsFunc(m.Rules, r.Same):
 		case r.Number > own:
 			m.keepRule(r)
 		default:
@@ -179,4 +206,18 @@ func (j ruleFields) rule(later map[string]json.RawMessage) Rule {
 	return Rule{
 		j.Number, string(j.Cause), string(j.Signature), string(j.Run), string(j.Author), j.At, string(j.Reason), j.Body, later,
 	}
+}
+
+func rulesJSON(list []Rule) (all []openJSON[ruleFields]) {
+	for _, r := range list {
+		all = append(all, r.json())
+	}
+	return all
+}
+
+func rulesOf(list []openJSON[ruleFields]) (all []Rule) {
+	for _, r := range list[max(0, len(list)-rulesMax):] {
+		all = append(all, r.fields.rule(r.later))
+	}
+	return all
 }

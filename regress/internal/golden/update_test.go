@@ -216,16 +216,25 @@ func TestRulesStay(t *testing.T) {
 	}
 }
 
-// Rules of two goldens keep their numbers where these are free. Numbers that either golden has used are not used again.
+// Rules of two goldens keep their numbers where these are free. Numbers that either golden has used are not used again,
+// and rules that either has revoked do not come back.
 func TestJoinRules(t *testing.T) {
-	m := Meta{RulesMade: 3, Rules: []Rule{{Number: 1, Run: "a"}}} // R2 and R3 are revoked
-	m.JoinRules([]Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "b"}, {Number: 4, Run: "c"}, {Number: 3, Run: "d"}}, 5)
+	m := Meta{RulesMade: 3, Rules: []Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "f"}, {Number: 3, Run: "g"}}}
+	if r, known := m.Revoke("R2"); !known || r.Run != "f" {
+		t.Errorf("%+v was revoked", r)
+	}
+	if _, known := m.Revoke("R2"); known {
+		t.Error("a rule was revoked twice")
+	}
+	other := Meta{RulesMade: 6, Rules: []Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "b"}, {Number: 4, Run: "c"}, {Number: 3, Run: "d"}, {Number: 5, Run: "f"}, {Number: 6, Run: "g"}}}
+	other.Revoke("R6")
+	m.JoinRules(other)
 	m.AddRule(Rule{Run: "e"})
 	var got []string
 	for _, r := range m.Rules {
 		got = append(got, r.Run+r.ID())
 	}
-	if want := []string{"aR1", "bR6", "cR4", "dR7", "eR8"}; !slices.Equal(got, want) {
+	if want := []string{"aR1", "bR7", "cR4", "dR8", "eR9"}; !slices.Equal(got, want) {
 		t.Errorf("%v, not %v", got, want)
 	}
 }

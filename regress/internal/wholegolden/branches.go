@@ -203,8 +203,7 @@ func (b Branches) meta() (golden.Meta, error) {
 			m.Accepts = append(slices.Clip(m.Accepts), a)
 		}
 	}
-	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r golden.Rule) bool { return isRevoked(r, base, theirs) })
-	m.JoinRules(slices.DeleteFunc(slices.Clone(theirs.Rules), func(r golden.Rule) bool { return isRevoked(r, base, b.Ours.Meta()) }), theirs.RulesMade)
+	m.JoinRules(theirs)
 	if theirs.Created.After(m.Created) {
 		m.Created = theirs.Created
 	}
@@ -213,11 +212,6 @@ func (b Branches) meta() (golden.Meta, error) {
 	m.Machine, m.MusterVersion = distinct([]string{m.Machine, theirs.Machine}), distinct([]string{m.MusterVersion, theirs.MusterVersion})
 	m.Run, m.AcceptedRun, m.AcceptBase = "", "", outcome.Digest{}
 	return m, nil
-}
-
-// isRevoked reports whether a branch revoked a rule that both come from.
-func isRevoked(r golden.Rule, base, branch golden.Meta) bool {
-	return slices.ContainsFunc(base.Rules, r.Same) && !slices.ContainsFunc(branch.Rules, r.Same)
 }
 
 // settleTool settles each file of the tool. If both branches changed one, it is ours.

@@ -195,7 +195,7 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 		m.Repeat = min(m.Repeat, other.Repeat)
 		m.FromEngine = m.FromEngine || other.FromEngine
 		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
-		m.JoinRules(other.Rules, other.RulesMade)
+		m.JoinRules(other)
 		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
 	}
 	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {
