@@ -83,12 +83,13 @@ type candidates struct {
 	alone    []bool // it makes the texts
 	together bool   // all covering rules make them
 	matched  []bool // it matched in one of the texts
+	budget   rule.Budget
 }
 
 // covering returns the rules about a case whose outcome has this origin.
 func (a *AcceptedRules) covering(caseName string, origin int) *candidates {
 	n := len(a.usable)
-	c := &candidates{a, name.Print(caseName), make([]bool, n), make([]bool, n), true, make([]bool, n)}
+	c := &candidates{AcceptedRules: a, caseName: name.Print(caseName), covering: make([]bool, n), alone: make([]bool, n), together: true, matched: make([]bool, n)}
 	since := a.meta.Since(origin)
 	for i, r := range a.usable {
 		c.covering[i] = r.Covers(since)
@@ -99,7 +100,7 @@ func (a *AcceptedRules) covering(caseName string, origin int) *candidates {
 
 // narrow keeps the rules that make a new text of an old one.
 func (c *candidates) narrow(part string, old, now []byte) {
-	does := c.follower.Follow(c.caseName, part, old, now, c.covering)
+	does := c.follower.Follow(c.caseName, part, old, now, c.covering, &c.budget)
 	for i := range c.usable {
 		c.alone[i] = c.alone[i] && does.Alone[i]
 		c.matched[i] = c.matched[i] || c.covering[i] && does.Matches[i]

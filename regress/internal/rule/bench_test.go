@@ -16,7 +16,7 @@ func BenchmarkRules(b *testing.B) {
 		old = append(old, plant(i, nil)+plant(i+cases, nil))
 		now = append(now, plant(i, func(int) bool { return true })+plant(i+cases, func(int) bool { return true }))
 	}
-	texts, found := analysed(old, now)
+	texts, found := analyse(old, now)
 	size, lines := 0, 0
 	for i := range old {
 		size += len(old[i])

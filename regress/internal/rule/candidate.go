@@ -29,7 +29,7 @@ func candidatesOf(p *page, c change) (list []candidate) {
 			q.outputs = []output{{from: fromBlank}}
 		}
 		for i := c.from; i < c.to && i < c.from+piecesMax; i++ {
-			q.pieces = append(q.pieces, pieceOf(p, i, l.pieces, copies(q.outputs, i-c.from)))
+			q.pieces = append(q.pieces, pieceOf(p, i, l.pieces, isCopied(q.outputs, i-c.from)))
 		}
 		if (removes || joins && level > 0) && len(q.pieces) > 0 {
 			q.pieces[0] = piece{hole: lineGap}
@@ -41,15 +41,15 @@ func candidatesOf(p *page, c change) (list []candidate) {
 			list = append(list, q)
 			continue
 		}
-		list = append(list, anchored(p, q, c)...)
+		list = append(list, anchoredCandidates(p, q, c)...)
 	}
-	return append(list, openEnded(p, c)...)
+	return append(list, openCandidates(p, c)...)
 }
 
 // piecesMax bounds what is replaced, in items.
 const piecesMax = 60
 
-func copies(outputs []output, at int) bool {
+func isCopied(outputs []output, at int) bool {
 	return slices.ContainsFunc(outputs, func(o output) bool { return o.from == fromSpan && o.at == at })
 }
 
@@ -120,9 +120,9 @@ func outputOf(p *page, x item, c change, level int) output {
 // besideMax is how many tokens beside a place are looked at for copies.
 const besideMax = 4
 
-// anchored returns candidates for a change that replaces no token: with the token before, with the token
+// anchoredCandidates returns candidates for a change that replaces no token: with the token before, with the token
 // behind, and where a line begins or ends.
-func anchored(p *page, q candidate, c change) (list []candidate) {
+func anchoredCandidates(p *page, q candidate, c change) (list []candidate) {
 	l, r := 2*(c.from/2-1)+1, 2*(c.to/2)+1
 	if len(p.tokens) == 0 && c.from == c.to { // nothing but whitespace, or nothing at all
 		q.parity, q.from, q.to, q.pieces, q.empty = 0, c.from, c.from, []piece{{key: p.key(0)}}, true
@@ -165,9 +165,9 @@ func anchored(p *page, q candidate, c change) (list []candidate) {
 	return list
 }
 
-// openEnded returns candidates for a change that removes or replaces a long piece of a line: what it begins
+// openCandidates returns candidates for a change that removes or replaces a long piece of a line: what it begins
 // with and ends with is kept, all else is a hole.
-func openEnded(p *page, c change) (list []candidate) {
+func openCandidates(p *page, c change) (list []candidate) {
 	first, last := (c.from+1)/2, c.to/2-1
 	if c.to&1 == 1 || last < first || last-first >= untilMax || len(c.now) > 2 {
 		return nil

@@ -27,7 +27,7 @@ type item struct {
 func changesOf(p *page, from, to int, now []byte) []change {
 	c := changeOf(p, from, to, now)
 	if c.removesLines(p) {
-		return c.lines(p)
+		return c.splitLines(p)
 	}
 	if c.to-c.from < 2 || len(c.now) < 2 || !p.isLineBreak(c.from) || !c.beginsLine() {
 		return []change{c}
@@ -89,8 +89,8 @@ func (c *change) joinsLines(p *page) bool {
 	return c.from&1 == 0 && c.to-c.from == 1 && p.isLineBreak(c.from) && len(p.blank(c.from)) == 0 && !strings.Contains(textOf(c.now), "\n")
 }
 
-// lines divides a change that removes lines into one for each, if no blank lines are between them.
-func (c *change) lines(p *page) (list []change) {
+// splitLines divides a change that removes lines into one for each, if no blank lines are between them.
+func (c *change) splitLines(p *page) (list []change) {
 	list = []change{*c}
 	for i := c.from + 2; i < c.to; i += 2 {
 		if !p.isLineBreak(i) {

@@ -90,7 +90,7 @@ func lineContext(p *page, c *context, cur, l, r int) {
 		c[33] = tokenKey(p, int(b.from))
 		c[34] = join(c[33], tokenKey(p, int(b.from)+1))
 	}
-	c[35] = quoted(p, int(n.from), l+1)
+	c[35] = quoteAt(p, int(n.from), l+1)
 	c[36] = uint64(min(max(0, l+1-int(n.from)), 6)) + 1 // the column, in tokens
 	c[41] = p.gaps[int(n.from)]
 	if int(n.to) < len(p.tokens) {
@@ -141,8 +141,8 @@ func gapClass(p *page, k int) uint64 {
 	return 5
 }
 
-// quoted returns whether a token is in a string or a comment, by the signs before it in the line.
-func quoted(p *page, from, to int) uint64 {
+// quoteAt returns whether a token is in a string or a comment, by the signs before it in the line.
+func quoteAt(p *page, from, to int) uint64 {
 	var open byte
 	for k := from; k < to && k-from < quotedMax; k++ {
 		t := p.tokens[k]

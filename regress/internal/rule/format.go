@@ -144,19 +144,18 @@ type Following struct {
 }
 
 // Follow reports which rules make a new text of an old one, byte for byte: each alone, and those that together
-// selects as one. Together, rules that make different texts of a place do nothing. If Follow takes too many steps, it
-// reports no rule.
-func (f *Follower) Follow(caseName, part string, old, now []byte, together []bool) Following {
-	does := Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
-	budget := &Budget{}
+// selects as one. Together, rules that make different texts of a place do nothing. It reports no rule if the texts of
+// a case, which share a budget, take too many steps.
+func (f *Follower) Follow(caseName, part string, old, now []byte, together []bool, budget *Budget) Following {
+	does := f.nothing()
 	take := func(steps int) bool { return budget.take(steps) && budget.steps < caseStepsMax }
 	if !take(byteSteps * len(old)) {
-		return does
+		return f.nothing()
 	}
 	p := newPage(caseName, part, old)
 	found, ok := f.set.find(p, take)
 	if !ok {
-		return does
+		return f.nothing()
 	}
 	var all []match
 	isSame, agree := bytes.Equal(old, now), true
@@ -167,25 +166,30 @@ func (f *Follower) Follow(caseName, part string, old, now []byte, together []boo
 			continue
 		}
 		if !take(len(old)) {
-			return Following{Alone: make([]bool, len(found)), Matches: make([]bool, len(found))}
+			return f.nothing()
 		}
 		does.Matches[i] = true
-		does.Alone[i] = replaced(p, matches) == string(now)
+		does.Alone[i] = replaceMatches(p, matches) == string(now)
 		switch {
 		case !together[i]:
 		case len(all) == 0:
 			all, does.Together = matches, does.Alone[i]
 		case agree:
-			all, agree = joined(all, matches)
-			does.Together = agree && replaced(p, all) == string(now)
+			all, agree = joinMatches(all, matches)
+			does.Together = agree && replaceMatches(p, all) == string(now)
 		}
 	}
 	return does
 }
 
-// joined returns the matches of several rules and those of one more, in order. It returns false if they make different
+// nothing is what no rule does.
+func (f *Follower) nothing() Following {
+	return Following{Alone: make([]bool, len(f.set.rules)), Matches: make([]bool, len(f.set.rules))}
+}
+
+// joinMatches returns the matches of several rules and those of one more, in order. It returns false if they make different
 // texts of a place.
-func joined(all, matches []match) (list []match, agree bool) {
+func joinMatches(all, matches []match) (list []match, agree bool) {
 	list = slices.Concat(all, matches)
 	slices.SortFunc(list, func(x, y match) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to)) })
 	list = slices.CompactFunc(list, func(x, y match) bool { return x.from == y.from && x.to == y.to && x.text == y.text })
@@ -194,11 +198,11 @@ func joined(all, matches []match) (list []match, agree bool) {
 	return list, len(list) == n
 }
 
-// replaced returns a text with the replacements of matches, which are in order.
-func replaced(p *page, matches []match) string {
+// replaceMatches returns a text with the replacements of matches, which are in order.
+func replaceMatches(p *page, matches []match) string {
 	made := make([]change, len(matches))
 	for i, m := range matches {
 		made[i] = change{m.from, m.to, []item{{text: m.text}}}
 	}
-	return applied(p, made)
+	return applyChanges(p, made)
 }

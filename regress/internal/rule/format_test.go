@@ -35,7 +35,7 @@ func learnedRule(t *testing.T) (r *Rule, old, now string) {
 	for i := range uint64(60) {
 		olds, nows = append(olds, plant(i, nil)), append(nows, plant(i, func(kind int) bool { return kind == 2 }))
 	}
-	texts, _ := analysed(olds, nows)
+	texts, _ := analyse(olds, nows)
 	var budget Budget
 	if r = Learn(0, texts, nil, &budget); r == nil || len(r.productions) == 0 {
 		t.Fatal("no rule was learned")
@@ -62,11 +62,15 @@ func TestFollows(t *testing.T) {
 		{old, now, true}, {old, old, false}, {old, now + " ", false}, {old, strings.Replace(now, "(double)", "(float)", 1), false},
 		{old + "more", now, false}, {"", "", true}, {"a", "", false},
 	} {
-		does := f.Follow("", "", []byte(c.old), []byte(c.now), []bool{true, true})
+		does := f.Follow("", "", []byte(c.old), []byte(c.now), []bool{true, true}, &Budget{})
 		for i, got := range append(does.Alone, does.Together) {
 			if got != c.want {
 				t.Errorf("rule %d, %q: follows is %v", i, c.now, got)
 			}
+		}
+		spent := f.Follow("", "", []byte(c.old), []byte(c.now), []bool{true, true}, &Budget{steps: caseStepsMax})
+		if spent.Together || slices.Contains(append(spent.Alone, spent.Matches...), true) {
+			t.Errorf("%q: %+v, and no steps were left for the case", c.now, spent)
 		}
 		if want := len(c.old) > 1; does.Matches[0] != want {
 			t.Errorf("%q: matches is %v", c.old, does.Matches[0])
@@ -74,8 +78,8 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// replacing returns a rule that replaces the first token of a text by another.
-func replacing(token, by string) *Rule {
+// ruleReplacing returns a rule that replaces the first token of a text by another.
+func ruleReplacing(token, by string) *Rule {
 	var q production
 	q.outputs = []output{{text: by}}
 	q.parity, q.to, q.pieces = 1, 1, []piece{{key: newPage("", "", []byte(token)).key(1)}}
@@ -84,7 +88,7 @@ func replacing(token, by string) *Rule {
 
 // Several rules make a text together only if they agree. Otherwise it would depend on their order which of them are applied.
 func TestFollowsTogether(t *testing.T) {
-	one, same, other, more := replacing("a", "x"), replacing("a", "x"), replacing("a", "y"), replacing("b", "z")
+	one, same, other, more := ruleReplacing("a", "x"), ruleReplacing("a", "x"), ruleReplacing("a", "y"), ruleReplacing("b", "z")
 	for _, c := range []struct {
 		rules []*Rule
 		now   string
@@ -97,7 +101,7 @@ func TestFollowsTogether(t *testing.T) {
 		for i := range all {
 			all[i] = true
 		}
-		if does := NewFollower(c.rules).Follow("", "", []byte("a b c"), []byte(c.now), all); does.Together != c.want {
+		if does := NewFollower(c.rules).Follow("", "", []byte("a b c"), []byte(c.now), all, &Budget{}); does.Together != c.want {
 			t.Errorf("%d rules, %q: together is %v", len(c.rules), c.now, does.Together)
 		}
 	}
@@ -140,7 +144,7 @@ func TestHostileRules(t *testing.T) {
 		}
 		if hostile, err := Decode(b); err == nil {
 			decoded++
-			NewFollower([]*Rule{hostile}).Follow("", "", []byte(texts[random.IntN(len(texts))]), []byte(now), []bool{true})
+			NewFollower([]*Rule{hostile}).Follow("", "", []byte(texts[random.IntN(len(texts))]), []byte(now), []bool{true}, &Budget{})
 		}
 	}
 	if decoded < 100 {
@@ -196,7 +200,7 @@ func TestFollowsIsBounded(t *testing.T) {
 	allocated := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			NewFollower([]*Rule{r}).Follow("", "", text, text, []bool{true})
+			NewFollower([]*Rule{r}).Follow("", "", text, text, []bool{true}, &Budget{})
 		}
 	}).AllocedBytesPerOp()
 	if allocated > 1<<30 {

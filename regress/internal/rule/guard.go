@@ -33,12 +33,12 @@ func chooseGuards(changed, others []*context) (guards []guard) {
 		guards = append(guards, g)
 		changed, others = keep(changed, g), keep(others, g)
 	}
-	return append(guards, shared(changed)...)
+	return append(guards, sharedGuards(changed)...)
 }
 
-// shared returns guards of the nearest facts that many changed places have in common. They keep a rule from
+// sharedGuards returns guards of the nearest facts that many changed places have in common. They keep a rule from
 // places unlike all that it was learned from.
-func shared(changed []*context) (guards []guard) {
+func sharedGuards(changed []*context) (guards []guard) {
 	if len(changed) < sharedMin {
 		return nil
 	}
@@ -55,7 +55,7 @@ func shared(changed []*context) (guards []guard) {
 // from others.
 const sharedMin = 20
 
-// nearest are the facts that shared looks at: the tokens beside a place, the first of its line, the
+// nearest are the facts that sharedGuards looks at: the tokens beside a place, the first of its line, the
 // sort of part, whether it is in a string or a comment, and the extension of the case's name.
 var nearest = [...]int{0, 1, 19, 46, 47, 48}
 

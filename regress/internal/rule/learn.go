@@ -213,14 +213,16 @@ func (q *production) places(studies []*study, l *learner) (right, wrong []place)
 			at := place{i, a, b, nth, -1}
 			nth++
 			text, ok := render(s.page, q.outputs, a, b)
-			if !ok || !q.hold(s.page, at) {
+			if !ok || !q.holdsAt(s.page, at) {
 				return true
 			}
-			at.change = s.changeAt(a, b, text)
-			switch {
-			case at.change >= 0 && !s.covered[at.change]:
-				right = append(right, at)
-			case at.change < 0 && !s.isTaken(a, b):
+			var is fate
+			switch at.change, is = s.fateOf(a, b, text); is {
+			case reproduced:
+				if !s.covered[at.change] {
+					right = append(right, at)
+				}
+			case left, otherwise:
 				wrong = append(wrong, at)
 			}
 			return true
@@ -243,7 +245,7 @@ func contextAt(studies []*study, at place) *context {
 	return &c
 }
 
-func (q *production) hold(p *page, at place) bool {
+func (q *production) holdsAt(p *page, at place) bool {
 	if len(q.guards) == 0 {
 		return true
 	}

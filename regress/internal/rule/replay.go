@@ -72,7 +72,7 @@ func (s *set) find(p *page, take func(steps int) bool) (found [][]match, ok bool
 		steps += contextSteps
 		at := place{0, from, to, counts[a], -1}
 		counts[a]++
-		if !q.hold(p, at) {
+		if !q.holdsAt(p, at) {
 			return
 		}
 		if text, ok := render(p, q.outputs, from, to); ok {
@@ -121,7 +121,7 @@ type replay struct {
 	places    int     // changes of the cause
 	explained []match // those that the rule reproduces
 	left      []match // places that match and did not change
-	otherwise []match // places that the cause changes in another way
+	otherwise []match // places that are changed in another way
 	missed    int     // the item of the first change that the rule does not reproduce, or -1
 	exact     bool    // the rule makes the changes of the cause, all and no others, byte for byte
 }
@@ -132,15 +132,15 @@ func (s *study) compare(found []match) (out replay) {
 	known := make([]bool, len(s.changes))
 	predicted := make([]change, 0, len(found))
 	for _, m := range found {
-		switch at := s.changeAt(m.from, m.to, m.text); {
-		case at >= 0:
+		switch at, is := s.fateOf(m.from, m.to, m.text); is {
+		case reproduced:
 			known[at] = true
 			out.explained = append(out.explained, m)
-		case s.isTaken(m.from, m.to):
+		case unknown:
 			continue
-		case s.changesIn(m.from, m.to):
+		case otherwise:
 			out.otherwise = append(out.otherwise, m)
-		default:
+		case left:
 			out.left = append(out.left, m)
 		}
 		predicted = append(predicted, change{m.from, m.to, []item{{text: m.text}}})
@@ -149,7 +149,7 @@ func (s *study) compare(found []match) (out replay) {
 	case len(out.explained) == out.places && len(out.left)+len(out.otherwise) == 0:
 		out.exact = true
 	case len(s.changes) > 0:
-		out.exact = applied(s.page, predicted) == applied(s.page, s.changes)
+		out.exact = applyChanges(s.page, predicted) == applyChanges(s.page, s.changes)
 	}
 	if out.exact {
 		out.left, out.otherwise = nil, nil
@@ -165,11 +165,11 @@ func makes(p *page, changes []causedChange, now []byte) bool {
 	for i, c := range changes {
 		all[i] = c.change
 	}
-	return applied(p, all) == string(now)
+	return applyChanges(p, all) == string(now)
 }
 
-// applied returns a text with changes.
-func applied(p *page, changes []change) string {
+// applyChanges returns a text with changes, which are in order.
+func applyChanges(p *page, changes []change) string {
 	var b strings.Builder
 	at := 0
 	for _, c := range changes {

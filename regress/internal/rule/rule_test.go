@@ -11,8 +11,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// analysed returns the texts of cases with the edits and causes that package cause finds.
-func analysed(old, now []string) (texts []Text, found *cause.Found) {
+// analyse returns the texts of cases with the edits and causes that package cause finds.
+func analyse(old, now []string) (texts []Text, found *cause.Found) {
 	key := outcome.Key{Place: outcome.Stdout}
 	a := cause.New()
 	for i := range old {
@@ -78,8 +78,8 @@ func plant(seed uint64, change func(kind int) bool) string {
 
 const plantedKinds = 9
 
-// study learns the rules of all causes, and returns what they are seen to do. names are those of the cases.
-func studied(texts []Text, found *cause.Found) (results []*cause.Rule) {
+// resultsOf learns the rules of all causes, and returns what they do in all cases.
+func resultsOf(texts []Text, found *cause.Found) (results []*cause.Rule) {
 	var budget Budget
 	var rules []*Rule
 	var background []Text
@@ -119,8 +119,8 @@ func TestPlantedRules(t *testing.T) {
 			old = append(old, plant(i, nil))
 			now = append(now, plant(i, func(k int) bool { return k == kind }))
 		}
-		texts, found := analysed(old, now)
-		for i, r := range studied(texts, found) {
+		texts, found := analyse(old, now)
+		for i, r := range resultsOf(texts, found) {
 			if r == nil || !r.Uniform || r.Forgotten > 0 {
 				t.Errorf("change %d: %s: %+v", kind, found.Causes[i].Name, r)
 			}
@@ -138,8 +138,8 @@ func TestForgottenPlaces(t *testing.T) {
 			full = append(full, plant(i, func(k int) bool { return k == kind }))
 			now = append(now, plant(i, func(k int) bool { return k == kind && r.IntN(10) > 0 }))
 		}
-		texts, found := analysed(old, now)
-		truth, _ := analysed(now, full) // what was forgotten, as edits
+		texts, found := analyse(old, now)
+		truth, _ := analyse(now, full) // what was forgotten, as edits
 		forgotten := map[string]bool{}
 		for i, t := range truth {
 			for _, e := range t.Edits {
@@ -147,7 +147,7 @@ func TestForgottenPlaces(t *testing.T) {
 			}
 		}
 		hits, wrong := map[string]bool{}, 0
-		for _, r := range studied(texts, found) {
+		for _, r := range resultsOf(texts, found) {
 			if r == nil {
 				continue
 			}
@@ -188,7 +188,7 @@ func TestEmptyText(t *testing.T) {
 			now[i] = old[i]
 		}
 	}
-	texts, found := analysed(old, now)
+	texts, found := analyse(old, now)
 	both := func(s Text) []Text { return []Text{s, {Name: s.Name, Part: "stderr"}} }
 	var changed []Text
 	for _, s := range texts {
@@ -221,8 +221,8 @@ func TestHiddenReason(t *testing.T) {
 			old = append(old, plant(i, nil))
 			now = append(now, plant(i, func(kind int) bool { return kind == 1 && changes }))
 		}
-		texts, found := analysed(old, now)
-		for _, r := range studied(texts, found) {
+		texts, found := analyse(old, now)
+		for _, r := range resultsOf(texts, found) {
 			if r != nil && (r.Uniform || r.Forgotten > 0) {
 				t.Errorf("%d in %d cases: %+v", share-1, share, r)
 			}
@@ -244,7 +244,7 @@ func TestUniformIsAboutAllCases(t *testing.T) {
 		if odd == "left" {
 			old[last], now[last] = old[last]+"call print(x)\nb\n", now[last]+"call print(x)\nb\n"
 		}
-		texts, found := analysed(old, now)
+		texts, found := analyse(old, now)
 		var budget Budget
 		var changed []Text
 		for _, s := range texts {
@@ -285,8 +285,8 @@ func TestManyForgottenPlaces(t *testing.T) {
 			now[i] = strings.Replace(now[i], strings.ReplaceAll(line, "print", "out"), line, 1)
 		}
 	}
-	texts, found := analysed(old, now)
-	r := studied(texts, found)[0]
+	texts, found := analyse(old, now)
+	r := resultsOf(texts, found)[0]
 	if r == nil || r.Forgotten != 300 || r.ForgottenCases != 300 || len(r.Examples) != examplesMax {
 		t.Errorf("%+v", r)
 	}
@@ -326,13 +326,50 @@ func TestOtherChangeIsNotForgotten(t *testing.T) {
 	}
 }
 
+// A rule that matches where another cause makes a different text is wrong there. Such causes are uniform only if a guard
+// separates their places.
+func TestContradictingCauses(t *testing.T) {
+	for _, c := range []struct {
+		what, old, usual, odd string
+		isSeen                bool // the text shows which of the two it is
+	}{
+		{"words", "%[2]s foo x", "%[2]s bar x", "%[2]s baz x", false}, {"words in places", "%[2]s foo x", "%[2]s bar x", "%[2]s baz x", true},
+		{"insertions", "%[2]s foo x", "%[2]s foo left x", "%[2]s foo right x", false},
+		{"removals beside", "%[2]s foo; x", "%[2]s bar x", "%[2]s foo x", false},
+	} {
+		var old, now []string
+		for i := range 400 {
+			was, is := "", ""
+			for range 6 {
+				isOdd := i%10 == 0
+				line, place := c.usual, "at"
+				if isOdd {
+					line = c.odd
+				}
+				if isOdd && c.isSeen {
+					place = "in"
+				}
+				was += fmt.Sprintf("a%d\n"+c.old+"\n", i, place)
+				is += fmt.Sprintf("a%d\n"+line+"\n", i, place)
+			}
+			old, now = append(old, was), append(now, is)
+		}
+		texts, found := analyse(old, now)
+		for i, r := range resultsOf(texts, found) {
+			if i == 0 && (r == nil || r.Uniform != c.isSeen || r.Forgotten > 0) {
+				t.Errorf("%s: %s: %+v", c.what, found.Causes[i].Name, r)
+			}
+		}
+	}
+}
+
 // Two edits in the same whitespace are not what a rule makes: such a case does not follow byte for byte.
 func TestTwoEditsInOneGap(t *testing.T) {
 	var old, now []string
 	for i := range 40 {
 		old, now = append(old, fmt.Sprintf("a %d\nb\n", i)), append(now, fmt.Sprintf("a %d \n b\n", i))
 	}
-	texts, found := analysed(old, now)
+	texts, found := analyse(old, now)
 	for i := range texts {
 		at := len(texts[i].Old) - len("\nb\n")
 		texts[i].Edits = []cause.Attributed{
@@ -340,7 +377,7 @@ func TestTwoEditsInOneGap(t *testing.T) {
 			{LiteralEdit: cause.LiteralEdit{Old: cause.Span{From: at + 1, To: at + 1}, Now: cause.Span{From: at + 2, To: at + 3}}},
 		}
 	}
-	if r := studied(texts, found)[0]; r == nil || r.Exact > 0 || r.Uniform {
+	if r := resultsOf(texts, found)[0]; r == nil || r.Exact > 0 || r.Uniform {
 		t.Errorf("%+v", r)
 	}
 }
@@ -351,7 +388,7 @@ func TestTimeIsBounded(t *testing.T) {
 	for i := range uint64(100) {
 		old, now = append(old, plant(i, nil)), append(now, plant(i, func(int) bool { return true }))
 	}
-	texts, _ := analysed(old, now)
+	texts, _ := analyse(old, now)
 	over := func() bool { return true }
 	late := &Budget{Over: over}
 	if r := Learn(0, texts, nil, late); r != nil || late.TakeCase() {
@@ -380,7 +417,7 @@ func FuzzChanges(f *testing.F) {
 	f.Add("\n", " \n ", "0") // two edits in the same whitespace
 	f.Add("x\nx\nx\nx", "x\nx\n", "x\nx\nx\nx\n")
 	f.Fuzz(func(t *testing.T, old, now, other string) {
-		texts, found := analysed([]string{old}, []string{now})
+		texts, found := analyse([]string{old}, []string{now})
 		if len(found.Members) == 0 || len(texts[0].Edits) == 0 { // equal, or not texts
 			return
 		}

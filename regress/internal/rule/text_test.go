@@ -37,6 +37,20 @@ func TestEditsThatMeet(t *testing.T) {
 	}
 }
 
+// Lines that are removed and another that is inserted in their place are each as they would be alone.
+func TestLineInPlaceOfOthers(t *testing.T) {
+	var old, now []string
+	for i := range uint64(160) {
+		old, now = append(old, plant(i, nil)), append(now, plant(i, func(kind int) bool { return kind == 4 || kind == 5 }))
+	}
+	texts, found := analyse(old, now)
+	for i, r := range resultsOf(texts, found) {
+		if r == nil || !r.Uniform {
+			t.Errorf("%s: %+v", found.Causes[i].Name, r)
+		}
+	}
+}
+
 // The sort of source that a case is about is a guard. A rule of programs says nothing of other sources.
 func TestSortsOfSources(t *testing.T) {
 	for _, sort := range []string{".bas", ".go"} {
@@ -48,7 +62,7 @@ func TestSortsOfSources(t *testing.T) {
 				now[i] = text
 			}
 		}
-		texts, found := analysed(old, now)
+		texts, found := analyse(old, now)
 		members := found.Members
 		for i := range texts {
 			texts[i].Name += ".bas"
@@ -59,7 +73,7 @@ func TestSortsOfSources(t *testing.T) {
 		for i := range members {
 			members[i].Name += ".bas"
 		}
-		r := studied(texts, found)[0]
+		r := resultsOf(texts, found)[0]
 		if r == nil || r.Unchanged != 10 || (sort == ".go") != (r.Elsewhere == 0) || r.Uniform != (sort == ".go") {
 			t.Errorf("other sources end with %s: %+v", sort, r)
 		}

@@ -111,7 +111,7 @@ func (b *Book) Changed(caseName string, texts []Text, causes []int) {
 			y.note(p, t, out, trains)
 			exact[i] = exact[i] && out.exact && (whole || out.places == 0)
 			places[i] += out.places
-			y.isWrong = y.isWrong || len(out.left) > 0
+			y.isWrong = y.isWrong || len(out.left)+len(out.otherwise) > 0
 			if !trains && shows[i] {
 				y.result.Places += out.places
 				y.result.Explained += len(out.explained)
