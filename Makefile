@@ -160,7 +160,8 @@ bench-pool:
 	$(GO) -C bench run ./pool
 
 # The goals of the file service beside nginx and plain net/http, some 7 minutes. ROW is some of get-50k,
-# get-1k, put-64m, slow, slow-hog, 5000 and slow-5000. Disks are made in memory, as root, and taken away again.
+# get-1k, put-64m, slow, slow-hog, 5000 and slow-5000, or bucket, which is over an object store and takes 5
+# minutes. Disks are made in memory, as root, and taken away again.
 ROW ?= all
 bench-files: build
 	$(GO) -C bench run ./files -muster $(MUSTER) -row $(ROW)

@@ -78,7 +78,7 @@ func (b *bench) crowded(ctx context.Context, ours contestant, beside *crowd) (r 
 			clients.Go(func() { uploadZeros(ctx, s.addr, i, beside.largeSize) })
 		}
 	}
-	r, err = b.loadOn(ctx, s, "upload")
+	r, err = b.loadOn(ctx, ours, s, upload)
 	cancel()
 	clients.Wait()
 	if err != nil {

@@ -14,6 +14,9 @@ type row struct {
 	load   load
 	rounds int
 	goals  []goal
+
+	// contestants are muster, and those that it is compared with; nil = all file services.
+	contestants []contestant
 }
 
 // A goal bounds a figure of the default engine in one operation.
@@ -22,9 +25,10 @@ type goal struct {
 	of                func(result) float64
 	form              string // of the figure
 
-	// At most one of these is set. The first two bound the median of each round's ratio to nginx.
+	// At most one of these is set. The first two bound the median of each round's ratio to nginx,
+	// or to another contestant.
 	least, most float64
-	lower       bool    // than nginx's in every round
+	lower       bool    // than that one's in every round
 	top         float64 // the most of all rounds
 }
 
@@ -48,47 +52,52 @@ func threadsOf(operation string) goal {
 // rows returns the loads of all goals of the file service.
 func rows() []row {
 	memory := func(name, size string, least float64) row {
-		return row{name, load{disk: pageDisk, connections: 500, requests: 2000, size: size, duration: time.Second}, 5,
-			[]goal{rateOf(download, least), p99Of(download, false), threadsOf(download)}}
+		return row{name: name, load: load{disk: pageDisk, connections: 500, requests: 2000, size: size, duration: time.Second}, rounds: 5,
+			goals: []goal{rateOf(download, least), p99Of(download, false), threadsOf(download)}}
 	}
 	slow := []goal{rateOf(upload, 1), p99Of(upload, true), threadsOf(upload), rateOf(download, 1), p99Of(download, true), threadsOf(download)}
 	bounded := []goal{threadsOf(upload), threadsOf(download)}
 	return []row{
 		memory("get-50k", "50K", 0.8),
 		memory("get-1k", "1K", 0.7),
-		{"put-64m", load{disk: pageDisk, connections: 4, requests: 16, size: "64M"}, 5,
-			[]goal{{operation: upload, figure: "CPU ms", of: cpu, form: "%.1f", most: 1.3}}},
-		{"slow", load{disk: slowDisk, connections: 500, requests: 2000, size: "50K"}, 3, slow},
-		{"slow-hog", load{disk: slowDisk, connections: 500, requests: 2000, size: "50K", hogs: 1}, 3, slow},
-		{"5000", load{disk: pageDisk, connections: 5000, requests: 10_000, size: "50K"}, 2, bounded},
-		{"slow-5000", load{disk: slowDisk, connections: 5000, requests: 5000, size: "50K"}, 1, bounded},
+		{name: "put-64m", load: load{disk: pageDisk, connections: 4, requests: 16, size: "64M"}, rounds: 5,
+			goals: []goal{{operation: upload, figure: "CPU ms", of: cpu, form: "%.1f", most: 1.3}}},
+		{name: "slow", load: load{disk: slowDisk, connections: 500, requests: 2000, size: "50K"}, rounds: 3, goals: slow},
+		{name: "slow-hog", load: load{disk: slowDisk, connections: 500, requests: 2000, size: "50K", hogs: 1}, rounds: 3, goals: slow},
+		{name: "5000", load: load{disk: pageDisk, connections: 5000, requests: 10_000, size: "50K"}, rounds: 2, goals: bounded},
+		{name: "slow-5000", load: load{disk: slowDisk, connections: 5000, requests: 5000, size: "50K"}, rounds: 1, goals: bounded},
 	}
 }
 
-// measureGoals prints a table of the goals of the named rows.
+// measureGoals prints a table of the goals of the named rows, and another one of those in a bucket.
 func (b *bench) measureGoals(ctx context.Context, names string) error {
-	all := rows()
-	if names != "all" {
-		wanted := strings.Split(names, ",")
-		all = slices.DeleteFunc(all, func(r row) bool { return !slices.Contains(wanted, r.name) })
-		if len(all) != len(wanted) {
-			return fmt.Errorf("-row %s: the rows are all, get-50k, get-1k, put-64m, slow, slow-hog, 5000 and slow-5000", names)
-		}
+	chosen, err := b.choose(names)
+	if err != nil {
+		return err
 	}
 	b.engines = b.engines[:1]
-	fmt.Fprintf(b.out, "%s; muster with --io %s, %d threads and --sync %s\n\n"+
-		"| row | load | figure | muster | %s | muster ÷ %s | goal | |\n|---|---|---|---|%s|\n",
-		time.Now().UTC().Format(time.DateOnly), b.engines[0], b.threads, b.sync,
-		strings.Join(others, " | "), strings.Join(others, " | ÷ "), strings.Repeat("---|", 2*len(others)+2)+"---")
-	for _, r := range all {
-		b.load, b.rounds, b.operations = r.load, r.rounds, []string{upload, download}
+	if slices.ContainsFunc(chosen, func(r row) bool { return r.contestants != nil }) {
+		if err := b.installStore(ctx); err != nil {
+			return err
+		}
+	}
+	for i, r := range chosen {
+		isBucket := r.contestants != nil
+		if i == 0 || isBucket != (chosen[i-1].contestants != nil) {
+			b.printHead(isBucket)
+		}
+		b.load, b.rounds, b.chosen, b.operations = r.load, r.rounds, r.contestants, []string{upload, download}
 		if !slices.ContainsFunc(r.goals, func(g goal) bool { return g.operation == download }) {
 			b.operations = b.operations[:1]
 		}
 		measured, err := b.measure(ctx)
 		if len(measured) > 0 && len(measured[0].rounds) > 0 {
 			for _, g := range r.goals {
-				b.printGoal(r.name, g, named(measured, g.operation))
+				if isBucket {
+					b.printBeside(r, g, named(measured, g.operation))
+				} else {
+					b.printGoal(r.name, g, named(measured, g.operation))
+				}
 			}
 		}
 		if err != nil {
@@ -98,50 +107,97 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 	return nil
 }
 
+// choose returns the rows of the names: those of a folder are "all", those of a bucket "bucket".
+func (b *bench) choose(names string) ([]row, error) {
+	folder, bucket := rows(), b.bucketRows()
+	switch names {
+	case "all":
+		return folder, nil
+	case "bucket":
+		return bucket, nil
+	}
+	wanted := strings.Split(names, ",")
+	chosen := slices.DeleteFunc(slices.Concat(folder, bucket), func(r row) bool { return !slices.Contains(wanted, r.name) })
+	if len(chosen) == len(wanted) {
+		return chosen, nil
+	}
+	var possible []string
+	for _, r := range slices.Concat(folder, bucket) {
+		possible = append(possible, r.name)
+	}
+	return nil, fmt.Errorf("-row %s: the rows are all, bucket, or some of %s", names, strings.Join(possible, ", "))
+}
+
+func (b *bench) printHead(isBucket bool) {
+	fmt.Fprintf(b.out, "%s; muster with --io %s, %d threads and --sync %s", time.Now().UTC().Format(time.DateOnly), b.engines[0], b.threads, b.sync)
+	if isBucket {
+		fmt.Fprintf(b.out, "; the object store is %s\n\n| row | load | figure | muster | beside | | muster ÷ that | goal | |\n|%s\n", storeName, strings.Repeat("---|", 9))
+		return
+	}
+	fmt.Fprintf(b.out, "\n\n| row | load | figure | muster | %s | muster ÷ %s | goal | |\n|---|---|---|---|%s|\n",
+		strings.Join(others, " | "), strings.Join(others, " | ÷ "), strings.Repeat("---|", 2*len(others)+2)+"---")
+}
+
 func (b *bench) printGoal(row string, g goal, by map[string]*samples) {
 	ours := by["muster "+b.engines[0]]
-	show := func(s *samples) string {
-		switch {
-		case s == nil:
-			return "–"
-		case g.top > 0:
-			return fmt.Sprintf(g.form, s.most(g.of))
-		}
-		return fmt.Sprintf(g.form, s.median(g.of))
-	}
-	figures, ratios := []string{show(ours)}, []string{}
+	figures, ratios := []string{g.show(ours)}, []string{}
 	for _, name := range others {
 		ratio := "–"
 		if s := by[name]; s != nil {
 			ratio = fmt.Sprintf("%.2f", ours.beside(s, g.of))
 		}
-		figures, ratios = append(figures, show(by[name])), append(ratios, ratio)
+		figures, ratios = append(figures, g.show(by[name])), append(ratios, ratio)
 	}
-	wanted, verdict := g.judge(ours, by[nginxName])
+	wanted, verdict := g.judge(ours, by[nginxName], nginxName)
 	fmt.Fprintf(b.out, "| %s | %s, %s | %s | %s | %s | %s | %s |\n", row, b.load, g.operation, g.figure,
 		strings.Join(figures, " | "), strings.Join(ratios, " | "), wanted, verdict)
 }
 
-// judge returns the goal as text, and whether it is met.
-func (g goal) judge(ours, nginx *samples) (wanted, verdict string) {
+// printBeside prints a goal beside each of the other contestants.
+func (b *bench) printBeside(r row, g goal, by map[string]*samples) {
+	ours := by[r.contestants[0].name]
+	for _, c := range r.contestants[1:] {
+		other := by[c.name]
+		wanted, verdict := g.judge(ours, other, "that")
+		if n := ours.most(failed) + other.most(failed); n > 0 {
+			verdict = fmt.Sprintf("missed: up to %.0f failed", n)
+		}
+		fmt.Fprintf(b.out, "| %s | %s, %s | %s | %s | %s | %s | %.2f | %s | %s |\n", r.name, b.load, g.operation, g.figure,
+			g.show(ours), c.name, g.show(other), ours.beside(other, g.of), wanted, verdict)
+	}
+}
+
+// show returns the figure of a contestant, which may be missing.
+func (g goal) show(s *samples) string {
+	switch {
+	case s == nil:
+		return "–"
+	case g.top > 0:
+		return fmt.Sprintf(g.form, s.most(g.of))
+	}
+	return fmt.Sprintf(g.form, s.median(g.of))
+}
+
+// judge returns the goal as text, and whether it is met beside another contestant.
+func (g goal) judge(ours, other *samples, name string) (wanted, verdict string) {
 	met := false
 	switch {
 	case g.top > 0:
 		wanted, met = fmt.Sprintf("≤ %.0f", g.top), ours.most(g.of) <= g.top
 	case g.least == 0 && g.most == 0 && !g.lower:
 		return "", ""
-	case nginx == nil:
+	case other == nil:
 		return "", "not measured"
 	case g.lower:
-		n := ours.lower(nginx, g.of)
-		wanted, met = "lower than nginx in every round", n == len(ours.rounds)
+		n := ours.lower(other, g.of)
+		wanted, met = fmt.Sprintf("lower than %s in every round", name), n == len(ours.rounds)
 		if !met {
 			return wanted, fmt.Sprintf("missed: in %d of %d", n, len(ours.rounds))
 		}
 	case g.least > 0:
-		wanted, met = fmt.Sprintf("≥ %.1f × nginx", g.least), ours.beside(nginx, g.of) >= g.least
+		wanted, met = fmt.Sprintf("≥ %.1f × %s", g.least, name), ours.beside(other, g.of) >= g.least
 	default:
-		wanted, met = fmt.Sprintf("≤ %.1f × nginx", g.most), ours.beside(nginx, g.of) <= g.most
+		wanted, met = fmt.Sprintf("≤ %.1f × %s", g.most, name), ours.beside(other, g.of) <= g.most
 	}
 	if met {
 		return wanted, "met"

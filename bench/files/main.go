@@ -4,6 +4,7 @@
 //
 //	go run ./files -muster ../bin/muster -row all
 //	go run ./files -muster ../bin/muster -row get-50k,slow
+//	go run ./files -muster ../bin/muster -row bucket
 //	go run ./files -muster ../bin/muster -disk slow -requests 5000
 //	go run ./files -muster ../bin/muster -engines pool -silent 600
 //	go run ./files -muster ../bin/muster -crowd -connections 5000
@@ -36,7 +37,9 @@ func main() {
 
 // bench is what the flags say, and what was built for it.
 type bench struct {
-	muster, plain string
+	muster        string
+	plain, client string // built here
+	versity       string // the object store
 	engines       []string
 	sync          string
 	threads       int
@@ -46,6 +49,7 @@ type bench struct {
 	load
 	rounds     int
 	operations []string
+	chosen     []contestant // nil = all file services
 
 	out io.Writer
 }
@@ -81,7 +85,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
 	f.IntVar(&b.rounds, "rounds", 5, "of all contestants, in turns")
-	names := f.String("row", "", "measure the `ROWS` of the goals, such as all or get-50k,slow, whatever the other flags say of the load")
+	names := f.String("row", "", "measure the `ROWS` of the goals, such as all, bucket or get-50k,slow, whatever the other flags say of the load")
 	f.DurationVar(&b.duration, "duration", 0, "of downloads, which read the files again and again; 0 = once")
 	crowded := f.Bool("crowd", false, "measure muster alone, with slow clients and large uploads beside the others")
 	f.IntVar(&b.hogs, "hogs", 0, "measure beside `N` processes that take a processor each")
@@ -103,8 +107,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer os.RemoveAll(built)
-	b.plain = filepath.Join(built, "plain")
-	if text, err := exec.CommandContext(ctx, "go", "build", "-o", b.plain, "./files/plain").CombinedOutput(); err != nil {
+	b.plain, b.client = filepath.Join(built, "plain"), filepath.Join(built, "client")
+	if text, err := exec.CommandContext(ctx, "go", "build", "-o", built, "./files/plain", "./files/client").CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, text)
 	}
 	switch {

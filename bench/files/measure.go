@@ -26,7 +26,8 @@ type result struct {
 	P999      float64 `json:"p999_ms"`
 	Threads   int     `json:"threads_peak"`
 
-	CPU float64 `json:"-"` // of the server and its children, ms a request
+	CPU    float64 `json:"cpu_ms"` // of the server and its children, ms a request
+	Memory float64 `json:"-"`      // the most that the server had, MiB
 }
 
 // samples are the results of one contestant in one operation, one of each round.
@@ -119,25 +120,34 @@ func (b *bench) serve(ctx context.Context, c contestant, operation string) (r re
 		defer wait()
 		defer cancel()
 	}
-	return b.loadOn(ctx, s, operation)
+	return b.loadOn(ctx, c, s, operation)
 }
 
 // loadOn puts a server under load.
-func (b *bench) loadOn(ctx context.Context, s *server, operation string) (r result, err error) {
-	args := []string{"load", operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size,
-		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json"}
-	if operation == download && b.duration > 0 {
-		args = append(args, "--duration", b.duration.String())
+func (b *bench) loadOn(ctx context.Context, c contestant, s *server, operation string) (r result, err error) {
+	cmd := exec.CommandContext(ctx, b.muster, "load", "--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
+	if c.client != nil {
+		cmd = exec.CommandContext(ctx, b.client, append(slices.Clone(c.client), "-addr", s.addr)...)
+		cmd.Env = append(os.Environ(), storeKeys...)
+		if !c.own {
+			cmd.Args = append(cmd.Args, "-cpu-of", strconv.Itoa(s.Process.Pid))
+		}
 	}
-	cmd := exec.CommandContext(ctx, b.muster, args...)
+	if operation == download && b.duration > 0 {
+		cmd.Args = append(cmd.Args, "--duration", b.duration.String())
+	}
+	cmd.Args = append(cmd.Args, operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	before := cpuTime(s.Process.Pid)
 	text, err := cmd.Output()
 	if e := json.Unmarshal(text, &r); e != nil {
-		return r, fmt.Errorf("muster load: %w: %s", err, said.Bytes())
+		return r, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, said.Bytes())
 	}
-	r.CPU = (cpuTime(s.Process.Pid) - before) / float64(max(r.Succeeded, 1))
+	if c.client == nil {
+		r.CPU = (cpuTime(s.Process.Pid) - before) / float64(max(r.Succeeded, 1))
+	}
+	r.Memory = float64(timing.WatchPeak(s.Process.Pid)()) / (1 << 20)
 	return r, nil
 }
 

@@ -19,15 +19,29 @@ type contestant struct {
 	name  string
 	needs string // a program; "" = nothing that is not built here
 	quiet bool   // its log is not shown
-	// command is what runs in the foreground and serves /files/NAME of folder at addr; work
-	// is a folder for what else it writes.
-	command func(addr, folder, work string) ([]string, error)
+	// command is what runs in the foreground and serves the files.
+	command func(place) ([]string, error)
 	silent  int // clients beside the load that announce a file and do not send it
+
+	store  *contestant // what it keeps the files in, and is started before it; nil = the folder
+	client []string    // arguments of files/client, which makes the load; nil = muster load does
+	own    bool        // the CPU is the client's own
+}
+
+// A place is where a contestant serves /files/NAME.
+type place struct {
+	addr   string
+	folder string // of the files
+	work   string // a folder for what else it writes
+	store  string // the address of the contestant's store
 }
 
 // contestants are all, muster's engines first. With silent clients each contestant is there
 // twice: without them, and with them.
 func (b *bench) contestants() []contestant {
+	if b.chosen != nil {
+		return b.chosen
+	}
 	all := b.services()
 	if b.silent > 0 {
 		for _, c := range all {
@@ -46,20 +60,24 @@ func (b *bench) services() []contestant {
 			program = b.muster
 		}
 		engine, processors, _ := strings.Cut(engine, ":")
-		all = append(all, contestant{name: "muster " + word, quiet: true, command: func(addr, folder, _ string) ([]string, error) {
-			return []string{
-				"env", "GOMAXPROCS=" + processors, program, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
-				"--io-threads", strconv.Itoa(b.threads), "--sync", b.sync, "--queue-max", "16384",
-			}, nil
+		all = append(all, contestant{name: "muster " + word, quiet: true, command: func(p place) ([]string, error) {
+			return append([]string{"env", "GOMAXPROCS=" + processors}, b.serveCommand(program, engine, p, "--data", filepath.Join(p.folder, "muster"))...), nil
 		}})
 	}
 	return append(all,
 		contestant{name: nginxName, needs: "nginx", command: nginx("")},
 		contestant{name: "nginx aio threads", needs: "nginx", command: nginx("aio threads;")},
-		contestant{name: "net/http", command: func(addr, folder, _ string) ([]string, error) {
-			return []string{b.plain, addr, folder}, nil
+		contestant{name: "net/http", command: func(p place) ([]string, error) {
+			return []string{b.plain, p.addr, p.folder}, nil
 		}},
 	)
+}
+
+// serveCommand is muster serve with its settings and more.
+func (b *bench) serveCommand(program, engine string, p place, more ...string) []string {
+	return append([]string{
+		program, "serve", "--addr", p.addr, "--io", engine, "--io-threads", strconv.Itoa(b.threads), "--sync", b.sync, "--queue-max", "16384",
+	}, more...)
 }
 
 const nginxName = "nginx"
@@ -107,27 +125,45 @@ http {
 `
 
 // nginx starts it with one more directive, or none.
-func nginx(directive string) func(addr, folder, work string) ([]string, error) {
-	return func(addr, folder, work string) ([]string, error) {
-		name := filepath.Join(work, "nginx.conf")
-		if err := os.WriteFile(name, fmt.Appendf(nil, nginxText, addr, folder, work, directive), 0o600); err != nil {
+func nginx(directive string) func(place) ([]string, error) {
+	return func(p place) ([]string, error) {
+		name := filepath.Join(p.work, "nginx.conf")
+		if err := os.WriteFile(name, fmt.Appendf(nil, nginxText, p.addr, p.folder, p.work, directive), 0o600); err != nil {
 			return nil, err
 		}
-		return []string{"nginx", "-c", name, "-p", work}, nil
+		return []string{"nginx", "-c", name, "-p", p.work}, nil
 	}
 }
 
 // server is a contestant that runs.
 type server struct {
 	*exec.Cmd
-	addr string
-	work string
+	addr  string
+	work  string
+	store *server // nil = it has none
 }
 
 // startTime is how long a server may take until it listens.
 const startTime = 10 * time.Second
 
+// start starts a contestant, after its store if it has one.
 func start(ctx context.Context, c contestant, folder string) (*server, error) {
+	if c.store == nil {
+		return launch(ctx, c, folder, "")
+	}
+	store, err := launch(ctx, *c.store, folder, "")
+	if err != nil {
+		return nil, err
+	}
+	s, err := launch(ctx, c, folder, store.addr)
+	if err != nil {
+		return nil, errors.Join(err, store.stop())
+	}
+	s.store = store
+	return s, nil
+}
+
+func launch(ctx context.Context, c contestant, folder, store string) (*server, error) {
 	work, err := os.MkdirTemp("", "bench-files-")
 	if err != nil {
 		return nil, err
@@ -136,7 +172,7 @@ func start(ctx context.Context, c contestant, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := c.command(addr, folder, work)
+	words, err := c.command(place{addr: addr, folder: folder, work: work, store: store})
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +202,9 @@ func (s *server) stop() error {
 	err := s.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = nil // by the signal
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.stop())
 	}
 	return errors.Join(err, os.RemoveAll(s.work))
 }

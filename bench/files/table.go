@@ -48,6 +48,7 @@ func p99(r result) float64       { return r.P99 }
 func p999(r result) float64      { return r.P999 }
 func threads(r result) float64   { return float64(r.Threads) }
 func cpu(r result) float64       { return r.CPU }
+func memory(r result) float64    { return r.Memory }
 func failed(r result) float64    { return float64(r.Failed) }
 
 func (s *samples) values(figure func(result) float64) []float64 {
