@@ -299,20 +299,9 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 
 // selectNames returns the selected names of both, sorted.
 func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
-	var names []string
-	a, b := slices.Sorted(old.Names()), slices.Sorted(now.Names())
-	for len(a) > 0 || len(b) > 0 {
-		var next string
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
-			next, a = a[0], a[1:]
-		case len(a) == 0 || b[0] < a[0]:
-			next, b = b[0], b[1:]
-		default:
-			next, a, b = a[0], a[1:], b[1:]
-		}
-		names = append(names, next)
-	}
+	names := slices.AppendSeq(slices.Collect(old.Names()), now.Names())
+	slices.Sort(names)
+	names = slices.Compact(names)
 	chosen := chooser.Choose(names, plan.Baseline{}).Run
 	for i, at := range chosen {
 		names[i] = names[at]
