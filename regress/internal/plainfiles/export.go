@@ -163,14 +163,7 @@ func describeSelection(s golden.Selection) *selectionJSON {
 	if s.Everything() {
 		return nil
 	}
-	return &selectionJSON{printedAll(s.Globs), printedAll(s.Filters), name.Print(s.Partition), s.Sample}
-}
-
-func printedAll(list []string) (printed []string) {
-	for _, s := range list {
-		printed = append(printed, name.Print(s))
-	}
-	return printed
+	return &selectionJSON{name.PrintAll(s.Globs), name.PrintAll(s.Filters), name.Print(s.Partition), s.Sample}
 }
 
 // selection is the inverse of describeSelection.

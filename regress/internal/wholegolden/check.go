@@ -181,7 +181,7 @@ func writeMeta(w io.Writer, m golden.Meta) {
 	for _, f := range toolFiles(m.Tool) {
 		writeLine(w, "# tool", f.Path, cmp.Or(digestText(f.SHA256), f.Role))
 	}
-	for _, e := range printedList(m.Env) {
+	for _, e := range name.PrintAll(m.Env) {
 		writeLine(w, "# env", e)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Flags)) {

@@ -103,7 +103,7 @@ func Describe(called string, s *golden.Store) (Info, error) {
 		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
 		Machine: name.Print(m.Machine), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
 		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
-		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: printedList(m.Env), Flags: map[string]string{},
+		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: name.PrintAll(m.Env), Flags: map[string]string{},
 		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
 		Cases: s.Len(), Accepts: []Accept{},
 	}
@@ -160,7 +160,7 @@ func (i *Info) measure(s *golden.Store) error {
 func commands(list []golden.Command) []Command {
 	all := []Command{}
 	for _, c := range list {
-		all = append(all, Command{name.Print(c.Glob), printedList(c.Args)})
+		all = append(all, Command{name.Print(c.Glob), name.PrintAll(c.Args)})
 	}
 	return all
 }
@@ -173,19 +173,11 @@ func toolFiles(list []golden.ToolFile) []ToolFile {
 	return all
 }
 
-func printedList(list []string) []string {
-	all := []string{}
-	for _, s := range list {
-		all = append(all, name.Print(s))
-	}
-	return all
-}
-
 func selection(s golden.Selection) *Selection {
 	if s.Everything() {
 		return nil
 	}
-	return &Selection{printedList(s.Globs), printedList(s.Filters), name.Print(s.Partition), s.Sample}
+	return &Selection{name.PrintAll(s.Globs), name.PrintAll(s.Filters), name.Print(s.Partition), s.Sample}
 }
 
 // WriteText writes the description for people.

@@ -216,7 +216,7 @@ func settings(m golden.Meta, isMoved bool) map[string]string {
 		"the tool's SHA-256":   digestText(m.ExecutableDigest),
 		"the corpus's SHA-256": digestText(m.Corpus),
 		"the engine's SHA-256": digestText(m.Preflight),
-		"the environment":      strings.Join(printedList(m.Env), " "),
+		"the environment":      strings.Join(name.PrintAll(m.Env), " "),
 	}
 	if isMoved {
 		r := m.Recorder()
