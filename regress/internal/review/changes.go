@@ -72,8 +72,9 @@ func (r *Review) takenBack(item int) bool {
 
 // A Conflict is a decision that another reviewer made differently in the meantime.
 type Conflict struct {
-	ID           string
-	Mine, Theirs State
+	ID     string `json:"id"`
+	Mine   State  `json:"mine"`
+	Theirs State  `json:"theirs"`
 }
 
 // Merge adds changes to the decisions that are written now. If another reviewer has since

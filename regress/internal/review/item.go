@@ -11,23 +11,24 @@ const (
 	Skipped   State = "skipped" // left for later; not written
 )
 
-// An Item is one thing to decide on: a cause, or all cases of one kind that have no cause.
+// An Item is one thing to decide on: a cause, or all cases of one kind that have no cause. The tags are
+// the keys that the page reads.
 type Item struct {
-	ID string // G1 …, or NewID and the others below
+	ID string `json:"id"` // G1 …, or NewID and the others below
 	// The same in every run with this cause; empty for items that are no cause.
-	Signature string
-	Name      string   // printable name
-	Kind      string   // kind of the cause, or empty
-	Family    string   // printable name of its family, or empty
-	Folded    int      // of a bucket: how many causes it stands for
-	Joined    []string // the changes that it stands for, if they differ
-	Rule      string   // what is known of its rule, or empty
-	Cases     int
-	Lines     int // changed lines of all its cases; 0 if nothing was compared
-	Sole      int // number of cases that are in no other item
-	Example   string
-	Smallest  string
-	Members   []int // indexes of its cases, in reading order: the example first
+	Signature string   `json:"-"`
+	Name      string   `json:"name"`             // printable name
+	Kind      string   `json:"kind"`             // kind of the cause, or empty
+	Family    string   `json:"-"`                // printable name of its family, or empty
+	Folded    int      `json:"folded"`           // of a bucket: how many causes it stands for
+	Joined    []string `json:"joined,omitempty"` // the changes that it stands for, if they differ
+	Rule      string   `json:"rule,omitempty"`   // what is known of its rule, or empty
+	Cases     int      `json:"cases"`
+	Lines     int      `json:"lines"` // changed lines of all its cases; 0 if nothing was compared
+	Sole      int      `json:"sole"`  // number of cases that are in no other item
+	Example   string   `json:"-"`
+	Smallest  string   `json:"smallest"`
+	Members   []int    `json:"-"` // indexes of its cases, in reading order: the example first
 }
 
 // The items that are not causes.

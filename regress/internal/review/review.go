@@ -128,14 +128,10 @@ func DecodeDecisions(text []byte) (map[string]State, error) {
 	return decisions(by), nil // null means none
 }
 
-// isCause reports whether the item is a cause, and not the cases of one kind without a cause:
-// new, missing or flaky ones.
-func (it *Item) isCause() bool { return it.Kind != "" }
-
 // Noun returns the noun for all items: causes, or items if some are not causes.
 func (r *Review) Noun() string {
 	for i := range r.items {
-		if !r.items[i].isCause() {
+		if r.items[i].Kind == "" {
 			return "item"
 		}
 	}

@@ -16,37 +16,21 @@ import (
 
 // overview is the part of the page that does not change during a review.
 type overview struct {
-	Run      string         `json:"run"`
-	Command  string         `json:"command"`
-	Golden   string         `json:"golden"`
-	Cases    int            `json:"cases"`
-	Reviewer int            `json:"reviewer"` // number of this reviewer, from 1
-	Noun     string         `json:"noun"`     // "cause", or "item" if some are not causes
-	Modes    []review.Mode  `json:"modes"`
-	Items    []overviewItem `json:"items"`
-	State    state          `json:"state"`
-}
-
-type overviewItem struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Kind     string   `json:"kind"`
-	Folded   int      `json:"folded"`
-	Rule     string   `json:"rule,omitempty"`
-	Joined   []string `json:"joined,omitempty"`
-	Cases    int      `json:"cases"`
-	Lines    int      `json:"lines"`
-	Sole     int      `json:"sole"`
-	Smallest string   `json:"smallest"`
+	Run      string        `json:"run"`
+	Command  string        `json:"command"`
+	Golden   string        `json:"golden"`
+	Cases    int           `json:"cases"`
+	Reviewer int           `json:"reviewer"` // number of this reviewer, from 1
+	Noun     string        `json:"noun"`     // "cause", or "item" if some are not causes
+	Modes    []review.Mode `json:"modes"`
+	Items    []review.Item `json:"items"`
+	State    state         `json:"state"`
 }
 
 func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
 	var o overview
 	st := s.read(func(d *review.Desk) {
-		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun()}
-		for _, it := range d.Items() {
-			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Folded, it.Rule, it.Joined, it.Cases, it.Lines, it.Sole, it.Smallest})
-		}
+		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun(), Items: d.Items()}
 	})
 	o.Reviewer, o.Modes, o.State = s.number, review.Modes(), st
 	answer(w, o)

@@ -21,22 +21,22 @@ import (
 
 // A plan describes what a commit would write.
 type plan struct {
-	Revision  int             `json:"revision"`
-	Golden    string          `json:"golden"`
-	Kept      int             `json:"kept"`      // number of decisions
-	Decisions []plannedChoice `json:"decisions"` // the first decisions
-	Families  []plannedFamily `json:"families"`  // the first items that were joined or split
-	Moved     int             `json:"moved"`     // how many those are
-	Promote   int             `json:"promote"`
-	Names     []string        `json:"names"`  // the first cases
-	Shut      string          `json:"shut"`   // why no case can go into the golden
-	Barred    int             `json:"barred"` // number of cases if the golden could be written
-	Stay      int             `json:"stay"`
-	Waiting   []waiting       `json:"waiting"`
-	Waits     int             `json:"waits"` // number of cases in all
-	Untouched int             `json:"untouched"`
-	Skipped   int             `json:"skipped"` // number of items
-	Conflicts []conflict      `json:"conflicts"`
+	Revision  int               `json:"revision"`
+	Golden    string            `json:"golden"`
+	Kept      int               `json:"kept"`      // number of decisions
+	Decisions []plannedChoice   `json:"decisions"` // the first decisions
+	Families  []plannedFamily   `json:"families"`  // the first items that were joined or split
+	Moved     int               `json:"moved"`     // how many those are
+	Promote   int               `json:"promote"`
+	Names     []string          `json:"names"`  // the first cases
+	Shut      string            `json:"shut"`   // why no case can go into the golden
+	Barred    int               `json:"barred"` // number of cases if the golden could be written
+	Stay      int               `json:"stay"`
+	Waiting   []waiting         `json:"waiting"`
+	Waits     int               `json:"waits"` // number of cases in all
+	Untouched int               `json:"untouched"`
+	Skipped   int               `json:"skipped"` // number of items
+	Conflicts []review.Conflict `json:"conflicts"`
 }
 
 type plannedChoice struct {

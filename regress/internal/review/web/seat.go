@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
-	"slices"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -39,24 +39,17 @@ func newSeat(desk *review.Desk) *seat {
 type state struct {
 	Revision int `json:"revision"`
 	// A letter for each item: u, a, r or s; upper case while the decision is not written.
-	States    string     `json:"states"`
-	Undoable  int        `json:"undoable"`
-	Pending   int        `json:"pending"`   // number of decisions to write
-	Moved     int        `json:"moved"`     // number of items to join or split
-	Regrouped int        `json:"regrouped"` // rises when families change
-	Ready     int        `json:"ready"`     // number of cases that would be promoted
-	Barred    int        `json:"barred"`    // number of such cases if the golden could be written
-	Shut      string     `json:"shut"`      // why the golden cannot be written
-	Promoted  int        `json:"promoted"`  // number of cases that were promoted
-	Notes     []string   `json:"notes"`
-	Conflicts []conflict `json:"conflicts"`
-}
-
-// A conflict is a decision that would overwrite another reviewer's.
-type conflict struct {
-	ID     string       `json:"id"`
-	Mine   review.State `json:"mine"`
-	Theirs review.State `json:"theirs"`
+	States    string            `json:"states"`
+	Undoable  int               `json:"undoable"`
+	Pending   int               `json:"pending"`   // number of decisions to write
+	Moved     int               `json:"moved"`     // number of items to join or split
+	Regrouped int               `json:"regrouped"` // rises when families change
+	Ready     int               `json:"ready"`     // number of cases that would be promoted
+	Barred    int               `json:"barred"`    // number of such cases if the golden could be written
+	Shut      string            `json:"shut"`      // why the golden cannot be written
+	Promoted  int               `json:"promoted"`  // number of cases that were promoted
+	Notes     []string          `json:"notes"`
+	Conflicts []review.Conflict `json:"conflicts"`
 }
 
 // letter encodes a state for the page.
@@ -78,7 +71,7 @@ func (s *seat) state() state {
 	st := state{
 		Revision: s.revision, Undoable: s.desk.Undoable(), Pending: len(changes.Decisions), Moved: len(changes.Families), Regrouped: s.desk.Regrouped(), Ready: len(changes.Promote),
 		Barred: changes.Barred, Shut: s.desk.Shut(),
-		Notes: append([]string{}, s.notes...), Conflicts: []conflict{},
+		Notes: append([]string{}, s.notes...), Conflicts: []review.Conflict{},
 	}
 	var b strings.Builder
 	for i := range s.desk.Items() {
@@ -88,7 +81,7 @@ func (s *seat) state() state {
 		}
 		b.WriteByte(c)
 		if theirs, yes := s.desk.Contested(i); yes {
-			st.Conflicts = append(st.Conflicts, conflict{s.desk.Items()[i].ID, s.desk.State(i), theirs})
+			st.Conflicts = append(st.Conflicts, review.Conflict{ID: s.desk.Items()[i].ID, Mine: s.desk.State(i), Theirs: theirs})
 		}
 	}
 	st.States = b.String()
@@ -100,12 +93,6 @@ func (s *seat) state() state {
 	return st
 }
 
-// equal ignores the revision.
-func (st state) equal(other state) bool {
-	return st.States == other.States && st.Undoable == other.Undoable && st.Regrouped == other.Regrouped && st.Ready == other.Ready && st.Barred == other.Barred && st.Shut == other.Shut && st.Promoted == other.Promoted &&
-		slices.Equal(st.Notes, other.Notes) && slices.Equal(st.Conflicts, other.Conflicts)
-}
-
 // change changes the desk, and notifies the pages if the state differs. It returns the new
 // state.
 func (s *seat) change(do func(*review.Desk)) state {
@@ -114,7 +101,7 @@ func (s *seat) change(do func(*review.Desk)) state {
 	before := s.state()
 	do(s.desk)
 	after := s.state()
-	if !after.equal(before) {
+	if !reflect.DeepEqual(after, before) {
 		s.revision++
 		after.Revision = s.revision
 		close(s.changed)

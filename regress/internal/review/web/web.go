@@ -66,7 +66,7 @@ const (
 // Run serves the review until the last reviewer ends it, ctx ends, or no page is open for long.
 // The outcome is valid with an error too.
 func Run(ctx context.Context, o Options) (Outcome, error) {
-	o.complete()
+	o.Addr, o.Idle, o.Every = cmp.Or(o.Addr, addrDefault), cmp.Or(o.Idle, idleDefault), cmp.Or(o.Every, everyDefault)
 	r, err := o.check()
 	if err != nil {
 		return Outcome{}, err
@@ -103,8 +103,4 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	err = h.wind(server)
 	work.Wait()
 	return h.close(context.Cause(running), err)
-}
-
-func (o *Options) complete() {
-	o.Addr, o.Idle, o.Every = cmp.Or(o.Addr, addrDefault), cmp.Or(o.Idle, idleDefault), cmp.Or(o.Every, everyDefault)
 }
