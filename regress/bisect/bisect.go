@@ -89,12 +89,6 @@ func findGoals(ctx context.Context, p *pastrun.Past, found *cause.Found, word st
 	return list, nil
 }
 
-// findings are what a search has found, to be printed.
-type findings struct {
-	search      *search
-	interrupted bool
-}
-
 // conclude prints what a search has found. err is the error that ended the search, or nil.
 func conclude(ctx context.Context, d *search, err error) error {
 	switch {
@@ -103,13 +97,12 @@ func conclude(ctx context.Context, d *search, err error) error {
 	case d.ran == 0 && d.failed != nil:
 		return d.failed
 	}
-	f := findings{search: d, interrupted: ctx.Err() != nil}
-	write := f.text
+	write := d.writeText
 	if d.run.Job.Report.Format == regress.JSON {
-		write = f.json
+		write = d.writeJSON
 	}
 	w := &strings.Builder{}
-	if err := write(w); err != nil {
+	if err := write(w, ctx.Err() != nil); err != nil {
 		return err
 	}
 	d.how.Status("")
@@ -123,40 +116,39 @@ func conclude(ctx context.Context, d *search, err error) error {
 }
 
 // each calls do for each cause, in their order.
-func (f findings) each(do func(c *cause.Cause, caseName string, h history) error) error {
-	for index := range f.search.found.Causes {
-		for i := range f.search.sources {
-			for n, c := range f.search.sources[i].Causes {
-				if c != index {
-					continue
-				}
-				if err := do(&f.search.found.Causes[index], f.search.sources[i].Name, history{f.search.how.Versions, f.search.sources[i].states[n]}); err != nil {
-					return err
-				}
+func (d *search) each(do func(c *cause.Cause, caseName string, h history) error) error {
+	for index := range d.found.Causes {
+		for _, p := range d.sources {
+			n := slices.Index(p.Causes, index)
+			if n < 0 {
+				continue
+			}
+			if err := do(&d.found.Causes[index], p.Name, history{d.how.Versions, p.states[n]}); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-func (f findings) text(w *strings.Builder) error {
-	err := f.each(func(c *cause.Cause, caseName string, h history) error {
+func (d *search) writeText(w *strings.Builder, interrupted bool) error {
+	err := d.each(func(c *cause.Cause, caseName string, h history) error {
 		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, c.Name, h.sentence())
 		fmt.Fprintf(w, "    in %s: %s\n", name.Print(caseName), h.line())
 		return nil
 	})
 	end := ""
-	if f.interrupted {
+	if interrupted {
 		end = ", interrupted"
 	}
 	fmt.Fprintf(w, "bisect: %s, %s, %s, %s in %s%s\n",
-		readable.Count(f.causes(), "cause"), readable.Count(len(f.search.versions), "version"), readable.Count(len(f.search.sources), "source"),
-		readable.Count(f.search.ran+f.search.failing, "run"), readable.Duration(time.Since(f.search.began)), end)
+		readable.Count(d.causes(), "cause"), readable.Count(len(d.versions), "version"), readable.Count(len(d.sources), "source"),
+		readable.Count(d.ran+d.failing, "run"), readable.Duration(time.Since(d.began)), end)
 	return err
 }
 
-func (f findings) causes() (n int) {
-	for _, p := range f.search.sources {
+func (d *search) causes() (n int) {
+	for _, p := range d.sources {
 		n += len(p.Causes)
 	}
 	return n
@@ -191,8 +183,8 @@ type jsonBisect struct {
 	Wall        float64 `json:"wall_ms"`
 }
 
-func (f findings) json(w *strings.Builder) error {
-	err := f.each(func(c *cause.Cause, caseName string, h history) error {
+func (d *search) writeJSON(w *strings.Builder, interrupted bool) error {
+	err := d.each(func(c *cause.Cause, caseName string, h history) error {
 		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(caseName)}
 		changes, _ := bisection.Changes(h.states)
 		for _, change := range changes {
@@ -210,9 +202,9 @@ func (f findings) json(w *strings.Builder) error {
 		return err
 	}
 	return report.EncodeLine(w, jsonBisect{
-		Type: "summary", Command: job.BisectCommand, Run: f.search.past.Run.ID, Causes: f.causes(), Versions: len(f.search.versions),
-		Sources: len(f.search.sources), Runs: f.search.ran + f.search.failing, Interrupted: f.interrupted,
-		Wall: float64(time.Since(f.search.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
+		Type: "summary", Command: job.BisectCommand, Run: d.past.Run.ID, Causes: d.causes(), Versions: len(d.versions),
+		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
+		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
 	})
 }
 
