@@ -155,8 +155,8 @@ a new folder. Each server gets the same load. By default 500 connections write 2
 of 50 KiB and read them. The table shows medians of several rounds, and the most OS threads
 that a server had. Unavailable engines are listed with the reason.
 
-The article that serve follows has three modes. Its mode without a pool is direct, its pool in
-Go is pool, and its pool in C is cthreads. It has no mode like uring.`,
+The article that load and serve follow compares three servers. Its server without a pool is the
+engine direct, its pool in Go is pool, and its pool in C is cthreads. It has nothing like uring.`,
 		Example: `  muster load engines
   muster load engines 500 200000 50K --data /mnt/slow --html engines.html
   muster load engines --engines direct,pool --op upload,delete --rounds 5`,
@@ -186,8 +186,8 @@ func (e *engineFlags) add(f *pflag.FlagSet, o *load.EnginesOptions) {
 	f.StringVar(&e.sync, "sync", "none", "flush files to the disk `WHEN`: none, fdatasync or group")
 }
 
-// articleModes names the engines as the article of muster load does.
-const articleModes = "the article's three modes: without a pool is direct, its Go pool is pool, its C pool is cthreads"
+// articleServers says which engine is which server of the article that load and serve follow.
+const articleServers = "In the article, direct is the server without a pool, pool the one with a pool in Go, and cthreads the one with a pool in C."
 
 // enginesKnown returns all engines, in the order of measuring.
 func enginesKnown() []string { return []string{ioDirect, ioPool, ioCThreads, ioURing} }
@@ -214,7 +214,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))
 	}
-	o.FallbackText, o.Note = poolInstead, articleModes
+	o.FallbackText, o.Note = poolInstead, articleServers
 	o.Server = func(engine, data string) []string {
 		return []string{
 			self, "serve", "--addr", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data,

@@ -203,7 +203,7 @@ func readTokens(file, readerFile string) (tokens, readers []string, err error) {
 	case len(tokens) == 0:
 		return nil, nil, usagef("--read-token-file: without another token nobody could write: set MUSTER_TOKEN or --token-file too")
 	case slices.ContainsFunc(readers, func(token string) bool { return slices.Contains(tokens, token) }):
-		return nil, nil, usagef("--read-token-file: one of its tokens may also write: take it out of one of the two places")
+		return nil, nil, usagef("--read-token-file: one of its tokens may also write, because MUSTER_TOKEN or --token-file has it too: give each token only once")
 	}
 	return tokens, readers, nil
 }
