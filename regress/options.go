@@ -6,6 +6,9 @@ import (
 
 // Options are the options of a command, as users give them: what runs, on which cases, and how outcomes are
 // compared and reported. "As recorded" means the value that the golden has.
+//
+// Run.json keeps all fields but those with the tag "-". Those may be secret, belong to this process, or
+// only override the options of a past run.
 type Options struct {
 	Corpus  Corpus
 	Command Command
@@ -14,12 +17,12 @@ type Options struct {
 	Judge   CompareOptions
 	Store   Store
 	Remote  Remote
-	Report  Report
-	Helper  []string // command that starts this program; lane.Argument is appended
-	Version string   // version of this program, which the golden keeps
+	Report  Report   `json:"-"`
+	Helper  []string `json:"-"` // command that starts this program; lane.Argument is appended
+	Version string   `json:"-"` // version of this program, which the golden keeps
 	// Configured reports that a settings file or MUSTER_ variables would change what a case
 	// sees. A shell line that reproduces a case then excludes them.
-	Configured bool
+	Configured bool `json:"-"`
 }
 
 // Corpus names the source of the cases.
@@ -127,18 +130,18 @@ type Store struct {
 // Remote describes the Remote Execution engine that runs the cases.
 type Remote struct {
 	URL        string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = this machine runs the cases
-	NoEngine   bool     // this machine runs the cases of a rerun, although an engine ran them before
+	NoEngine   bool     `json:"-"` // this machine runs the cases of a rerun, although an engine ran them before
 	Instance   string   // name of an instance of the engine
-	FlagsGiven []string // flags of an engine that the user gave: an error if no engine runs the cases
-	Headers    []string // K=V, sent with every request; may be secret
+	FlagsGiven []string `json:"-"` // flags of an engine that the user gave: an error if no engine runs the cases
+	Headers    []string `json:"-"` // K=V, sent with every request; may be secret
 	Inputs     []string // files and folders that travel with the cases
 	Bundle     bool     // the command travels with its shared libraries
-	NoBundle   bool     // the command of a rerun does not travel, although it did before
+	NoBundle   bool     `json:"-"` // the command of a rerun does not travel, although it did before
 	Outputs    []string // globs with tokens, for engines that return no whole folder
 	Jobs       int      // cases at once; 0 = RemoteJobsDefault
 	Platform   []string // K=V that a worker must have
 	Preflight  []string // command that shows that the tool runs there; nil = COMMAND --version
-	Fallback   bool     // this machine runs the cases if the engine cannot be reached at the start
+	Fallback   bool     `json:"-"` // this machine runs the cases if the engine cannot be reached at the start
 	Priority   int      // of the cases; 0 = the engine's usual one
 	// Wait bounds how long an engine may be away or busy; 0 = 30 s, and 1 s until it has
 	// answered once.
@@ -148,8 +151,8 @@ type Remote struct {
 	CA, Cert, Key string
 	// Token authorises this client at the engine. Only PlainToken lets it travel unencrypted to
 	// another machine.
-	Token      string
-	PlainToken bool
+	Token      string `json:"-"`
+	PlainToken bool   `json:"-"`
 }
 
 // Report describes the reports of a run.

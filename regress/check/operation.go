@@ -103,11 +103,7 @@ func (op *operation) reportGroups() error {
 	if op.golden == nil || !op.loop.AllEnded() {
 		return op.run.ReportGroups(op.judge.Sides, nil, nil)
 	}
-	names := make([]string, 0, len(op.run.Inputs.Cases))
-	for _, c := range op.run.Inputs.Cases {
-		names = append(names, c.Name)
-	}
-	return op.run.ReportGroups(op.judge.Sides, names, analyse.BaseSide(op.golden, op.run.Job.Ignored.Match))
+	return op.run.ReportGroups(op.judge.Sides, op.run.Inputs.Names(), analyse.BaseSide(op.golden, op.run.Job.Ignored.Match))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
