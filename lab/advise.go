@@ -149,7 +149,9 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 }
 
 func (a *adviser) allAdvice() (list []advice) {
-	list = append(list, a.procs(), a.computing(), a.waiting())
+	list = append(list, a.procs(),
+		a.workers("workers for tasks that compute", 0),
+		a.workers("workers for tasks that wait as long as they compute", adviseWait))
 	list = append(list, a.chunks()...)
 	return append(list, a.goroutine(), a.threads())
 }
@@ -251,12 +253,6 @@ func (a *adviser) charts() []plot.Chart {
 		Y:     plot.Axis{Label: fmt.Sprintf("µs per file of %s bytes", readable.Number(adviseSize)), Log: true},
 		Lines: []plot.Line{line("written", adviseThreads(), createUnit, file), line("read", adviseThreads(), readUnit, file)}}
 	return append(tasks.Drawable(), files.Drawable()...)
-}
-
-func (a *adviser) computing() advice { return a.workers("workers for tasks that compute", 0) }
-
-func (a *adviser) waiting() advice {
-	return a.workers("workers for tasks that wait as long as they compute", adviseWait)
 }
 
 // chunks returns the number of tasks to dispatch at a time, for one duration or several.

@@ -16,16 +16,10 @@ import (
 	"muster/lab/results"
 )
 
-// compilers returns candidates for compiling the corpus; the first available one is used. A
-// faster compiler makes the runner's own cost more visible.
-func compilers() [][]string {
-	return [][]string{{"tcc", "-c"}, {"gcc", "-S", "-O0"}, {"cc", "-S", "-O0"}}
-}
-
-// findCompiler returns the compiler's command without the source and the output, nil if no
-// compiler is available.
+// findCompiler returns the command of the first available compiler, without the source and the
+// output, nil if none is. A faster compiler makes the runner's own cost more visible.
 func findCompiler() []string {
-	for _, words := range compilers() {
+	for _, words := range [][]string{{"tcc", "-c"}, {"gcc", "-S", "-O0"}, {"cc", "-S", "-O0"}} {
 		if path, err := exec.LookPath(words[0]); err == nil {
 			return append([]string{path}, words[1:]...)
 		}

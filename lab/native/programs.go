@@ -4,25 +4,20 @@ import "strings"
 
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {
-	return append([]Program{
-		{
-			Name: "go", Question: Dispatch, Language: "Go",
-			Impls:  []string{"channel", "article", "go", "errgroup", "ants", "ants-func", "pond", "conc", "workerpool"},
-			folder: "_go", renamed: goModNames(),
-			build: []string{"go", "build", "-o", "dispatch", "."}, run: []string{"./dispatch"},
-			install: "Go from go.dev/dl",
-		},
-		cpp("cpp-std", "article.cpp", "-std=c++17", "", "libc6-dev", "cpp-std"),
-		cpp("cpp-boost", "article.cpp", "-std=c++17 -DBOOST", "-lboost_thread -lboost_system", "libboost-thread-dev", "cpp-boost"),
-		cpp("tbb", "tbb.cpp", "-std=c++17", "-ltbb", "libtbb-dev", "tbb-group", "tbb-enqueue", "tbb-parallel-for", "tbb-pointer"),
-		cpp("asio", "asio.cpp", "-std=c++17", "", "libboost-dev", "asio"),
-		cpp("openmp", "openmp.cpp", "-std=c++17 -fopenmp", "", "libgomp1", "openmp"),
+	return []Program{
+		golang("go", Dispatch, "_go", "dispatch", "", "Go from go.dev/dl",
+			"channel", "article", "go", "errgroup", "ants", "ants-func", "pond", "conc", "workerpool"),
+		cpp("cpp-std", Dispatch, "article.cpp", "-std=c++17", "", "libc6-dev", "cpp-std"),
+		cpp("cpp-boost", Dispatch, "article.cpp", "-std=c++17 -DBOOST", "-lboost_thread -lboost_system", "libboost-thread-dev", "cpp-boost"),
+		cpp("tbb", Dispatch, "tbb.cpp", "-std=c++17", "-ltbb", "libtbb-dev", "tbb-group", "tbb-enqueue", "tbb-parallel-for", "tbb-pointer"),
+		cpp("asio", Dispatch, "asio.cpp", "-std=c++17", "", "libboost-dev", "asio"),
+		cpp("openmp", Dispatch, "openmp.cpp", "-std=c++17 -fopenmp", "", "libgomp1", "openmp"),
 		rust("rust", Dispatch, "rayon", "crossbeam"),
 		java("java", Dispatch, jdkLeast, "forkjoin"),
 
 		// Go's contestant is probe.Spawn. Without errno a square root is one instruction, as
 		// in Go.
-		asSpawn(cpp("cpp-thread", "spawn.cpp", "-std=c++20 -fno-math-errno", "", "libc6-dev", "cpp-thread")),
+		cpp("cpp-thread", Spawn, "spawn.cpp", "-std=c++20 -fno-math-errno", "", "libc6-dev", "cpp-thread"),
 		rust("rust-spawn", Spawn, "rust-thread", "rayon"),
 		java("java-thread", Spawn, jdkLeast, "java-thread"),
 		java("java-virtual", Spawn, jdkVirtual, "java-virtual"),
@@ -34,21 +29,37 @@ func Programs() []Program {
 			run:     strings.Fields("erl -noshell -noinput +P 4194304 -env ERL_CRASH_DUMP /dev/null -kernel logger_level none -s spawn main -extra"),
 			install: "apt-get install erlang-base",
 		},
-	}, otherPrograms()...)
-}
 
-func cpp(name, source, flags, libraries, install string, impls ...string) Program {
-	build := strings.Fields("g++ -O2 -pthread -Wall " + flags + " -o " + name + " " + source + " " + libraries)
-	return Program{
-		Name: name, Question: Dispatch, Language: "C++", Impls: impls,
-		folder: "cpp", build: build, run: []string{"./" + name},
-		install: "apt-get install g++ " + install,
+		// The program of _io is built with and without cgo, so machines without a C compiler
+		// still have the codecs.
+		golang("cgo", Call, "_io", "crossing", "1", "Go from go.dev/dl and apt-get install gcc libc6-dev", "cgo", "go"),
+		golang("codec", Codec, "_io", "crossing", "0", "Go from go.dev/dl", "protobuf", "json"),
+		golang("inserts", Insert, "_db", "inserts", "0", "Go from go.dev/dl", "postgres", "sqlite"),
 	}
 }
 
-func asSpawn(p Program) Program {
-	p.Question = Spawn
+// golang returns a program of a Go module. Its files have names that go:embed accepts. cgo is the
+// value of CGO_ENABLED; "" = the caller's.
+func golang(name string, q Question, folder, program, cgo, install string, impls ...string) Program {
+	p := Program{
+		Name: name, Question: q, Language: "Go", Impls: impls,
+		folder: folder, renamed: map[string]string{"go.mod.txt": "go.mod", "go.sum.txt": "go.sum"},
+		build: []string{"go", "build", "-o", program, "."}, run: []string{"./" + program},
+		install: install,
+	}
+	if cgo != "" {
+		p.env = []string{"CGO_ENABLED=" + cgo}
+	}
 	return p
+}
+
+func cpp(name string, q Question, source, flags, libraries, install string, impls ...string) Program {
+	build := strings.Fields("g++ -O2 -pthread -Wall " + flags + " -o " + name + " " + source + " " + libraries)
+	return Program{
+		Name: name, Question: q, Language: "C++", Impls: impls,
+		folder: "cpp", build: build, run: []string{"./" + name},
+		install: "apt-get install g++ " + install,
+	}
 }
 
 // rust returns one of several programs that share a build.

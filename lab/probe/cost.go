@@ -3,13 +3,7 @@ package probe
 import (
 	"syscall"
 	"time"
-
-	"muster/internal/cgroup"
 )
-
-// ProcessorsQuota returns how many processors' time the container of this process allows. It is
-// infinite without a quota.
-func ProcessorsQuota() float64 { return cgroup.ProcessorsQuota("/proc") }
 
 // Cost is the time of a number of operations.
 type Cost struct {

@@ -142,7 +142,7 @@ func threadShortage(proc string, need int) string {
 	}{
 		{"kernel.threads-max", readLimit(root, "sys/kernel/threads-max")},
 		{"kernel.pid_max", readLimit(root, "sys/kernel/pid_max")},
-		{"the limit of processes (ulimit -u)", processesMax(root)},
+		{"the limit of processes (ulimit -u)", readField(root, "self/limits", "Max processes", 1)},
 	} {
 		if l.max-all < need {
 			return fmt.Sprintf("%s is %d, and with %d running threads %d more exceed it", l.what, l.max, all, need)
@@ -151,7 +151,7 @@ func threadShortage(proc string, need int) string {
 	if left := cgroup.ProcessesLeft(proc); left < int64(need) {
 		return fmt.Sprintf("control groups allow %d more threads, not %d", left, need)
 	}
-	if free := min(int64(memoryFree(root)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
+	if free := min(int64(readField(root, "meminfo", "MemAvailable:", 1<<10)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
 		return fmt.Sprintf("%s of memory are available, and %s may need %s", readable.BinarySize(int64(free)), readable.Count(int64(need), "thread"), readable.BinarySize(int64(need*threadBytes)))
 	}
 	return ""
@@ -182,12 +182,6 @@ func runningThreads(root fs.FS) int {
 	_, total, _ := strings.Cut(fields[3], "/")
 	n, _ := strconv.Atoi(total)
 	return n
-}
-
-func processesMax(root fs.FS) int { return readField(root, "self/limits", "Max processes", 1) }
-
-func memoryFree(root fs.FS) int {
-	return readField(root, "meminfo", "MemAvailable:", 1<<10)
 }
 
 // readField returns the first number after a word at the start of a line.

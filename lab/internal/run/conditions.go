@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/cgroup"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -67,7 +68,7 @@ func currentConditions(version string) []results.Pair {
 		{Key: "cgo", Value: cgoSetting()},
 		{Key: CPUsKey, Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
-		{Key: QuotaKey, Value: quotaText(probe.ProcessorsQuota())},
+		{Key: QuotaKey, Value: quotaText(cgroup.ProcessorsQuota("/proc"))},
 		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
 		{Key: "goenv", Value: goEnvironment()},
 		{Key: "cpu", Value: cpuName()},
