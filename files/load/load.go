@@ -304,10 +304,8 @@ func (r *run) due(ctx context.Context, position int) (at time.Time, ok bool) {
 
 // sleep waits, and reports whether it waited to the end.
 func sleep(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 		return true
 	case <-ctx.Done():
 		return false

@@ -66,8 +66,6 @@ func startServer(ctx context.Context, argv []string, fallbackText string) (*serv
 		return nil, err
 	}
 	go s.readOutput(output)
-	timer := time.NewTimer(startMax)
-	defer timer.Stop()
 	select {
 	case <-s.ready:
 		if s.fallback != "" {
@@ -83,7 +81,7 @@ func startServer(ctx context.Context, argv []string, fallbackText string) (*serv
 		return nil, err
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), s.stop())
-	case <-timer.C:
+	case <-time.After(startMax):
 		return nil, errors.Join(fmt.Errorf("the server did not print its addresses: %s", strings.Join(argv, " ")), s.stop())
 	}
 }

@@ -8,8 +8,11 @@
 package probe
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -75,6 +78,30 @@ type FirstBytes struct{ Bytes []byte }
 func (f *FirstBytes) Write(p []byte) (int, error) {
 	f.Bytes = append(f.Bytes, p[:min(len(p), KeptBytesMax-len(f.Bytes))]...)
 	return len(p), nil
+}
+
+// A PipedProcess is a process whose standard streams are pipes of this one.
+type PipedProcess struct {
+	Cmd    *exec.Cmd
+	In     io.Closer     // closing it ends the standard input
+	Out    *bufio.Reader // up to KeptBytesMax of the standard output
+	Failed FirstBytes    // of the standard error
+}
+
+// StartPiped starts a process.
+func StartPiped(c *exec.Cmd) (*PipedProcess, error) {
+	p := &PipedProcess{Cmd: c}
+	c.Stderr = &p.Failed
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.In, p.Out = in, bufio.NewReader(io.LimitReader(out, KeptBytesMax))
+	return p, c.Start()
 }
 
 // firstLines returns the text before the first empty line, which separates the message from

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -105,33 +104,21 @@ func Upload(ctx context.Context, o UploadOptions) (u UploadResult, err error) {
 
 // A server is a process that calls Serve.
 type server struct {
+	*PipedProcess
 	url string
-
-	cmd    *exec.Cmd
-	stdin  io.Closer // closing it ends the server
-	stdout *bufio.Reader
-	failed FirstBytes
 }
 
 // startServer returns when the server has printed its URL. The server ends with ctx. It also
 // ends if this process dies, because that closes its standard input.
 func startServer(ctx context.Context, command []string) (*server, error) {
-	s := &server{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
-	s.cmd.Stderr = &s.failed
-	s.cmd.WaitDelay = time.Second
-	stdin, err := s.cmd.StdinPipe()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.WaitDelay = time.Second
+	p, err := StartPiped(c)
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.stdin, s.stdout = stdin, bufio.NewReader(stdout)
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := s.stdout.ReadString('\n')
+	s := &server{PipedProcess: p}
+	line, err := s.Out.ReadString('\n')
 	if err != nil {
 		_, e := s.stop()
 		return nil, errors.Join(fmt.Errorf("the server did not print its URL: %w", err), e)
@@ -142,13 +129,13 @@ func startServer(ctx context.Context, command []string) (*server, error) {
 
 // stop ends the server and returns the number of its threads.
 func (s *server) stop() (threads int, err error) {
-	s.stdin.Close()
-	line, err := s.stdout.ReadString('\n')
+	s.In.Close()
+	line, err := s.Out.ReadString('\n')
 	if err == nil {
 		threads, err = strconv.Atoi(strings.TrimSpace(line))
 	}
-	if e := s.cmd.Wait(); e != nil {
-		return 0, fmt.Errorf("the server failed: %w: %s", e, firstLines(s.failed.Bytes))
+	if e := s.Cmd.Wait(); e != nil {
+		return 0, fmt.Errorf("the server failed: %w: %s", e, firstLines(s.Failed.Bytes))
 	}
 	return threads, err
 }

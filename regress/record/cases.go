@@ -152,10 +152,8 @@ func runsNeeded(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.Re
 
 // waitFor waits for a duration, or for the end of ctx.
 func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

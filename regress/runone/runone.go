@@ -58,51 +58,40 @@ func Run(ctx context.Context, o regress.Options, h host.Host, caseName, keep str
 	if err := s.ResolveCommands(ctx); err != nil {
 		return err
 	}
-	run := runHere
-	if s.Execution.Crew.IsRemote() {
-		run = runRemotely
+	command, isRemote := s.Execution.Commands.For(t.Entry.Name), s.Execution.Crew.IsRemote()
+	if isRemote {
+		if err := makeKept(keep); err != nil {
+			return err
+		}
 	}
-	r, line, err := run(ctx, s, t, keep)
+	r, err := runUndecorated(ctx, s, t, command, keep)
 	if err != nil {
 		return err
 	}
 	defer r.Release()
+	line := "" // no line runs the case by hand where the command is a path of the workers
+	if isRemote {
+		err = layOut(keep, s.Inputs.Corpus, *t.Entry, r)
+	} else {
+		line = byHand(command, t.Entry.Name)
+	}
+	if err != nil {
+		return err
+	}
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
 	return printKept(h.Stdout, keep, line, costOf(r, s.Execution.Executor.Floor()), r.Outcome.Ending)
 }
 
-// runHere runs a case in the folder keep. The returned line runs the case again by hand.
-func runHere(ctx context.Context, s *run.Run, t pass.Task, keep string) (r *exec.Result, line string, err error) {
-	r, err = runUndecorated(ctx, s, t, keep)
-	return r, byHand(s.Execution.Commands.For(t.Entry.Name), t.Entry.Name), err
-}
-
-// runRemotely runs a case on an engine, and lays out in the folder keep what the engine
-// returned. No line runs the case by hand: the command is a path of the workers.
-func runRemotely(ctx context.Context, s *run.Run, t pass.Task, keep string) (r *exec.Result, line string, err error) {
-	if err := makeKept(keep); err != nil {
-		return nil, "", err
-	}
-	if r, err = runUndecorated(ctx, s, t, keep); err != nil {
-		return nil, "", err
-	}
-	if err := layOut(keep, s.Inputs.Corpus, *t.Entry, r); err != nil {
-		r.Release()
-		return nil, "", err
-	}
-	return r, "", nil
-}
-
 // runUndecorated runs a case. No part of its result is ignored: people look at all of them.
-func runUndecorated(ctx context.Context, s *run.Run, t pass.Task, keep string) (*exec.Result, error) {
+func runUndecorated(ctx context.Context, s *run.Run, t pass.Task, command *exec.Command, keep string) (*exec.Result, error) {
 	setup := s.Setup()
 	setup.Keep = keep
 	if err := s.Execution.StartPlain(ctx, setup); err != nil {
 		return nil, err
 	}
-	return exec.Run(ctx, s.Execution.Executor, exec.Job{Source: *t.Entry, Command: s.Execution.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
+	return exec.Run(ctx, s.Execution.Executor, exec.Job{Source: *t.Entry, Command: command, Avoid: exec.NoLane})
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write there too, so

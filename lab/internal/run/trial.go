@@ -1,11 +1,9 @@
 package run
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -146,33 +144,33 @@ const (
 func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // which also kills the processes
-	var all []*gatedProcess
+	var all []*probe.PipedProcess
 	for range t.Processes {
-		g, err := startGated(t.cmd(ctx, "-"+Gate))
+		g, err := probe.StartPiped(t.cmd(ctx, "-"+Gate))
 		if err != nil {
 			return results.Sample{}, err
 		}
-		defer func() { cancel(); _ = g.cmd.Wait() }()
+		defer func() { cancel(); _ = g.Cmd.Wait() }()
 		all = append(all, g)
 	}
 	for _, g := range all {
-		if line, _ := g.out.ReadString('\n'); line != Ready+"\n" {
+		if line, _ := g.Out.ReadString('\n'); line != Ready+"\n" {
 			cancel()
-			return results.Sample{}, g.explain(fmt.Errorf("a process printed %q instead of %q", results.Excerpt(line), Ready))
+			return results.Sample{}, explainGated(g, fmt.Errorf("a process printed %q instead of %q", results.Excerpt(line), Ready))
 		}
 	}
 	began := time.Now()
 	for _, g := range all {
-		g.in.Close()
+		g.In.Close()
 	}
 	cost := probe.Cost{}
 	for _, g := range all {
-		line, _ := g.out.ReadString('\n') // a line without a line break fails to parse
+		line, _ := g.Out.ReadString('\n') // a line without a line break fails to parse
 		cost.Wall = time.Since(began)
 		s, err := results.ParseLine(line)
 		if err != nil {
 			cancel()
-			return results.Sample{}, g.explain(err)
+			return results.Sample{}, explainGated(g, err)
 		}
 		cpu, _ := s.Value(results.CPUPerOp)
 		cost.N += s.N
@@ -181,32 +179,10 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	return NewSample(cost), nil
 }
 
-// A gatedProcess waits for the signal to start.
-type gatedProcess struct {
-	cmd    *exec.Cmd
-	in     io.Closer
-	out    *bufio.Reader
-	stderr *probe.FirstBytes
-}
-
-// explain adds the process's error message to err, after the process has ended.
-func (g *gatedProcess) explain(err error) error {
-	_ = g.cmd.Wait()
-	return explain(g.stderr, err)
-}
-
-func startGated(c *exec.Cmd) (*gatedProcess, error) {
-	in, err := c.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	failed := &probe.FirstBytes{}
-	c.Stderr = failed
-	return &gatedProcess{c, in, bufio.NewReader(io.LimitReader(out, probe.KeptBytesMax)), failed}, c.Start()
+// explainGated adds the process's error message to err, after the process has ended.
+func explainGated(g *probe.PipedProcess, err error) error {
+	_ = g.Cmd.Wait()
+	return explain(&g.Failed, err)
 }
 
 // NewSample converts a cost to a sample, with further values.

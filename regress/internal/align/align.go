@@ -6,6 +6,8 @@
 // texts: callers make the elements.
 package align
 
+import "slices"
+
 // A Block is a range of one sequence that differs from a range of the other: [A0, A1) and [B0, B1).
 // Between two blocks the sequences are equal.
 type Block struct{ A0, A1, B0, B1 int }
@@ -149,9 +151,7 @@ func (l *Aligner[K]) walkBack(found []Block, r Block, d, k int) []Block {
 		found = prependStep(found, first, Block{i, i + max(0, k-pk), j, j + max(0, pk-k)})
 		k = pk
 	}
-	for i, j := first, len(found)-1; i < j; i, j = i+1, j-1 {
-		found[i], found[j] = found[j], found[i]
-	}
+	slices.Reverse(found[first:])
 	return found
 }
 
