@@ -48,8 +48,8 @@ func (e *serveEngine) check() error {
 	if kinds := []string{ioPool, ioCThreads, ioURing, ioDirect}; !slices.Contains(kinds, e.kind) {
 		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, suggest(e.kind, kinds))
 	}
-	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.light < 0 || e.light > pooled.ThreadsMax {
-		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, pooled.ThreadsMax)
+	if e.threads < 1 || e.threads > fileio.ThreadsMax || e.light < 0 || e.light > fileio.ThreadsMax {
+		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, fileio.ThreadsMax)
 	}
 	return nil
 }
@@ -208,8 +208,8 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	if _, err := parseSync(e.sync); err != nil {
 		return err
 	}
-	if e.ioThreads < 1 || e.ioThreads > pooled.ThreadsMax {
-		return usagef("--io-threads %d: from 1 to %d are possible", e.ioThreads, pooled.ThreadsMax)
+	if e.ioThreads < 1 || e.ioThreads > fileio.ThreadsMax {
+		return usagef("--io-threads %d: from 1 to %d are possible", e.ioThreads, fileio.ThreadsMax)
 	}
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))

@@ -69,7 +69,7 @@ func TestThreads(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []cthreads.Options{{}, {Threads: -1}, {Threads: cthreads.ThreadsMax + 1}, {Threads: 1, Light: -1}} {
+	for _, o := range []cthreads.Options{{}, {Threads: -1}, {Threads: fileio.ThreadsMax + 1}, {Threads: 1, Light: -1}} {
 		if e, err := cthreads.New(o); err == nil {
 			t.Errorf("%+v is no error: %v", o, e.Close())
 		}

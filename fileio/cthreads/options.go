@@ -8,11 +8,7 @@
 // jobs. It learns of them through a descriptor that the runtime's poller watches.
 package cthreads
 
-import (
-	"errors"
-
-	"muster/fileio"
-)
+import "errors"
 
 // Options configure an engine.
 type Options struct {
@@ -22,9 +18,6 @@ type Options struct {
 	// Affinity binds each thread to one of the processors that this process may use.
 	Affinity bool
 }
-
-// ThreadsMax bounds Threads and Light each.
-const ThreadsMax = fileio.ThreadsMax
 
 // Thread describes a thread of the system.
 type Thread struct {

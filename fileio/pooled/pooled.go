@@ -18,9 +18,6 @@ type Options struct {
 	Light   int // for jobs on names; 0 = transfers' threads execute them
 }
 
-// ThreadsMax bounds Threads and Light each.
-const ThreadsMax = fileio.ThreadsMax
-
 // Engine is a fileio.Engine.
 type Engine struct {
 	options          Options

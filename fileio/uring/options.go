@@ -31,13 +31,10 @@ type Options struct {
 	Rings int
 }
 
-// Bounds on Options.
 const (
-	ThreadsMax = fileio.ThreadsMax // of each kind
-	RingsMax   = 64
+	RingsMax     = 64
+	ringsDefault = 1
 )
-
-const ringsDefault = 1
 
 func (o *Options) check() error {
 	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {

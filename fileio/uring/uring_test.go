@@ -46,7 +46,7 @@ func TestEngine(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, o := range []uring.Options{
-		{}, {Threads: -1}, {Threads: uring.ThreadsMax + 1}, {Threads: 1, Light: -1},
+		{}, {Threads: -1}, {Threads: fileio.ThreadsMax + 1}, {Threads: 1, Light: -1},
 		{Threads: 1, Rings: -1}, {Threads: 1, Rings: uring.RingsMax + 1},
 	} {
 		if e, err := uring.New(o); err == nil {
