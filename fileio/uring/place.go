@@ -40,10 +40,6 @@ const nameRoom = 256
 // sideThreads limits the calls that a ring cannot make: one thread for each kind.
 type sideThreads struct{ list, flushAll chan struct{} }
 
-func newSideThreads() *sideThreads {
-	return &sideThreads{make(chan struct{}, 1), make(chan struct{}, 1)}
-}
-
 // sideThreadCount is the largest number of side threads.
 const sideThreadCount = 2
 

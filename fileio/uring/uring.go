@@ -41,14 +41,14 @@ func start(o Options, k kernel) (*Engine, error) {
 	}
 	e := &Engine{options: o, transfers: newPlaceQueue(o.Threads)}
 	e.light = e.transfers
-	only := newSideThreads()
+	only := &sideThreads{make(chan struct{}, 1), make(chan struct{}, 1)}
 	err := e.addRings(k, e.transfers, o.Rings, only)
 	if err == nil && o.Light > 0 {
 		e.light = newPlaceQueue(o.Light)
 		err = e.addRings(k, e.light, 1, only)
 	}
 	if err != nil {
-		return nil, errors.Join(err, e.stop())
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
@@ -113,9 +113,7 @@ func (e *Engine) Stats() fileio.Stats {
 
 // Close implements fileio.Engine. All jobs have returned, because each runs in the goroutine
 // that called Do.
-func (e *Engine) Close() error { return e.stop() }
-
-func (e *Engine) stop() error {
+func (e *Engine) Close() error {
 	var errs []error
 	for _, r := range e.rings {
 		errs = append(errs, r.stop())

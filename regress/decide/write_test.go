@@ -15,7 +15,10 @@ import (
 )
 
 // updatedPlace is a place whose golden cannot be read. update stands for a change of it.
-type updatedPlace struct{ update func() error }
+type updatedPlace struct {
+	place.Place
+	update func() error
+}
 
 func (updatedPlace) Open(context.Context) (*golden.Store, error) {
 	return nil, errors.New("no golden")
@@ -51,7 +54,7 @@ func TestTransactionOrder(t *testing.T) {
 			before: map[string]review.State{"G1": review.Rejected}, decisions: map[string]review.State{"G1": review.Accepted},
 			goes: map[string]bool{"a": true},
 		}
-		at := updatedPlace{func() error {
+		at := updatedPlace{update: func() error {
 			if d := decision(); d != review.Accepted {
 				t.Errorf("the golden is changed while the written decision is %q", d)
 			}

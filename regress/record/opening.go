@@ -23,7 +23,7 @@ import (
 
 // durationsOf returns how long the cases took by the golden that is replaced, if there is one. It
 // refuses a selection that would drop cases from that golden.
-func durationsOf(ctx context.Context, into place.Target, s *run.Run) (pass.Durations, error) {
+func durationsOf(ctx context.Context, into place.Place, s *run.Run) (pass.Durations, error) {
 	none := make(pass.Durations, len(s.Inputs.Cases))
 	old, err := into.Open(ctx)
 	switch {
@@ -53,7 +53,7 @@ func durationsOf(ctx context.Context, into place.Target, s *run.Run) (pass.Durat
 }
 
 // begin starts the run and opens the new golden, or the one that --resume goes on with.
-func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Durations) (p *passes, err error) {
+func begin(ctx context.Context, s *run.Run, into place.Place, took pass.Durations) (p *passes, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Drop())
@@ -99,7 +99,7 @@ func begin(ctx context.Context, s *run.Run, into place.Target, took pass.Duratio
 
 // openWriter begins the new golden, or continues the unfinished one of the resumed run. It
 // discards the unfinished golden of any other run.
-func openWriter(ctx context.Context, s *run.Run, into place.Target) (*golden.Writer, error) {
+func openWriter(ctx context.Context, s *run.Run, into place.Place) (*golden.Writer, error) {
 	m, err := s.Meta(ctx)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 }
 
 // end completes the golden, or keeps what is done for --resume.
-func end(ctx context.Context, into place.Target, p *passes, err error) error {
+func end(ctx context.Context, into place.Place, p *passes, err error) error {
 	s := p.run
 	if err == nil {
 		err = s.Inputs.RefuseChanged(s.Events.Warn)

@@ -44,14 +44,9 @@ type Place interface {
 	Update(ctx context.Context, do func(*golden.Tx) error) error
 
 	Close()
-}
 
-// A Target is a place whose golden will be replaced by a new one.
-type Target interface {
-	Place
-
-	// Path returns the file that the new golden is written to. Lock the state folder before
-	// writing if InState.
+	// Path returns the file to which a new golden is written that replaces the one at the
+	// place. Lock the state folder before writing if InState.
 	Path() string
 
 	// InState reports whether Path is in the state folder.
@@ -80,7 +75,7 @@ type address struct {
 	copy  *mirror.Copy // nil if nothing is at the address
 }
 
-func findAddress(ctx context.Context, name string, o Options) (Target, error) {
+func findAddress(ctx context.Context, name string, o Options) (Place, error) {
 	there, err := mirror.New(name, o.State.Cache(), o.Client)
 	if err != nil {
 		return nil, err
@@ -202,11 +197,16 @@ func (f file) prepare() error {
 }
 
 // Find finds the place of that name. It is no error if no golden is there.
-func Find(ctx context.Context, name string, o Options) (Place, error) { return find(ctx, name, o) }
+func Find(ctx context.Context, name string, o Options) (Place, error) {
+	if mirror.IsAddress(name) {
+		return findAddress(ctx, name, o)
+	}
+	return file{name}, nil
+}
 
 // FindTarget finds a place whose golden may be replaced, or made.
-func FindTarget(ctx context.Context, name string, o Options) (Target, error) {
-	t, err := find(ctx, name, o)
+func FindTarget(ctx context.Context, name string, o Options) (Place, error) {
+	t, err := Find(ctx, name, o)
 	if err != nil {
 		return nil, err
 	}
@@ -215,13 +215,6 @@ func FindTarget(ctx context.Context, name string, o Options) (Target, error) {
 		return nil, err
 	}
 	return t, nil
-}
-
-func find(ctx context.Context, name string, o Options) (Target, error) {
-	if mirror.IsAddress(name) {
-		return findAddress(ctx, name, o)
-	}
-	return file{name}, nil
 }
 
 func (a *address) Path() string {
