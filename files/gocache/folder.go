@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// digest is a SHA-256.
 type digest [sha256.Size]byte
 
 func digestOf(id []byte) (d digest, ok bool) { return d, copy(d[:], id) == len(d) && len(id) == len(d) }
@@ -89,7 +88,6 @@ func openFolder(dir string, most int64) (*folder, error) {
 
 func (f *folder) close() { _ = f.lock.Close() }
 
-// path returns the path of an output.
 func (f *folder) path(output digest) string { return f.file(output, "o") }
 
 func (f *folder) file(d digest, kind string) string {

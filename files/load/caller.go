@@ -124,7 +124,6 @@ func (l *callerLink) call(ctx context.Context, j *job) (err error) {
 	return err
 }
 
-// errMissing is the error of a missing file.
 var errMissing = errors.New("the file does not exist")
 
 // body is the content of a file. It can be read, or compared with the bytes written to it.

@@ -219,7 +219,6 @@ func (l *httpLink) send(j *job) error {
 	return nil
 }
 
-// filesPath is the path of the files.
 const filesPath = "/files/"
 
 func method(op Op) string {

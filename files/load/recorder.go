@@ -75,7 +75,6 @@ func newRecorder(connections int) *recorder {
 
 func (r *recorder) begin(at time.Time) { r.start, r.since = at, at }
 
-// shard returns the shard of a connection.
 func (r *recorder) shard(connection int) *shard { return r.shards[connection%len(r.shards)] }
 
 // succeeded counts a request that took latency and concerned this many files.
@@ -151,7 +150,6 @@ func (r *recorder) failures() []Failure {
 	return list
 }
 
-// last returns the last interval.
 func (r *recorder) last() Interval {
 	if len(r.timeline) == 0 {
 		return Interval{}

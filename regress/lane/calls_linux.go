@@ -28,3 +28,80 @@ func (p *path) lstat(st *syscall.Stat_t) error {
 		uintptr(unsafe.Pointer(st)), noFollow, 0, 0)
 	return asError(e)
 }
+
+// ipc watches System V's shared memory, semaphores and message queues, and POSIX's queues.
+// They belong to no process and stay until somebody removes them. So a lane has a namespace of
+// its own for them, as far as the kernel permits.
+type ipc struct {
+	own    bool
+	queues int // descriptor of the folder of POSIX's queues, or -1
+	names  [512]byte
+}
+
+// unshare makes the namespace for this thread, which starts the commands.
+func (i *ipc) unshare(apart bool) {
+	const newIPC = 0x08000000 // CLONE_NEWIPC
+	i.queues = -1
+	if apart {
+		_, _, e := syscall.RawSyscall(syscall.SYS_UNSHARE, newIPC, 0, 0)
+		i.own = e == 0
+	}
+	if i.own {
+		i.queues = queueFolder()
+	}
+}
+
+// queueFolder opens the file system of POSIX's queues, which is mounted nowhere. It returns -1
+// if that fails.
+func queueFolder() int {
+	const (
+		fsOpen, fsConfig, fsMount = 430, 431, 432 // Linux 5.2, the same on every architecture
+		closeOnExec               = 1             // FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC
+		create                    = 6             // FSCONFIG_CMD_CREATE
+	)
+	kind, err := syscall.BytePtrFromString("mqueue")
+	if err != nil {
+		return -1
+	}
+	fs, _, e := syscall.RawSyscall(fsOpen, uintptr(unsafe.Pointer(kind)), closeOnExec, 0)
+	if e != 0 {
+		return -1
+	}
+	defer closeFD(int(fs))
+	if _, _, e := syscall.RawSyscall6(fsConfig, fs, create, 0, 0, 0, 0); e != 0 {
+		return -1
+	}
+	mount, _, e := syscall.RawSyscall(fsMount, fs, closeOnExec, 0)
+	if e != 0 {
+		return -1
+	}
+	defer closeFD(int(mount)) // it only names the folder
+	dir, err := syscall.Openat(int(mount), ".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return dir
+}
+
+// hasQueues reports whether that folder has a name other than "." and "..".
+func (i *ipc) hasQueues() bool {
+	const two = 48 // bytes: two entries with such names
+	_, _, _ = syscall.RawSyscall(syscall.SYS_LSEEK, uintptr(i.queues), 0, 0)
+	n, _, e := syscall.RawSyscall(syscall.SYS_GETDENTS64, uintptr(i.queues), uintptr(unsafe.Pointer(&i.names)), unsafe.Sizeof(i.names))
+	return e == 0 && n > two
+}
+
+// hasObjects reports whether a case left any. Then the next case needs another helper: they
+// end with this one's namespace. The five calls take 0.8 µs.
+func (i *ipc) hasObjects() bool {
+	if !i.own {
+		return false
+	}
+	const shmInfo, semInfo, msgInfo = 14, 19, 12 // SHM_INFO, SEM_INFO, MSG_INFO
+	var shm, sem, msg [32]int32                  // struct shm_info, seminfo, msginfo
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SHMCTL, 0, shmInfo, uintptr(unsafe.Pointer(&shm)))
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_SEMCTL, 0, 0, semInfo, uintptr(unsafe.Pointer(&sem)), 0, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_MSGCTL, 0, msgInfo, uintptr(unsafe.Pointer(&msg)))
+	return shm[0] > 0 || sem[7] > 0 || msg[0] > 0 || // used_ids, semusz, msgpool
+		i.queues >= 0 && i.hasQueues()
+}

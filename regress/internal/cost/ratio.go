@@ -274,7 +274,6 @@ func NewEstimate(pairs []Pair, floor int64) Estimate {
 	return e
 }
 
-// casePairs is a case with its pairs.
 type casePairs struct {
 	name  string
 	pairs []Pair

@@ -130,7 +130,6 @@ type Baseline struct {
 	Selected *Chooser // the selection of the record; nil = everything
 }
 
-// has reports whether the baseline has a case.
 func (b Baseline) has(caseName string) bool {
 	_, found := slices.BinarySearch(b.Names, caseName)
 	return found

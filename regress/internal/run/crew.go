@@ -26,7 +26,6 @@ func (r *Run) Connect(ctx context.Context) error {
 	return err
 }
 
-// crewOptions returns the options of the crew.
 func crewOptions(r *Run) crew.Options {
 	o := &r.Job.Options
 	return crew.Options{

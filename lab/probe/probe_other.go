@@ -19,3 +19,12 @@ func BlockThreads(int, *os.File, io.Writer) error { return linuxOnly() }
 func linuxOnly() error {
 	return &UnmeasurableError{exhaustQuestion, "only Linux reports how many threads a machine can spare"}
 }
+
+// resident returns 0: the resident memory is unknown.
+func resident() uint64 { return 0 }
+
+// MemoryTotal returns 0: the memory of this machine is unknown.
+func MemoryTotal() uint64 { return 0 }
+
+// threads returns 0: the number of threads is unknown.
+func threads() int { return 0 }
