@@ -145,7 +145,7 @@ var rooms = []room{
 
 	{"lab", "internal/page internal/plot internal/readable lab/corpora lab/internal/run lab/native lab/postgres lab/probe lab/results lab/stat regress regress/host regress/record", plain},
 	{"lab/results", "lab/stat", pure},
-	{"lab/internal/run", "lab/native lab/probe lab/results", plain},
+	{"lab/internal/run", "internal/cgroup lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
 	{"lab/native", "", stdlib},
 	{"lab/postgres", "", stdlib},

@@ -55,7 +55,7 @@ var crowded = map[string]figures{
 	"muster/regress/internal/shrink":               {cycle: 3},
 	"muster/regress/internal/state":                {methods: 18, cycle: 2},
 	"muster/regress/internal/tool":                 {cycle: 2},
-	"muster/regress/lane":                          {files: 18, methods: 29, cycle: 6},
+	"muster/regress/lane":                          {files: 17, methods: 29, cycle: 6},
 }
 
 // TestRooms keeps every package small enough to read: few files, no cycle between them, and no
