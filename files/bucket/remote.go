@@ -230,7 +230,7 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
 		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
 	}
-	if refused := r.checkTLS(err); refused != nil {
+	if refused := tlsError(at, err); refused != nil {
 		return refused
 	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
