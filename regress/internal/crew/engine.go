@@ -21,16 +21,8 @@ type Engine struct {
 	executor *reapi.Engine // the last one
 	watch    watch
 	runs     runCounter
-
-	// ballast is never written to, so it takes no memory. The garbage collector counts it, and
-	// runs as seldom as if the process held that much more. A large corpus has the same effect.
-	ballast []byte
+	ballast  ballast
 }
-
-const (
-	ballastSize = 32 << 20 // bytes
-	ballastCase = 128      // bytes that a case of the corpus takes
-)
 
 // dial connects to the engine.
 func dial(ctx context.Context, o Options) (_ *Engine, err error) {
@@ -64,7 +56,7 @@ func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if s.NoNetwork {
 		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
 	}
-	e.ballast = make([]byte, max(0, ballastSize-ballastCase*len(s.Corpus.Cases())))
+	e.ballast = newBallast(32<<20, s.Corpus)
 	at := &e.o.Engine
 	outputs := outputs{patterns: at.Outputs, left: s.Left}
 	started, err := e.conn.Start(ctx, reapi.Options{
