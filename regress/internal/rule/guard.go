@@ -55,9 +55,9 @@ func sharedGuards(changed []*context) (guards []guard) {
 // from others.
 const sharedMin = 20
 
-// nearest are the facts that sharedGuards looks at: the tokens beside a place, the first of its line, the
-// sort of part, whether it is in a string or a comment, and the extension of the case's name.
-var nearest = [...]int{0, 1, 19, 46, 47, 48}
+// nearest are the facts that sharedGuards looks at: the tokens beside a place, the first of its line, how many are behind
+// it in its line, the sort of part, whether it is in a string or a comment, and the extension of the case's name.
+var nearest = [...]int{0, 1, 19, 43, 46, 47, 48}
 
 // isProven reports whether a separation beyond chance is enough.
 func (g guard) isProven(separation float64) bool {

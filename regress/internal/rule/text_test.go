@@ -51,6 +51,22 @@ func TestLineInPlaceOfOthers(t *testing.T) {
 	}
 }
 
+// A rule that removes lines says nothing of lines that only begin like them.
+func TestWholeLines(t *testing.T) {
+	var old, now []string
+	for i := range 200 {
+		text := fmt.Sprintf("a = %d;\n    /* %d */\nc%d b;\n", i, i, i)
+		old, now = append(old, text), append(now, fmt.Sprintf("a = %d;\nc%d b;\n", i, i))
+		if i >= 150 && !Trains(fmt.Sprintf("%05d", i)) {
+			text = strings.Replace(text, "*/", fmt.Sprintf("*/ c%d = 1;", i), 1)
+			old[i], now[i] = text, text
+		}
+	}
+	if r := resultsOf(analyse(old, now))[0]; r == nil || r.Unchanged == 0 || r.Elsewhere > 0 || !r.Uniform {
+		t.Errorf("%+v", r)
+	}
+}
+
 // The sort of source that a case is about is a guard. A rule of programs says nothing of other sources.
 func TestSortsOfSources(t *testing.T) {
 	for _, sort := range []string{".bas", ".go"} {
