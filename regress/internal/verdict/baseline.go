@@ -14,8 +14,8 @@ import (
 type Baseline interface {
 	// Has reports whether there is an outcome to compare a case with.
 	Has(name string) bool
-	// Digest returns the digest of a case's outcome, if that is known without reading it.
-	Digest(name string) (d outcome.Digest, known bool)
+	// OutcomeDigest returns the digest of a case's outcome, if that is known without reading it.
+	OutcomeDigest(name string) (d outcome.Digest, known bool)
 	// Get returns the outcome of a case. A reference's is kept only if the case is not identical.
 	Get(name string) (golden.Record, bool, error)
 	// Content opens a part of an outcome.
@@ -31,9 +31,6 @@ func (b GoldenBaseline) Has(name string) bool {
 	return known
 }
 
-// Digest implements Baseline.
-func (b GoldenBaseline) Digest(name string) (outcome.Digest, bool) { return b.OutcomeDigest(name) }
-
 // Reference is a command that runs beside the candidate. It is a Baseline.
 type Reference struct {
 	Command     *exec.Command
@@ -43,5 +40,5 @@ type Reference struct {
 // Has implements Baseline. The reference runs every case.
 func (r *Reference) Has(string) bool { return true }
 
-// Digest implements Baseline.
-func (r *Reference) Digest(string) (d outcome.Digest, known bool) { return d, false }
+// OutcomeDigest implements Baseline.
+func (r *Reference) OutcomeDigest(string) (d outcome.Digest, known bool) { return d, false }

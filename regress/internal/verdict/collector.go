@@ -82,8 +82,8 @@ type heldFork struct {
 	first firstResult
 }
 
-// acceptForks gives the cases that forks ran their verdicts.
-func (c *collector) acceptForks() error {
+// AcceptForks gives the cases that forks ran their verdicts. They have none before.
+func (c *collector) AcceptForks() error {
 	for _, h := range c.held {
 		if err := c.o.Journal.addLine(h.first.line(h.task.Entry.Name)); err != nil {
 			return err
@@ -94,8 +94,8 @@ func (c *collector) acceptForks() error {
 	return nil
 }
 
-// retractForks forgets the cases that forks ran, and returns their tasks.
-func (c *collector) retractForks() (tasks []pass.Task) {
+// RetractForks forgets the results of forks, and returns the tasks, which have to run again.
+func (c *collector) RetractForks() (tasks []pass.Task) {
 	for _, h := range c.held {
 		c.o.Events.Emit(report.Retracted{Name: h.task.Entry.Name, Expected: c.o.Due.Of(h.task.Index), At: time.Now()})
 		c.o.Ledger.Summary.Retracted++

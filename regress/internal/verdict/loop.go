@@ -15,9 +15,9 @@ import (
 // A Loop makes the runs of a check or a compare: a first run of each case, and further runs of
 // those that differ. One goroutine calls its methods.
 type Loop struct {
-	collector collector
-	first     firstRuns
-	further   furtherRuns
+	collector
+	first   firstRuns
+	further furtherRuns
 }
 
 // New returns a Loop that has run no case.
@@ -72,14 +72,8 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	}.Run(ctx, alone)
 }
 
-// AcceptForks gives the cases that forks ran their verdicts. They have none before.
-func (l *Loop) AcceptForks() error { return l.collector.acceptForks() }
-
 // HasEnoughFailed reports whether --fail-fast has ended the first runs.
 func (l *Loop) HasEnoughFailed() bool { return l.collector.enough() != nil }
-
-// RetractForks forgets the results of forks, and returns the tasks, which have to run again.
-func (l *Loop) RetractForks() []pass.Task { return l.collector.retractForks() }
 
 // runWaiting makes the further runs of one waiting case, between two cases of the first pass.
 func (l *Loop) runWaiting(ctx context.Context, long time.Duration) (note func() error) {

@@ -36,7 +36,7 @@ func printing(text string) outcome.Outcome {
 type fakeBaseline struct{ isNew func(caseName string) bool }
 
 func (b fakeBaseline) Has(caseName string) bool { return !b.isNew(caseName) }
-func (b fakeBaseline) Digest(caseName string) (d outcome.Digest, known bool) {
+func (b fakeBaseline) OutcomeDigest(caseName string) (d outcome.Digest, known bool) {
 	o := printing("old")
 	return o.Digest(), b.Has(caseName)
 }
