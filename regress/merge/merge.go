@@ -373,11 +373,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if err != nil {
 		return word, err
 	}
-	if err := m.run.Differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
-		return word, err
-	}
-	word.Differences, word.More, err = analyse.Differences(m.run.Job.Rules, was, is, cmp)
-	return word, err
+	return word, m.run.Differences.Report(&word, caseName, 0, was, is, cmp)
 }
 
 // keepOutcome puts an outcome into the store of the merged run.

@@ -360,9 +360,5 @@ func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRule
 	left.Masked = slices.Concat(newly, left.Masked)
 	left = left.Plus(ignored)
 	word.Masked, word.Ignored, word.Holes = left.Masked, left.Ignored, left.Holes
-	if err := s.Differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
-		return word, err
-	}
-	word.Differences, word.More, err = analyse.Differences(s.Job.Rules, was, is, c)
-	return word, err
+	return word, s.Differences.Report(&word, caseName, 0, was, is, c)
 }

@@ -46,6 +46,14 @@ func (l *Collector) Add(caseName string, size int64, v regress.Verdict, was, is 
 	return err
 }
 
+// Report adds a case, and describes its differences in its report.
+func (l *Collector) Report(to *report.Case, caseName string, size int64, was, is content.Side, c outcome.Comparison) (err error) {
+	if err = l.Add(caseName, size, to.Verdict, was, is, c); err == nil {
+		to.Differences, to.More, err = Differences(l.rules, was, is, c)
+	}
+	return err
+}
+
 // Causes returns the causes of all added cases, in the families that people chose for their signatures.
 // Their names are printable.
 func (l *Collector) Causes(families map[string]string) *cause.Found {

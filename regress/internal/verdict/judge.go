@@ -38,7 +38,7 @@ type Judge struct {
 // Compare compares one run of the candidate with the baseline, and names the parts that it left
 // out. Equal digests spare it to read the baseline's outcome.
 func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
-	digest, known := j.Baseline.Digest(caseName)
+	digest, known := j.Baseline.OutcomeDigest(caseName)
 	switch {
 	case known && digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial():
 		return keep.Alike, left.With(&r.Outcome), nil
@@ -144,11 +144,7 @@ func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged repor
 			}
 		}
 	}
-	if err := j.Differences.Add(e.Name, e.Size, judged.Verdict, was, is, cmp); err != nil {
-		return judged, err
-	}
-	judged.Differences, judged.More, err = analyse.Differences(j.Rules, was, is, cmp)
-	return judged, err
+	return judged, j.Differences.Report(&judged, e.Name, e.Size, was, is, cmp)
 }
 
 // Sides returns both sides of a case that differed.
