@@ -200,8 +200,7 @@ func (c *configSource) read(named bool) ([]layer, error) {
 func parseConfig(file string, text []byte, profile string) ([]layer, error) {
 	top := map[string]any{}
 	if err := toml.Unmarshal(text, &top); err != nil {
-		var at *toml.DecodeError
-		if errors.As(err, &at) {
+		if at, is := errors.AsType[*toml.DecodeError](err); is {
 			row, column := at.Position()
 			return nil, usagef("%s:%d:%d: %s", file, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 		}

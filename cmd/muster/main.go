@@ -77,14 +77,11 @@ func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	var status statusError
-	if errors.As(err, &status) {
+	if status, is := errors.AsType[statusError](err); is {
 		return int(status)
 	}
 	fmt.Fprintf(stderr, "muster: %s\n", errorText(err))
-	var usage *usageError
-	var mistake *lab.InputError
-	if errors.As(err, &usage) || errors.As(err, &mistake) {
+	if errors.As(err, new(*usageError)) || errors.As(err, new(*lab.InputError)) {
 		return regress.Input.Status()
 	}
 	return regress.ClassOf(err).Status()

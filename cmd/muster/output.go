@@ -224,8 +224,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 	}
 	ended := ctx.Err()
 	l.close()
-	var status *exec.ExitError
-	switch isStatus := errors.As(err, &status); {
+	switch status, isStatus := errors.AsType[*exec.ExitError](err); {
 	case ended != nil:
 		restore()
 		return ended

@@ -114,9 +114,9 @@ func refuseUnknown(c *cobra.Command, args []string, help string) error {
 // flagError suggests a flag for one that a command does not have: another flag, or one of the
 // command that it runs.
 func flagError(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
 	meant, hint := "", ""
-	if !errors.As(err, &unknown) {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
 		if strings.Contains(c.Use, "[-- COMMAND") && lacksDashes(os.Args) {
 			hint = ", and those of COMMAND go after --"
 		}

@@ -21,15 +21,6 @@ var markers = []draw.GlyphDrawer{
 	strokeShape{{{0, -1.3}, {0, 1.3}}, {{-1.3, 0}, {1.3, 0}}},
 }
 
-// dashes returns the dashes of a line: none for the first use of each marker.
-func dashes(i int) []vg.Length {
-	return [][]vg.Length{nil, {7, 3}, {2, 2}}[i/len(markers)%3]
-}
-
-func glyph(i int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: colours[i%len(colours)], Radius: 3.5, Shape: markers[i%len(markers)]}
-}
-
 // A corner is a corner of a marker, in radii from its middle.
 type corner struct{ x, y vg.Length }
 
@@ -70,8 +61,9 @@ type series struct {
 }
 
 func newSeries(i int, l Line) *series {
-	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75, Dashes: dashes(i)}
-	s := &series{form: l.Form, points: l.Points, line: line, glyph: glyph(i)}
+	dashes := [][]vg.Length{nil, {7, 3}, {2, 2}}[i/len(markers)%3] // none for the first use of each marker
+	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75, Dashes: dashes}
+	s := &series{form: l.Form, points: l.Points, line: line, glyph: draw.GlyphStyle{Color: line.Color, Radius: 3.5, Shape: markers[i%len(markers)]}}
 	switch l.Form {
 	case Cloud:
 		s.glyph.Radius, s.glyph.Shape = dot, draw.CircleGlyph{}

@@ -110,7 +110,7 @@ func networkWords(e *net.OpError) string {
 func fileWords(op, path string, err error) string {
 	folder := filepath.Dir(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && createsFile(op) && isMissing(folder):
+	case errors.Is(err, fs.ErrNotExist) && (op == "open" || op == "mkdir") && isMissing(folder): // a server has other names for these
 		return fmt.Sprintf("the folder %s does not exist: make it, or name another", folder)
 	case errors.Is(err, fs.ErrNotExist):
 		return path + " does not exist"
@@ -123,10 +123,6 @@ func fileWords(op, path string, err error) string {
 	}
 	return path + ": " + err.Error()
 }
-
-// createsFile reports whether an operation creates files on this machine. Operations on a
-// server's files have other names.
-func createsFile(op string) bool { return op == "open" || op == "mkdir" }
 
 func isMissing(folder string) bool {
 	_, err := os.Stat(folder)

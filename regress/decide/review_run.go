@@ -44,8 +44,8 @@ func openReviewedRun(ctx context.Context, o *regress.Options, h host.Host, id st
 	if len(w.agenda.Items) == 0 {
 		return w, nil
 	}
-	w.stores, err = openReviewStores(ctx, p)
-	return w, err
+	w.stores = &reviewStores{past: p}
+	return w, w.stores.open(ctx)
 }
 
 // close closes the stores.

@@ -31,11 +31,6 @@ type reviewStores struct {
 // recalledMarks are the marks of a run as they were written, and as they agree with the golden.
 type recalledMarks struct{ written, real pastrun.Marks }
 
-func openReviewStores(ctx context.Context, p *pastrun.Past) (*reviewStores, error) {
-	s := &reviewStores{past: p}
-	return s, s.open(ctx)
-}
-
 func (s *reviewStores) open(ctx context.Context) (err error) {
 	stamp := s.goldenStamp()
 	if s.base, err = s.past.Run.OpenBase(ctx); err != nil {

@@ -239,10 +239,6 @@ type openPatterns struct {
 	at     map[string][]int    // by a pattern with the slots of one mask
 }
 
-func newOpenPatterns() openPatterns {
-	return openPatterns{masks: map[string][]string{}, at: map[string][]int{}}
-}
-
 func (o *openPatterns) add(p pattern.Pattern, cause int) {
 	bare, mask := p.Masked(""), p.Mask()
 	if !slices.Contains(o.masks[bare], mask) {

@@ -24,8 +24,6 @@ type row struct {
 // noNewline is printed after a last line that lacks its newline.
 const noNewline = `\ No newline at end of file`
 
-func (r row) endsText() bool { return !strings.HasSuffix(r.line, "\n") }
-
 // String returns the row without a newline. It does not mark a carriage return at the end of a
 // context line: both sides have it.
 func (r row) String() string {

@@ -102,7 +102,7 @@ func (s *sheet) writeRow(r row) {
 	}
 	r.columns = s.columns
 	s.writeText(r.String())
-	if r.endsText() {
+	if !strings.HasSuffix(r.line, "\n") {
 		fmt.Fprintln(s.w, s.paint(noNewline))
 		s.shown++
 	}

@@ -106,7 +106,7 @@ func cheapPasses() []pass {
 		}})
 	}
 	return append(list,
-		pass{"lines", func(source []byte) step { return newChunks(lines(source), false) }},
+		pass{"lines", func(source []byte) step { return newChunks(bytes.SplitAfter(source, []byte("\n")), false) }},
 		pass{"groups", newUnwrapping},
 		pass{"tokens", func(source []byte) step { return newChunks(words(source), false) }},
 	)
@@ -117,9 +117,6 @@ var dearPasses = []pass{{"runs of tokens", newRuns}}
 
 // lastPasses come last. After them the others would find nothing new.
 var lastPasses = []pass{{"spaces", newTidying}}
-
-// lines cuts a source after each line end.
-func lines(text []byte) [][]byte { return bytes.SplitAfter(text, []byte("\n")) }
 
 // words cuts a source into its tokens.
 func words(text []byte) [][]byte {
