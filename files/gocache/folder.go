@@ -86,8 +86,6 @@ func openFolder(dir string, most int64) (*folder, error) {
 	return &folder{dir: dir, most: most, lock: lock}, nil
 }
 
-func (f *folder) close() { _ = f.lock.Close() }
-
 func (f *folder) path(output digest) string { return f.file(output, "o") }
 
 func (f *folder) file(d digest, kind string) string {

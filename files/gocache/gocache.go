@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, er
 	if err != nil {
 		return Stats{}, err
 	}
-	defer local.close()
+	defer local.lock.Close()
 	o.Timeout = cmp.Or(o.Timeout, TimeoutDefault)
 	c := &cache{
 		local: local, remote: newRemote(ctx, o), out: bufio.NewWriter(out),

@@ -227,7 +227,7 @@ func newRun(o Options, t target, w *threadWatch) *run {
 // do makes the requests and returns the result.
 func (r *run) do(ctx context.Context) *Result {
 	r.start = time.Now()
-	r.record.begin(r.start)
+	r.record.start, r.record.since = r.start, r.start
 	done := make(chan struct{})
 	var looking, workers sync.WaitGroup
 	looking.Go(func() { r.observe(done) })

@@ -73,8 +73,6 @@ func newRecorder(connections int) *recorder {
 	return r
 }
 
-func (r *recorder) begin(at time.Time) { r.start, r.since = at, at }
-
 func (r *recorder) shard(connection int) *shard { return r.shards[connection%len(r.shards)] }
 
 // succeeded counts a request that took latency and concerned this many files.

@@ -12,11 +12,6 @@ type Cost struct {
 	CPU  time.Duration // user and system time of this process
 }
 
-// add returns the sum of both costs.
-func (c Cost) add(d Cost) Cost {
-	return Cost{N: c.N + d.N, Wall: c.Wall + d.Wall, CPU: c.CPU + d.CPU}
-}
-
 // measure times run, which does n operations.
 func measure(n int, run func(n int)) Cost {
 	cpu, began := cpuTime(), time.Now()

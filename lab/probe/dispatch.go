@@ -42,7 +42,8 @@ func Dispatch(mode string, workers, tasks int) (Cost, error) {
 	case "makespan":
 		handle, tasks = mixedTask, makespanTasks
 	case "barrier":
-		all := newBarrier(workers)
+		all := &barrier{size: workers}
+		all.all.L = &all.mu
 		handle, tasks = func(int) { all.wait() }, barrierRounds
 	}
 	p := pool.New(workers, handle)
@@ -146,12 +147,6 @@ type barrier struct {
 	all            sync.Cond
 	size           int
 	arrived, round int
-}
-
-func newBarrier(size int) *barrier {
-	m := &barrier{size: size}
-	m.all.L = &m.mu
-	return m
 }
 
 func (m *barrier) wait() {

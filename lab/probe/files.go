@@ -206,7 +206,7 @@ func renameAll(ctx context.Context, o RenameOptions) (all Cost, err error) {
 		if err != nil {
 			return all, err
 		}
-		all = all.add(cost)
+		all = Cost{all.N + cost.N, all.Wall + cost.Wall, all.CPU + cost.CPU}
 	}
 	return all, nil
 }

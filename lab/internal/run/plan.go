@@ -91,15 +91,10 @@ func (p *Plan) adoptEarlier() {
 		}
 	}
 	for _, a := range p.earlier.Absent {
-		if planned[a.Name] && !isRetried(a.Why) {
+		if planned[a.Name] && a.Why != results.TooLong && !strings.HasPrefix(a.Why, results.Failed) {
 			p.Results.Absent = append(p.Results.Absent, a)
 		}
 	}
-}
-
-// isRetried reports whether a figure that is absent for this reason is measured again.
-func isRetried(why string) bool {
-	return why == results.TooLong || strings.HasPrefix(why, results.Failed)
 }
 
 // Add adds a trial.

@@ -145,7 +145,7 @@ func New(j job.Job, h host.Host) (*Run, error) {
 		Comparer: content.NewComparer(j.Rules), Differences: analyse.NewCollector(j.Rules),
 	}
 	reportTo(r, report.Tee{})
-	r.Execution = NewExecution(crewOptions(r), j.Ignored)
+	r.Execution = &Execution{Crew: crew.NewHere(crewOptions(r)), ignored: j.Ignored, usedAt: crew.UsedCPU()}
 	return r, nil
 }
 
@@ -259,7 +259,9 @@ func (r *Run) Finish(err error) error {
 	}
 	sum.ExitStatus = job.ExitStatus(&r.Job.Options, *sum, broke)
 	if broke == regress.None && sum.NotRun == 0 {
-		r.Ledger.NoteUnused(len(r.Inputs.Cases))
+		for _, text := range r.Ledger.unused.notes(len(r.Inputs.Cases)) {
+			r.Events.Note(text)
+		}
 	}
 	r.Events.Emit(report.Finished{Summary: *sum})
 	if r.Folder == nil {

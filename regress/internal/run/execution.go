@@ -14,18 +14,13 @@ import (
 // Execution is what runs the cases of a run: a crew, the resolved commands, and the executor that
 // the crew starts. The goroutine that owns the run calls its methods.
 type Execution struct {
-	Crew     crew.Crew
+	Crew     crew.Crew     // on this machine, unless Run.Connect replaced it
 	Commands crew.Commands // empty before ResolveCommands
 	Executor exec.Executor // nil before Start
 	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
 
 	ignored content.IgnoreList // parts that are never compared
 	usedAt  time.Duration      // CPU that this process had used at the start
-}
-
-// NewExecution returns an execution on this machine. Run.Connect may replace the crew.
-func NewExecution(o crew.Options, ignored content.IgnoreList) *Execution {
-	return &Execution{Crew: crew.NewHere(o), ignored: ignored, usedAt: crew.UsedCPU()}
 }
 
 // Start starts the executor.

@@ -95,18 +95,11 @@ type placedResult struct {
 // NewLedger returns an empty ledger. It reports each verdict to events.
 func NewLedger(events *Events) *Ledger { return &Ledger{events: events} }
 
-// WatchIgnored makes NoteUnused note those globs of --ignore that match no part. texts are
+// WatchIgnored makes Run.Finish note those globs of --ignore that match no part. texts are
 // the globs as they were given.
 func (l *Ledger) WatchIgnored(texts []string, globs content.IgnoreList) {
 	for i, text := range texts {
 		l.unused = append(l.unused, unusedGlob{text, globs[i]})
-	}
-}
-
-// NoteUnused notes the globs that matched no part of any case.
-func (l *Ledger) NoteUnused(cases int) {
-	for _, text := range l.unused.notes(cases) {
-		l.events.Note(text)
 	}
 }
 
@@ -272,12 +265,9 @@ func (r *Run) Meta(ctx context.Context) (golden.Meta, error) {
 		m.Run = r.Folder.ID
 	}
 	m.Tool = r.Tool.Recorded()
+	m.Command = job.Commands(&r.Job.Command)
 	if c := r.Execution.Commands.Main; c != nil {
-		m.Command = append(m.Command, golden.Command{Args: c.Words})
 		m.Executable, m.ExecutableDigest = c.Path, r.Tool.Digest(c.Path)
-	}
-	for _, g := range r.Execution.Commands.ByGlob {
-		m.Command = append(m.Command, golden.Command{Glob: g.Glob, Args: g.Command.Words})
 	}
 	return m, nil
 }

@@ -19,7 +19,7 @@ type instruction struct {
 	k    uint32
 }
 
-// program is struct sock_fprog.
+// program is struct sock_fprog: a filter as seccomp(2) takes it.
 type program struct {
 	length uint16
 	first  *instruction
@@ -81,11 +81,6 @@ func compile(executable uintptr) []instruction {
 		list[j.at].jt = uint8(base + j.to - j.at - 1)
 	}
 	return list
-}
-
-// assemble returns the filter as seccomp(2) takes it.
-func assemble(list []instruction) *program {
-	return &program{length: uint16(len(list)), first: unsafe.SliceData(list)}
 }
 
 // address is the address of a connect(2). At most one field is set.

@@ -52,7 +52,7 @@ func (o *Observer) Begin(path string) (filter, executable uintptr, err error) {
 	o.page[copy(o.page, path)] = 0
 	executable = uintptr(unsafe.Pointer(unsafe.SliceData(o.page)))
 	o.filter = compile(executable)
-	o.program = assemble(o.filter)
+	o.program = &program{length: uint16(len(o.filter)), first: unsafe.SliceData(o.filter)}
 	o.seen, o.bytes, o.result = map[Access]bool{}, 0, Observation{}
 	return uintptr(unsafe.Pointer(o.program)), executable, nil
 }

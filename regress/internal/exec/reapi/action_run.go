@@ -190,7 +190,12 @@ func exhausted(err error) error {
 type State struct{ InFlight, Queued, Running int }
 
 // State returns the present counts.
-func (e *Engine) State() State { return e.stages.now() }
+func (e *Engine) State() State {
+	s := &e.stages
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return State{s.inFlight, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
+}
 
 // stages counts executions.
 type stages struct {
@@ -216,10 +221,4 @@ func (s *stages) execute(do func(stated func(repb.ExecutionStage_Value)) (*repb.
 	move(1, repb.ExecutionStage_UNKNOWN)
 	defer move(-1, repb.ExecutionStage_UNKNOWN)
 	return do(func(to repb.ExecutionStage_Value) { move(0, to) })
-}
-
-func (s *stages) now() State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return State{s.inFlight, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
 }

@@ -38,7 +38,7 @@ func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 			return
 		}
 	}
-	read := reader(c.stored)
+	read := reader(func(d blob.Digest) ([]byte, error) { return c.Read(c.ctx, d) })
 	root := d.GetRootDirectoryDigest()
 	if root == nil || d.GetTreeDigest() != nil {
 		folders, top, err := c.tree(d.GetTreeDigest())
@@ -57,8 +57,6 @@ func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 	}
 	c.folder(at, root, c.Before.Sub(at), read)
 }
-
-func (c *comparison) stored(d blob.Digest) ([]byte, error) { return c.Read(c.ctx, d) }
 
 // folder compares a folder unless it is unchanged.
 func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read reader) {
