@@ -41,8 +41,8 @@ func (r *remote) repeat(ctx context.Context, attempt func(context.Context) error
 
 // passes reports whether a repetition may help after an error.
 func (r *remote) passes(ctx context.Context, err error) bool {
-	err = r.explain(ctx, err)
-	return errors.Is(err, fileio.ErrBusy) && !errors.Is(err, errReplaced) && !errors.Is(err, errNoUpload)
+	why := r.explain(ctx, err)
+	return errors.Is(why, fileio.ErrBusy) && !errors.Is(why, errReplaced) && !errors.Is(why, errNoUpload) && !errors.Is(err, errTooLong)
 }
 
 // A body is what one attempt sends, from memory that its caller reuses afterwards. A transport may

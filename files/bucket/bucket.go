@@ -69,8 +69,9 @@ type Store struct {
 
 	turns         *fair.Budget // connections
 	reads, writes *pages.Memory
-	parts         *fair.Budget // buffers for parts of large files
-	unused        sync.Pool    // of *[partSize]byte
+	parts         *fair.Budget  // buffers for parts of large files
+	unused        sync.Pool     // of *[partSize]byte
+	linger        time.Duration // see lingerMax
 
 	probing chan struct{}           // holds an element while a probe runs
 	refusal atomic.Pointer[refusal] // nil = not probed yet
@@ -84,6 +85,7 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("memory of %d bytes is too small: use at least %d", o.MemoryMax, MemoryMin)
 	}
 	s := &Store{
+		linger:  lingerMax,
 		turns:   fair.New(fair.Options{Size: connectionsMax, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax}),
 		reads:   pages.New(o.MemoryMax/2, o.WaitMax),
 		writes:  pages.New(o.MemoryMax/4, o.WaitMax),

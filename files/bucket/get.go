@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync"
+	"time"
 
 	"muster/fileio"
 	"muster/internal/fair"
@@ -15,13 +17,23 @@ import (
 // firstSize is how much Get reads before it knows the size of the file.
 const firstSize = 256 << 10
 
-// content reads a file of the bucket.
+// rangeMax is the size of the largest piece that one request reads.
+const rangeMax = 8 << 20
+
+// content reads a file of the bucket, with requests for pieces of it. A request may be for more
+// than fits into the buffer. Then its answer is a stream. Whoever reads in small pieces, one
+// after another, gets requests for larger and larger ones. A slow reader gets no streams, because
+// an answer that is broken off was sent for nothing.
 type content struct {
 	fileio.File
 	store  *Store
 	buffer *pages.Buffer // nil = the file is empty, or closed
 	at     int64         // offset of the buffer's bytes
 	filled int           // number of them
+	stream *stream       // of the bytes after them; nil = none
+	left   int64         // how many bytes the stream has
+	window int64         // size of the last request
+	slow   bool          // a stream had to wait
 }
 
 // Get opens a file, and reads its first 256 KiB if the client's share of memory allows it.
@@ -36,7 +48,7 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	f := &content{store: s, buffer: b}
 	f.Content = f
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
-		f.Info, f.filled, err = s.remote.fetch(ctx, name, "", b.Data, 0)
+		f.Info, f.filled, err = s.remote.fetch(ctx, name, b.Data)
 		return err
 	})
 	if err != nil {
@@ -67,28 +79,130 @@ func (f *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) erro
 	return nil
 }
 
-// fill reads the next piece of n bytes into the buffer, as large as the client's share allows.
+// fill reads a piece into the buffer, as large as the client's share allows. The next n bytes
+// are needed.
 func (f *content) fill(ctx context.Context, offset, n int64) error {
-	f.filled = 0
-	f.buffer.Fit(int(min(n, pages.Max)))
-	data := f.buffer.Data
-	data = data[:min(n, int64(len(data)))]
-	err := f.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) (err error) {
-		_, f.filled, err = f.store.remote.fetch(ctx, f.Name, f.Tag, data, offset)
+	follows := offset == f.at+int64(f.filled)
+	f.at, f.filled = offset, 0
+	if !follows {
+		f.closeStream()
+		f.window = 0
+	}
+	if f.left == 0 {
+		f.window = min(max(n, 2*f.window), rangeMax, f.Size-offset)
+		f.left = f.window
+	}
+	if f.slow = f.slow || f.stream != nil && f.stream.closed(); f.slow {
+		f.left = min(f.left, pages.Max)
+	}
+	f.buffer.Fit(int(min(f.left, pages.Max)))
+	data := f.buffer.Data[:min(f.left, int64(len(f.buffer.Data)))]
+	if f.stream == nil || f.stream.read(data) != nil {
+		if err := f.request(ctx, data); err != nil {
+			f.closeStream()
+			return err
+		}
+	}
+	f.filled = len(data)
+	if f.left -= int64(f.filled); f.left == 0 {
+		f.closeStream()
+	}
+	return nil
+}
+
+// request reads the first bytes of f.left ones into data, and opens a stream of all.
+func (f *content) request(ctx context.Context, data []byte) error {
+	if f.stream != nil {
+		f.stream.close()
+		f.stream = nil
+	}
+	s, c := f.store, fair.ClientOf(ctx)
+	if err := s.turns.TakeLate(ctx, c); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, requestMax)
+	end := func() {
+		cancel()
+		s.turns.Give(c, 1)
+	}
+	var body io.ReadCloser
+	err := s.remote.repeat(bounded, func(context.Context) (err error) {
+		body, err = s.remote.openRest(bounded, f.Info, f.at, f.left, data)
 		return err
 	})
-	if err == nil && f.filled < len(data) || errors.Is(err, fileio.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
-		err = errReplaced
+	if err == nil {
+		f.stream = newStream(body, end, s.linger)
+		return nil
 	}
-	f.at = offset
-	if err != nil {
-		f.filled = 0
+	end()
+	err = s.remote.explain(ctx, err)
+	if errors.Is(err, fileio.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
+		return errReplaced
 	}
 	return err
 }
 
+func (f *content) closeStream() {
+	if f.stream != nil {
+		f.stream.close()
+	}
+	f.stream, f.left = nil, 0
+}
+
 // Close implements fileio.Content.
 func (f *content) Close() error {
+	f.closeStream()
 	f.buffer.Free()
 	return nil
+}
+
+// lingerMax is how long a stream may hold a connection while its reader does not read, because
+// a client is slow. The reader goes on with another request.
+const lingerMax = 100 * time.Millisecond
+
+// A stream is an answer of which a part was read.
+type stream struct {
+	mu     sync.Mutex
+	body   io.ReadCloser // nil = closed
+	end    func()        // gives the connection back
+	timer  *time.Timer
+	linger time.Duration
+}
+
+func newStream(body io.ReadCloser, end func(), linger time.Duration) *stream {
+	s := &stream{body: body, end: end, linger: linger}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(linger, s.close)
+	return s
+}
+
+// read fills data. After an error the stream is of no use.
+func (s *stream) read(data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.body == nil {
+		return fs.ErrClosed
+	}
+	s.timer.Stop()
+	_, err := io.ReadFull(s.body, data)
+	s.timer.Reset(s.linger)
+	return err
+}
+
+func (s *stream) closed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.body == nil
+}
+
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.body != nil {
+		s.timer.Stop()
+		_ = s.body.Close() // what was read is whole
+		s.body = nil
+		s.end()
+	}
 }

@@ -153,54 +153,74 @@ func settled(err error) bool {
 // errRaced is the error of a write without a condition, while others wrote.
 var errRaced = fmt.Errorf("others change the file all the time: %w", fileio.ErrBusy)
 
-// fetch reads the piece of a file at an offset into data, up to the file's end. If tag is not
-// empty, the file must have it.
-func (r *remote) fetch(ctx context.Context, name, tag string, data []byte, offset int64) (info fileio.Info, n int, err error) {
-	err = r.repeat(ctx, func(ctx context.Context) (err error) {
-		info, n, err = r.fetchOnce(ctx, name, tag, data, offset)
-		return err
+// fetch reads the first bytes of a file into data, up to the file's end.
+func (r *remote) fetch(ctx context.Context, name string, data []byte) (info fileio.Info, n int, err error) {
+	err = r.repeat(ctx, func(ctx context.Context) error {
+		var body io.ReadCloser
+		if body, info, err = r.open(ctx, name, "", 0, int64(len(data))); err != nil {
+			return err
+		}
+		defer body.Close()
+		n = int(min(int64(len(data)), info.Size))
+		return readFull(body, data[:n])
 	})
-	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable && offset == 0 {
+	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
 		return r.statEmpty(ctx, name)
 	}
 	return info, n, err
 }
 
+// openRest requests n bytes of a known file from an offset on, and reads the first ones into data.
+func (r *remote) openRest(ctx context.Context, of fileio.Info, offset, n int64, data []byte) (io.ReadCloser, error) {
+	body, info, err := r.open(ctx, of.Name, of.Tag, offset, n)
+	if err != nil {
+		return nil, err
+	}
+	err = errReplaced
+	if info.Tag == of.Tag && info.Size == of.Size {
+		err = readFull(body, data)
+	}
+	if err != nil {
+		_ = body.Close() // the first error counts
+	}
+	return body, err
+}
+
+func readFull(body io.Reader, data []byte) error {
+	if _, err := io.ReadFull(body, data); err != nil {
+		return &brokenError{err}
+	}
+	return nil
+}
+
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
 
-func (r *remote) fetchOnce(ctx context.Context, name, tag string, data []byte, offset int64) (info fileio.Info, n int, err error) {
+// open requests up to n bytes of a file from an offset on. If tag is not empty, the file must
+// have it.
+func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (body io.ReadCloser, info fileio.Info, err error) {
 	o := minio.GetObjectOptions{}
-	o.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(data))-1))
+	o.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))
 	if tag != "" {
 		o.Set("If-Match", `"`+tag+`"`)
 	}
 	body, is, header, err := r.client.GetObject(ctx, r.bucket, r.key(name), o)
 	if err != nil {
-		return info, 0, err
+		return nil, info, err
 	}
-	defer body.Close()
 	info = infoOf(name, is)
 	if sent := header.Get("Content-Range"); sent != "" {
 		var first, last int64
-		if _, err := fmt.Sscanf(sent, "bytes %d-%d/%d", &first, &last, &info.Size); err != nil || first != offset || info.Size < offset {
-			return info, 0, &brokenError{fmt.Errorf("the range %.60q instead of one from %d", sent, offset)}
+		if _, e := fmt.Sscanf(sent, "bytes %d-%d/%d", &first, &last, &info.Size); e != nil || first != offset || info.Size < offset {
+			err = &brokenError{fmt.Errorf("the range %.60q instead of one from %d", sent, offset)}
 		}
 	} else if offset > 0 {
-		return info, 0, errors.New("the object store ignored the range of a request")
+		err = errors.New("the object store ignored the range of a request")
 	}
-	if err := checkInfo(info); err != nil {
-		return info, 0, err
+	if err = cmp.Or(err, checkInfo(info)); err != nil {
+		_ = body.Close() // the first error counts
 	}
-	if tag != "" && info.Tag != tag {
-		return info, 0, errReplaced
-	}
-	want := min(int64(len(data)), info.Size-offset)
-	n, err = io.ReadFull(body, data[:want])
-	if err != nil {
-		return info, n, &brokenError{err}
-	}
-	return info, n, nil
+	return body, info, err
 }
 
 // errReplaced is the error of a file that is not the one that Get opened.
@@ -314,7 +334,7 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer.Header.Del("Set-Cookie")
 	if r.Method != http.MethodGet || r.URL.RawQuery != "" || answer.StatusCode >= http.StatusMultipleChoices {
-		answer.Body = limited{io.LimitReader(answer.Body, wordsMax), answer.Body}
+		answer.Body = &limited{answer.Body, wordsMax}
 	}
 	return answer, nil
 }
@@ -322,7 +342,19 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 // wordsMax is more than a list of 1,000 of the longest names.
 const wordsMax = 8 << 20
 
+var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
+
 type limited struct {
-	io.Reader
-	io.Closer
+	io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err
 }
