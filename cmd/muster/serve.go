@@ -116,7 +116,7 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "read settings from `FILE`, as JSON")
 	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
 	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else, or in a bucket: s3://BUCKET/PREFIX")
-	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host begins with the bucket's name, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
+	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host is the bucket's name and a domain, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
 	f.StringVar(&s.cache, "cache", "", "with s3://, keep copies of files that were read in `DIR`, which must contain nothing else")
 	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache")
 	s.engine.flags(f)

@@ -136,3 +136,16 @@ func TestBrokenLists(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A store that lists without an order is found, because the pages of a list would miss files.
+func TestUnsortedLists(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+		_, _ = io.WriteString(w, `<ListBucketResult><Contents><Key>b</Key></Contents><Contents><Key>a</Key></Contents></ListBucketResult>`)
+		return true
+	}
+	if infos, _, err := s.List(t.Context(), "", "", 10); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(infos, err)
+	}
+}

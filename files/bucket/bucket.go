@@ -33,8 +33,8 @@ type Options struct {
 	Prefix string // of all names in the bucket, without a slash at its end; "" = none
 
 	// Endpoint is the address of the object store, such as https://s3.example.com; "" = that of
-	// the variables AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL, or Amazon's. If its host begins with
-	// the bucket's name, the store is asked in virtual-host style.
+	// the variables AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL, or Amazon's. If its host is the bucket's
+	// name and a domain with a dot, the store is asked in virtual-host style.
 	Endpoint string
 
 	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB. One
@@ -281,11 +281,14 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error {
 		return s.remote.repeat(ctx, func(ctx context.Context) error {
 			infos = nil
+			last := ""
 			for object := range s.remote.client.ListObjectsIter(ctx, s.remote.bucket, o) {
 				name, ours := strings.CutPrefix(object.Key, s.remote.prefix)
 				switch {
 				case object.Err != nil:
 					return object.Err
+				case object.Key < last: // as of Amazon's directory buckets
+					return ignoredError(fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()))
 				case !ours || checkName(name) != nil: // another program's, or a probe
 				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
 				case len(infos) == most:
@@ -294,6 +297,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 				default:
 					infos = append(infos, infoOf(name, object))
 				}
+				last = object.Key
 			}
 			return ctx.Err() // the iterator ends without it
 		})

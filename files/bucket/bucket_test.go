@@ -302,6 +302,19 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// The bucket's name before a domain asks in virtual-host style. A machine may have the name, too.
+func TestVirtualHosts(t *testing.T) {
+	buckettest.Setenv(t)
+	for endpoint, want := range map[string]string{
+		"https://kept.s3.example.com": "s3.example.com", "https://s3.example.com": "s3.example.com", "http://kept.local:9000": "kept.local:9000", "http://kept:9000": "kept:9000",
+	} {
+		s, err := bucket.Open(bucket.Options{Bucket: "kept", Endpoint: endpoint})
+		if err != nil || s.Address() != want {
+			t.Errorf("%s: %v, %v", endpoint, s.Address(), err)
+		}
+	}
+}
+
 func TestParseAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"s3://b": "b ", "s3://b/": "b ", "s3://b/p/q/": "b p/q", "/srv/files": "no", "s3://": "error", "s3:///p": "error", "s3://b/../p": "error", "s3://b?x": "error",

@@ -60,7 +60,7 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		return nil, fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", afterUser(address))
 	}
 	host, lookup := u.Host, minio.BucketLookupAuto
-	if at, ok := strings.CutPrefix(host, bucket+"."); ok {
+	if at, ok := strings.CutPrefix(host, bucket+"."); ok && strings.Contains(at, ".") {
 		host, lookup = at, minio.BucketLookupDNS
 	}
 	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
