@@ -73,6 +73,39 @@ func TestSizesInParts(t *testing.T) {
 	enginetest.CheckSizes(t, openAny(t), partSize-1, partSize, partSize+1, 2*partSize, 2*partSize+3)
 }
 
+// An upload reads a part while it sends the one before. With memory for one, it waits.
+func TestPartsOverlap(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	read := make(chan struct{})
+	server.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("partNumber") == "1" {
+			<-read
+		}
+		return false
+	}
+	data := enginetest.Content(1, 2*partSize+3)
+	r := io.MultiReader(bytes.NewReader(data[:partSize]), &signalling{Reader: bytes.NewReader(data[partSize:]), begun: read})
+	if _, err := s.Put(t.Context(), "x", r, int64(len(data)), nil); err != nil {
+		t.Fatal(err)
+	}
+	enginetest.CheckContent(t, s, "x", data)
+	small := open(t, server, bucket.Options{MemoryMax: bucket.MemoryMin})
+	enginetest.CheckSizes(t, small, 2*partSize, 2*partSize+3)
+}
+
+// A signalling reader closes a channel when it is read.
+type signalling struct {
+	io.Reader
+	begun chan struct{}
+	once  sync.Once
+}
+
+func (s *signalling) Read(p []byte) (int, error) {
+	s.once.Do(func() { close(s.begun) })
+	return s.Reader.Read(p)
+}
+
 // Of two writers who want to replace the same version, one wins: with one request, and with a
 // file in parts.
 func TestOneWins(t *testing.T) {

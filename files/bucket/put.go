@@ -1,11 +1,13 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 
 	"muster/fileio"
@@ -72,10 +74,7 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (fileio.Info, er
 		return fileio.Info{}, err
 	}
 	defer p.store.parts.Give(c, 1)
-	part, ok := p.store.unused.Get().(*[partSize]byte)
-	if !ok {
-		part = new([partSize]byte)
-	}
+	part := p.store.takePart()
 	defer p.store.unused.Put(part)
 	copy(part[:], b.Data[:n])
 	b.Free()
@@ -143,27 +142,55 @@ func fillPart(r io.Reader, part *[partSize]byte, n int, left int64) (int, error)
 	return pages.Fill(r, part[n:room])
 }
 
+// writeParts sends the parts of a file. The first one has n bytes. While it sends one, it reads
+// the next one, if the client's share of memory suffices for two.
 func (p *put) writeParts(ctx context.Context, u *upload, r io.Reader, part *[partSize]byte, n int, size int64) (total int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next, c := part, fair.ClientOf(ctx)
+	if p.store.parts.TryTake(c, 1) {
+		defer p.store.parts.Give(c, 1)
+		next = p.store.takePart()
+		defer p.store.unused.Put(next)
+	}
 	for {
-		err := p.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) error { return u.add(ctx, part[:n]) })
-		if err != nil {
-			return 0, err
+		data, answer := part[:n], make(chan error, 1)
+		go func() {
+			answer <- p.store.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) error { return u.add(ctx, data) })
+		}()
+		sent := sync.OnceValue(func() error { return <-answer })
+		if next == part {
+			err = sent()
 		}
 		total += int64(n)
 		left := int64(-1)
 		if size >= 0 {
 			left = size - total
 		}
-		if n < partSize || left == 0 {
-			return total, pages.CheckEnd(r, total, size)
+		ends := n < partSize || left == 0
+		if err == nil && !ends {
+			n, err = fillPart(r, next, 0, left)
+			ends = n == 0 // the file ended with the last part
 		}
-		if n, err = fillPart(r, part, 0, left); err != nil {
-			return 0, err
+		if err == nil && ends {
+			err = pages.CheckEnd(r, total, size)
 		}
-		if n == 0 { // the file ended with the last part
-			return total, pages.CheckEnd(r, total, size)
+		if err != nil {
+			cancel()
 		}
+		if err = cmp.Or(err, sent()); err != nil || ends {
+			return total, err
+		}
+		part, next = next, part
 	}
+}
+
+// takePart returns unused memory for a part. The caller holds a unit of parts.
+func (s *Store) takePart() *[partSize]byte {
+	if part, ok := s.unused.Get().(*[partSize]byte); ok {
+		return part
+	}
+	return new([partSize]byte)
 }
 
 // finish returns the Info of a written file. A request whose answer was lost is repeated, and
