@@ -3,8 +3,11 @@ package bucket_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -60,6 +63,39 @@ func checkIgnores(t *testing.T, err error, which string) {
 	t.Helper()
 	if !errors.Is(err, errors.ErrUnsupported) || !strings.HasSuffix(err.Error(), " ignores conditions of "+which) {
 		t.Errorf("%v, want an object store that ignores conditions of %s", err, which)
+	}
+}
+
+// A large file is written in parts, and read as a whole and in ranges. In make long it has 5 GiB.
+func TestLargeFile(t *testing.T) {
+	size := int64(40<<20 + 1)
+	if os.Getenv("MUSTER_LONG") != "" {
+		size = 5<<30 + 1
+	}
+	buckettest.Setenv(t)
+	s := openAt(t, bucket.Options{Endpoint: buckettest.Run(t, buckettest.Versity).URL, Bucket: buckettest.Bucket})
+	content := func() io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{27}), size) }
+	if info, err := s.Put(t.Context(), "large", content(), size, nil); err != nil || info.Size != size {
+		t.Fatal(info, err)
+	}
+	f, err := s.Get(t.Context(), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want, got := sha256.New(), sha256.New()
+	_, wantErr := io.Copy(want, content())
+	if err := errors.Join(wantErr, f.CopyTo(t.Context(), got, 0, size)); err != nil || !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+		t.Error("the file has other bytes", err)
+	}
+	for _, offset := range []int64{size / 3, size*4/5 - 3, size - 7} {
+		rest := content()
+		_, skipErr := io.CopyN(io.Discard, rest, offset)
+		var want, got bytes.Buffer
+		_, wantErr := io.CopyN(&want, rest, 7)
+		if err := errors.Join(skipErr, wantErr, f.CopyTo(t.Context(), &got, offset, 7)); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("at %d: %x, want %x: %v", offset, got.Bytes(), want.Bytes(), err)
+		}
 	}
 }
 
