@@ -47,15 +47,11 @@ func (x *index) name(i int) string {
 	return x.names.String()[start:x.entries[i].end]
 }
 
-func (x *index) search(caseName string) (i int, ok bool) {
-	return sort.Find(len(x.entries), func(i int) int { return strings.Compare(caseName, x.name(i)) })
-}
-
-// find returns the zero entry for an unknown case.
-func (x *index) find(caseName string) (e entry, ok bool) {
-	i, ok := x.search(caseName)
+// find returns the number and the entry of a case, or a zero entry.
+func (x *index) find(caseName string) (i int, e entry, ok bool) {
+	i, ok = sort.Find(len(x.entries), func(i int) int { return strings.Compare(caseName, x.name(i)) })
 	if ok {
 		e = x.entries[i]
 	}
-	return e, ok
+	return i, e, ok
 }

@@ -205,26 +205,26 @@ func (s *Store) Names() iter.Seq[string] {
 
 // OutcomeDigest returns the Digest of the outcome of a case, from memory.
 func (s *Store) OutcomeDigest(caseName string) (outcome.Digest, bool) {
-	e, ok := s.index.find(caseName)
+	_, e, ok := s.index.find(caseName)
 	return e.digest, ok
 }
 
 // Flaky reports whether a case has a flaky part or ending, from memory.
 func (s *Store) Flaky(caseName string) bool {
-	e, _ := s.index.find(caseName)
+	_, e, _ := s.index.find(caseName)
 	return e.flaky
 }
 
 // Wall returns how long a case took when it was recorded, from memory; 0 for an unknown case.
 func (s *Store) Wall(caseName string) time.Duration {
-	e, _ := s.index.find(caseName)
+	_, e, _ := s.index.find(caseName)
 	return e.wall
 }
 
 // Source returns the digest of a case's source when its outcome was made, from memory; zero if
 // unknown. It must not be called after DropSources.
 func (s *Store) Source(caseName string) outcome.Digest {
-	i, ok := s.index.search(caseName)
+	i, _, ok := s.index.find(caseName)
 	if !ok {
 		return outcome.Digest{}
 	}
@@ -236,13 +236,13 @@ func (s *Store) DropSources() { s.index.sources = nil }
 
 // Origin returns the Record.Origin of a case, from memory.
 func (s *Store) Origin(caseName string) int {
-	e, _ := s.index.find(caseName)
+	_, e, _ := s.index.find(caseName)
 	return int(e.origin)
 }
 
 // Get returns the record of a case.
 func (s *Store) Get(caseName string) (Record, bool, error) {
-	e, ok := s.index.find(caseName)
+	_, e, ok := s.index.find(caseName)
 	if !ok {
 		return Record{}, false, nil
 	}
