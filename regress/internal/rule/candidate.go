@@ -32,7 +32,7 @@ func candidatesOf(p *page, c change) (list []candidate) {
 			q.pieces = append(q.pieces, pieceOf(p, i, l.pieces, isCopied(q.outputs, i-c.from)))
 		}
 		if (removes || joins && level > 0) && len(q.pieces) > 0 {
-			q.pieces[0] = piece{hole: lineGap}
+			q.pieces[0] = piece{Hole: lineGap}
 		}
 		if c.to-c.from > piecesMax {
 			break
@@ -57,15 +57,15 @@ func isCopied(outputs []output, at int) bool {
 func pieceOf(p *page, i, level int, copied bool) piece {
 	if i&1 == 0 {
 		if level > 0 && copied && p.isLineBreak(i) {
-			return piece{hole: lineGap}
+			return piece{Hole: lineGap}
 		}
-		return piece{key: p.key(i)}
+		return piece{Key: p.key(i)}
 	}
 	kind := p.tokens[i/2].Kind
 	if kind == token.Sign || level == 0 || level == 1 && !copied {
-		return piece{key: p.key(i)}
+		return piece{Key: p.key(i)}
 	}
-	return piece{hole: kind}
+	return piece{Hole: kind}
 }
 
 // outputsOf returns the new items of a change. From level 1 on, those are copies that what is replaced has,
@@ -125,14 +125,14 @@ const besideMax = 4
 func anchoredCandidates(p *page, q candidate, c change) (list []candidate) {
 	l, r := 2*(c.from/2-1)+1, 2*(c.to/2)+1
 	if len(p.tokens) == 0 && c.from == c.to { // nothing but whitespace, or nothing at all
-		q.parity, q.from, q.to, q.pieces, q.empty = 0, c.from, c.from, []piece{{key: p.key(0)}}, true
+		q.parity, q.from, q.to, q.pieces, q.empty = 0, c.from, c.from, []piece{{Key: p.key(0)}}, true
 		return []candidate{q}
 	}
 	if l > 0 {
 		left := q
-		left.parity, left.pieces = 1, []piece{{key: p.key(l)}}
+		left.parity, left.pieces = 1, []piece{{Key: p.key(l)}}
 		if c.from&1 == 1 {
-			left.pieces = append(left.pieces, piece{hole: anyGap})
+			left.pieces = append(left.pieces, piece{Hole: anyGap})
 		}
 		left.from = len(left.pieces)
 		left.to = left.from + len(q.pieces)
@@ -143,9 +143,9 @@ func anchoredCandidates(p *page, q candidate, c change) (list []candidate) {
 		right := q
 		right.pieces = slices.Clone(q.pieces)
 		if c.to&1 == 0 {
-			right.pieces = append(right.pieces, piece{hole: anyGap})
+			right.pieces = append(right.pieces, piece{Hole: anyGap})
 		}
-		right.pieces = append(right.pieces, piece{key: p.key(r)})
+		right.pieces = append(right.pieces, piece{Key: p.key(r)})
 		list = append(list, right)
 	}
 	q.level++
@@ -156,10 +156,10 @@ func anchoredCandidates(p *page, q candidate, c change) (list []candidate) {
 		}
 	case !p.isLineBreak(edge):
 	case c.from&1 == 0: // the end of a line
-		q.pieces = []piece{{hole: lineGap}}
+		q.pieces = []piece{{Hole: lineGap}}
 		list = append(list, q)
 	default:
-		q.parity, q.from, q.to, q.pieces = 0, 1, 1, []piece{{hole: lineGap}}
+		q.parity, q.from, q.to, q.pieces = 0, 1, 1, []piece{{Hole: lineGap}}
 		list = append(list, q)
 	}
 	return list
@@ -187,15 +187,15 @@ func openCandidates(p *page, c change) (list []candidate) {
 		q.outputs = []output{{from: fromBlank}}
 	}
 	if last > first {
-		q.pieces = append(q.pieces, piece{key: p.key(2*first + 1)})
+		q.pieces = append(q.pieces, piece{Key: p.key(2*first + 1)})
 		q.to = len(q.pieces)
 		q.until = p.tokens[last].Key
 		list = append(list, q)
 	}
 	if removes { // a whole line, whatever is in it
-		q.pieces, q.to, q.until, q.level = []piece{{hole: lineGap}}, 1, end, 6
+		q.pieces, q.to, q.until, q.level = []piece{{Hole: lineGap}}, 1, end, 6
 		list = append(list, q)
-		q.pieces, q.to, q.level = []piece{{hole: lineGap}, {key: p.key(2*first + 1)}}, 2, 5
+		q.pieces, q.to, q.level = []piece{{Hole: lineGap}, {Key: p.key(2*first + 1)}}, 2, 5
 		list = append(list, q)
 	}
 	return list
@@ -212,8 +212,8 @@ func (q *candidate) id() string {
 	b = append(b, byte(q.parity), byte(q.from), byte(q.to))
 	add(q.until)
 	for _, x := range q.pieces {
-		b = append(b, byte(x.hole))
-		add(x.key)
+		b = append(b, byte(x.Hole))
+		add(x.Key)
 	}
 	for _, o := range q.outputs {
 		b = append(b, byte(o.from), byte(o.at))

@@ -31,14 +31,9 @@ type encodedProduction struct {
 	To      int             `json:"to"`
 	Empty   bool            `json:"empty,omitempty"`
 	Until   uint64          `json:"until,omitempty"`
-	Pieces  []encodedPiece  `json:"pieces"`
+	Pieces  []piece         `json:"pieces"`
 	Outputs []encodedOutput `json:"outputs"`
-	Guards  []encodedGuard  `json:"guards"`
-}
-
-type encodedPiece struct {
-	Key  uint64     `json:"key,omitempty"`
-	Hole token.Kind `json:"hole,omitempty"`
+	Guards  []guard         `json:"guards"`
 }
 
 type encodedOutput struct {
@@ -47,25 +42,13 @@ type encodedOutput struct {
 	At   int    `json:"at,omitempty"`
 }
 
-type encodedGuard struct {
-	Kind   int    `json:"kind"`
-	Value  uint64 `json:"value"`
-	Absent bool   `json:"absent,omitempty"`
-}
-
 // Encode returns a rule as JSON, or nil for a rule that is too large.
 func (r *Rule) Encode() []byte {
 	list := make([]encodedProduction, len(r.productions))
 	for i, q := range r.productions {
-		e := encodedProduction{Parity: q.parity, From: q.from, To: q.to, Empty: q.empty, Until: q.until}
-		for _, x := range q.pieces {
-			e.Pieces = append(e.Pieces, encodedPiece{x.key, x.hole})
-		}
+		e := encodedProduction{Parity: q.parity, From: q.from, To: q.to, Empty: q.empty, Until: q.until, Pieces: q.pieces, Guards: q.guards}
 		for _, o := range q.outputs {
 			e.Outputs = append(e.Outputs, encodedOutput{[]byte(o.text), o.from, o.at})
-		}
-		for _, g := range q.guards {
-			e.Guards = append(e.Guards, encodedGuard{g.kind, g.value, g.absent})
 		}
 		list[i] = e
 	}
@@ -95,14 +78,9 @@ func Decode(b []byte) (*Rule, error) {
 		}
 		var q production
 		q.parity, q.from, q.to, q.empty, q.until = e.Parity, e.From, e.To, e.Empty, e.Until
-		for _, x := range e.Pieces {
-			q.pieces = append(q.pieces, piece{x.Key, x.Hole})
-		}
+		q.pieces, q.guards = e.Pieces, e.Guards
 		for _, o := range e.Outputs {
 			q.outputs = append(q.outputs, output{string(o.Text), o.From, o.At})
-		}
-		for _, g := range e.Guards {
-			q.guards = append(q.guards, guard{g.Kind, g.Value, g.Absent})
 		}
 		r.productions = append(r.productions, q)
 	}
@@ -127,7 +105,7 @@ func (e *encodedProduction) isPossible() bool {
 		}
 	}
 	return copied <= copiesMax && (e.Parity == 0 || e.Parity == 1) && len(e.Pieces) > 0 && 0 <= e.From && e.From <= e.To && e.To <= len(e.Pieces) &&
-		!slices.ContainsFunc(e.Guards, func(g encodedGuard) bool { return g.Kind < 0 || g.Kind >= contextKinds })
+		!slices.ContainsFunc(e.Guards, func(g guard) bool { return g.Kind < 0 || g.Kind >= contextKinds })
 }
 
 // A Follower applies rules to old texts. Several goroutines may use it.

@@ -82,7 +82,7 @@ func TestFollows(t *testing.T) {
 func ruleReplacing(token, by string) *Rule {
 	var q production
 	q.outputs = []output{{text: by}}
-	q.parity, q.to, q.pieces = 1, 1, []piece{{key: newPage("", "", []byte(token)).key(1)}}
+	q.parity, q.to, q.pieces = 1, 1, []piece{{Key: newPage("", "", []byte(token)).key(1)}}
 	return &Rule{productions: []production{q}}
 }
 
@@ -168,7 +168,7 @@ func disturb(r *rand.Rand, q *encodedProduction) {
 		q.Pieces = q.Pieces[:r.IntN(len(q.Pieces)+1)]
 	case 5:
 		for i := range q.Pieces {
-			q.Pieces[i] = encodedPiece{Hole: []token.Kind{anyGap, lineGap, anyToken, token.Word, token.Number, token.Sign, 9}[r.IntN(7)]}
+			q.Pieces[i] = piece{Hole: []token.Kind{anyGap, lineGap, anyToken, token.Word, token.Number, token.Sign, 9}[r.IntN(7)]}
 		}
 	case 6:
 		q.Outputs = append(q.Outputs, encodedOutput{From: source(r.IntN(8)), At: small()})
@@ -177,14 +177,14 @@ func disturb(r *rand.Rand, q *encodedProduction) {
 	case 8:
 		q.Empty = true
 	case 9:
-		q.Guards = append(q.Guards, encodedGuard{Kind: r.IntN(60) - 5, Value: 1, Absent: true})
+		q.Guards = append(q.Guards, guard{Kind: r.IntN(60) - 5, Value: 1, Absent: true})
 	}
 }
 
 // A rule that would make an enormous text stops at its bound of steps.
 func TestFollowsIsBounded(t *testing.T) {
 	var q encodedProduction
-	q.To, q.Pieces = 1, []encodedPiece{{Hole: anyGap}}
+	q.To, q.Pieces = 1, []piece{{Hole: anyGap}}
 	for range copiesMax {
 		q.Outputs = append(q.Outputs, encodedOutput{From: fromSpan})
 	}
@@ -212,8 +212,8 @@ func TestFollowsIsBounded(t *testing.T) {
 func TestHostileRulesAreBounded(t *testing.T) {
 	var copying, missing production
 	copying.outputs = slices.Repeat([]output{{from: fromSpan}}, copiesMax)
-	copying.to, copying.pieces = 1, []piece{{hole: anyGap}}
-	missing.parity, missing.pieces = 1, append(slices.Repeat([]piece{{hole: anyToken}, {hole: anyGap}}, 1000), piece{hole: token.Number})
+	copying.to, copying.pieces = 1, []piece{{Hole: anyGap}}
+	missing.parity, missing.pieces = 1, append(slices.Repeat([]piece{{Hole: anyToken}, {Hole: anyGap}}, 1000), piece{Hole: token.Number})
 	for _, c := range []struct {
 		q     production
 		rules int

@@ -4,14 +4,14 @@ import (
 	"math"
 )
 
-// A guard requires a fact of the context, or its absence.
+// A guard requires a fact of the context, or its absence. A golden has its fields.
 type guard struct {
-	kind   int
-	value  uint64
-	absent bool
+	Kind   int    `json:"kind"`
+	Value  uint64 `json:"value"`
+	Absent bool   `json:"absent,omitempty"`
 }
 
-func (g guard) holds(c *context) bool { return (c[g.kind] == g.value) != g.absent }
+func (g guard) holds(c *context) bool { return (c[g.Kind] == g.Value) != g.Absent }
 
 // guardsMax bounds the guards of a production.
 const guardsMax = 4
@@ -61,7 +61,7 @@ var nearest = [...]int{0, 1, 19, 43, 46, 47, 48}
 
 // isProven reports whether a separation beyond chance is enough.
 func (g guard) isProven(separation float64) bool {
-	if g.absent {
+	if g.Absent {
 		return separation >= absenceMargin
 	}
 	return separation >= margin
@@ -115,7 +115,7 @@ func bestGuard(changed, others []*context) (best guard, gain float64) {
 	base := math.Log(p / (p + n))
 	for _, f := range all {
 		g := f.p * (math.Log(f.p/(f.p+f.n)) - base)
-		if g < gain || g == gain && !before(f.guard, best) || !f.isProven(separation(f.p, f.n, p-f.p, n-f.n)-least) && (f.absent || f.p < p || p < sharedMin) {
+		if g < gain || g == gain && !before(f.guard, best) || !f.isProven(separation(f.p, f.n, p-f.p, n-f.n)-least) && (f.Absent || f.p < p || p < sharedMin) {
 			continue
 		}
 		best, gain = f.guard, g
@@ -129,13 +129,13 @@ const valuesMax = 4096
 // before orders guards that gain the same, so that the order of maps has no effect: a fact that is nearer
 // comes first.
 func before(a, b guard) bool {
-	if a.absent != b.absent {
-		return !a.absent
+	if a.Absent != b.Absent {
+		return !a.Absent
 	}
-	if a.kind != b.kind {
-		return a.kind < b.kind
+	if a.Kind != b.Kind {
+		return a.Kind < b.Kind
 	}
-	return a.value < b.value
+	return a.Value < b.Value
 }
 
 // separation returns how much likelier two groups of places are with two shares of changed places than with one.

@@ -6,10 +6,10 @@ import (
 	"muster/regress/internal/cause/token"
 )
 
-// A piece stands for one item.
+// A piece stands for one item. A golden has its fields.
 type piece struct {
-	key  uint64 // of a literal item; 0 for a hole
-	hole token.Kind
+	Key  uint64     `json:"key,omitempty"` // of a literal item; 0 for a hole
+	Hole token.Kind `json:"hole,omitempty"`
 }
 
 // What a hole stands for, beside token.Word and token.Number.
@@ -78,15 +78,15 @@ func (q *pattern) matches(p *page, i int) (a, b int, ok bool) {
 const untilMax = 200
 
 func fits(p *page, i int, x piece) bool {
-	switch x.hole {
+	switch x.Hole {
 	case 0:
-		return p.key(i) == x.key
+		return p.key(i) == x.Key
 	case anyGap, anyToken:
 		return true
 	case lineGap:
 		return p.isLineBreak(i)
 	}
-	return p.tokens[i/2].Kind == x.hole
+	return p.tokens[i/2].Kind == x.Hole
 }
 
 // render returns the new text of items [a, b), or false if a copy has no source.

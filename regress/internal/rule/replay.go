@@ -33,9 +33,9 @@ func newSet(rules []*Rule) *set {
 		for j := range r.productions {
 			q := &r.productions[j]
 			// A token is rarer than whitespace.
-			at := slices.IndexFunc(q.pieces, func(x piece) bool { return x.hole == 0 })
+			at := slices.IndexFunc(q.pieces, func(x piece) bool { return x.Hole == 0 })
 			for n, x := range q.pieces {
-				if x.hole == 0 && (q.parity+n)&1 == 1 {
+				if x.Hole == 0 && (q.parity+n)&1 == 1 {
 					at = n
 					break
 				}
@@ -43,7 +43,7 @@ func newSet(rules []*Rule) *set {
 			if at < 0 {
 				s.generic[q.parity] = append(s.generic[q.parity], anchor{i, j, 0})
 			} else {
-				s.byKey[q.pieces[at].key] = append(s.byKey[q.pieces[at].key], anchor{i, j, at})
+				s.byKey[q.pieces[at].Key] = append(s.byKey[q.pieces[at].Key], anchor{i, j, at})
 			}
 		}
 	}
