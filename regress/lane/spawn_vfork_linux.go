@@ -250,13 +250,7 @@ func (s *spawner) mountProc(children, mounts int) error {
 	}
 	const cloned = 1 // the index of that step
 	if child := int(s.steps[cloned].result); failed > cloned && child > 0 {
-		var status syscall.WaitStatus
-		for {
-			if _, e := syscall.Wait4(child, &status, syscall.WALL, nil); e != syscall.EINTR {
-				break
-			}
-		}
-		if status == 0 {
+		if waitFor(child) == 0 {
 			return nil
 		}
 	}
@@ -270,9 +264,14 @@ func (s *spawner) reapFailed(pid int) {
 	if s.pidfd >= 0 {
 		syscall.Close(int(s.pidfd))
 	}
+	waitFor(pid)
+}
+
+// waitFor reaps a child and returns its status.
+func waitFor(pid int) (status syscall.WaitStatus) {
 	for {
-		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
-			return
+		if _, err := syscall.Wait4(pid, &status, syscall.WALL, nil); err != syscall.EINTR {
+			return status
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,14 +147,6 @@ func runsNeeded(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.Re
 		return max(repeat, runsOfWide), nil
 	}
 	return repeat, err
-}
-
-// waitFor waits for a duration, or for the end of ctx.
-func waitFor(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // exampleMax is the size of the largest part that an example is taken from, in bytes.

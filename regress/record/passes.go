@@ -113,7 +113,10 @@ func (p *passes) tasksRunner(number int) runTasks {
 		return run
 	}
 	return func(ctx context.Context, tasks []pass.Task, avoid int, ended func(pass.Task, *exec.Result, error)) int {
-		waitFor(ctx, p.cases.untilSecond(tasks, p.run.Job.Judge.RepeatAfter)-time.Since(p.run.Began))
+		select {
+		case <-time.After(p.cases.untilSecond(tasks, p.run.Job.Judge.RepeatAfter) - time.Since(p.run.Began)):
+		case <-ctx.Done():
+		}
 		return run(ctx, tasks, avoid, ended)
 	}
 }
