@@ -15,19 +15,14 @@ import (
 // lengths, and each chart has its data as a table.
 type (
 	view struct {
-		Title      string
-		Lead       []string
-		Conditions []Pair
-		Sections   []section
+		Document // without its sections
+		Sections []section
 	}
 	section struct {
-		ID       string
-		Title    string
-		Text     []string
-		Charts   []chart
-		Tables   []table
-		Warnings []string
-		Notes    []string
+		Section // without its tables and charts
+		ID      string
+		Charts  []chart
+		Tables  []table
 	}
 	chart struct {
 		source plot.Chart
@@ -42,8 +37,7 @@ type (
 		Key     []string // meanings of its marks
 	}
 	column struct {
-		Title  string
-		Right  bool
+		Column
 		Marked bool // at least one cell has a mark, so all reserve room for one
 	}
 	cell struct {
@@ -54,14 +48,14 @@ type (
 )
 
 func newView(d Document) (view, error) {
-	v := view{Title: printable(d.Title), Lead: printables(d.Lead)}
+	v := view{Document: Document{Title: printable(d.Title), Lead: printables(d.Lead)}}
 	for _, p := range d.Conditions {
 		v.Conditions = append(v.Conditions, Pair{printable(p.Name), printable(p.Value)})
 	}
 	ids := map[string]int{"contents": 1, "conditions": 1}
 	for _, s := range d.Sections {
-		to := section{ID: newID(ids, s.Title), Title: printable(s.Title), Text: printables(s.Text),
-			Warnings: printables(s.Warnings), Notes: printables(s.Notes)}
+		to := section{ID: newID(ids, s.Title), Section: Section{
+			Title: printable(s.Title), Text: printables(s.Text), Warnings: printables(s.Warnings), Notes: printables(s.Notes)}}
 		for _, t := range s.Tables {
 			shown, err := newTable(t)
 			if err != nil {
@@ -87,7 +81,7 @@ const spreadKey = "± the distance from the value to the farther end of its inte
 func newTable(t Table) (table, error) {
 	to, spread := table{Caption: printable(t.Caption)}, false
 	for _, c := range t.Columns {
-		to.Columns = append(to.Columns, column{Title: printable(c.Title), Right: c.Right})
+		to.Columns = append(to.Columns, column{Column: Column{printable(c.Title), c.Right}})
 	}
 	for i, row := range t.Rows {
 		if len(row) > len(t.Columns) {
