@@ -48,7 +48,6 @@ func openReviewedRun(ctx context.Context, o *regress.Options, h host.Host, id st
 	return w, w.stores.open(ctx)
 }
 
-// close closes the stores.
 func (w *reviewedRun) close() error {
 	if w.stores == nil {
 		return nil
@@ -140,7 +139,6 @@ func countNotJudged(run *pastrun.Run) (n int) {
 
 // difference implements review.Desk.Difference.
 func (w *reviewedRun) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
-	d.Case = name.Print(caseName)
 	if r := w.past.Run.Result(caseName); r != nil {
 		d.Where = report.EngineWords(r.Engine)
 	}

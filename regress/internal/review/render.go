@@ -270,7 +270,6 @@ func (l Layout) withDefaults() Layout {
 
 // A Difference is everything in which a case differs.
 type Difference struct {
-	Case   string // the case's printed name
 	Ending string // "exit 0 → exit 1"; empty if both ended alike
 	Where  string // the engine's worker and times; empty for a run on this machine
 	Parts  []Part

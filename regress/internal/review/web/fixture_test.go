@@ -40,7 +40,7 @@ func (s *store) open(context.Context) (*review.Desk, error) {
 		Review: review.New(s.items, cases, s.decisions),
 		Run:    "20260102-030405-ab12", Command: "check", Golden: "muster.golden",
 		Difference: func(_ context.Context, name string) (review.Difference, error) {
-			return review.Difference{Case: name, Where: "ran on w1", Parts: s.parts[name]}, nil
+			return review.Difference{Where: "ran on w1", Parts: s.parts[name]}, nil
 		},
 		Write: s.write,
 		Look: func(context.Context) (review.Now, error) {
