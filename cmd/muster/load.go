@@ -204,7 +204,6 @@ func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
 }
 
-// protocols lists the protocols for texts.
 func protocols() string {
 	var list []string
 	for _, known := range load.Protocols() {
@@ -263,7 +262,6 @@ func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
 	return line.end
 }
 
-// loadError makes a usage error of a load's input error.
 func loadError(err error) error {
 	if _, mistake := errors.AsType[*load.InputError](err); mistake {
 		return &usageError{err}
@@ -305,7 +303,6 @@ func loadLine(p load.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// goCache is the command gocache.
 func goCache(p *program) *cobra.Command {
 	o := gocache.Options{LocalMax: gocache.LocalMaxDefault}
 	verbose := false
@@ -350,7 +347,6 @@ unless MUSTER_TOKEN_PLAIN=1.`,
 	return c
 }
 
-// checkGoCache completes the options.
 func checkGoCache(p *program, o *gocache.Options) error {
 	const path = "/files/gocache"
 	if f, ok := p.stdin.(*os.File); ok && terminal.Is(f) {

@@ -97,7 +97,6 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// examine is the command doctor.
 func examine(p *program) *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "doctor [flags]",

@@ -108,7 +108,6 @@ func fitting(line string, columns int) string {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).Truncate(line, columns, "")
 }
 
-// end removes the line.
 func (l *statusLine) end() {
 	if l.drawn {
 		fmt.Fprint(l.to, "\r\x1b[K")

@@ -217,7 +217,6 @@ func finish(sum regress.Summary, err error) error {
 	return nil
 }
 
-// noneWanted refuses arguments.
 func noneWanted(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s takes no argument, not %q", c.Name(), args[0])

@@ -222,7 +222,6 @@ func (s *serveFlags) check() error {
 	return nil
 }
 
-// parseSync parses the value of --sync.
 func parseSync(name string) (fileio.Sync, error) {
 	kind, ok := map[string]fileio.Sync{"group": fileio.SyncGroup, "fdatasync": fileio.SyncEach, "none": fileio.SyncNone}[name]
 	if !ok {

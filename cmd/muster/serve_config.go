@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"muster/internal/readable"
 	"os"
 	"slices"
 	"strings"
+
+	"muster/internal/readable"
 
 	"github.com/spf13/pflag"
 )
@@ -147,7 +148,6 @@ func lineOf(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(int64(len(text)), offset)], []byte("\n"))
 }
 
-// readBounded reads a file with at most most bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -73,7 +73,6 @@ func reportCost(ctx context.Context, r *run.Run, costs *turns.Measurement) error
 	return costs.RefuseUndecided(measured)
 }
 
-// warnFailing warns that the first cases that ran all fail.
 func warnFailing(r *run.Run) {
 	r.Events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, r.Job.Name))
 	warnMistakes(r, (*exec.Command).Hints)

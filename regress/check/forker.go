@@ -144,7 +144,6 @@ func (f *forker) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 	return loop.RunFirst(ctx, again)
 }
 
-// failed reports whether a case fails in the golden.
 func (f *forker) failed(caseName string) bool {
 	rec, known, err := f.base.Get(caseName)
 	return err == nil && known && !rec.Outcome.Ending.Success()

@@ -351,7 +351,6 @@ func (u *reuser) write(ctx context.Context, cases map[string]reuse.Case, touched
 	}
 }
 
-// close closes the stores of earlier runs.
 func (u *reuser) close() (err error) {
 	if u == nil {
 		return nil

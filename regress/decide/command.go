@@ -216,7 +216,6 @@ func (n newlyIgnored) text() string {
 		" not compared from now on: --ignore names them, and the golden keeps no content of them"
 }
 
-// previewIgnored counts the parts that promoting results would drop.
 func previewIgnored(recorded, found *golden.Store, promoted []*state.Result) (n newlyIgnored, err error) {
 	for _, r := range promoted {
 		old, known, err := recorded.Get(string(r.Name))

@@ -118,7 +118,6 @@ func reviewInBrowser(ctx context.Context, h host.Host, w *reviewedRun, page web.
 	return errors.Join(printed, err, printUnsaved(h, out.Unsaved), printReviewed(h, d, out.Results, err))
 }
 
-// printUnsaved warns of decisions that are not written.
 func printUnsaved(h host.Host, ids []string) error {
 	const shown = 40
 	if len(ids) == 0 {

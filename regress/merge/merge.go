@@ -263,7 +263,6 @@ func (m *merging) openFound(p *pastrun.Past) error {
 	return err
 }
 
-// alike reports whether two parts agree on a case.
 func (m *merging) alike(caseName string, a, b partOutcome) (bool, error) {
 	if a.result == nil || b.result == nil {
 		return a.result == b.result, nil

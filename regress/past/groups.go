@@ -309,7 +309,6 @@ func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
 	return names[:len(chosen)]
 }
 
-// diffCase compares the outcomes of a case in two goldens.
 func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRules, caseName string) (word report.Case, err error) {
 	a, inOld, err := old.Get(caseName)
 	if err != nil {

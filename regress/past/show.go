@@ -58,7 +58,6 @@ func Show(ctx context.Context, o regress.Options, h host.Host, target, id string
 	return showCase(ctx, p, &o, h, n.Result)
 }
 
-// showCase prints the whole difference of a case.
 func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.Host, res *state.Result) error {
 	raw := string(res.Name)
 	w := &strings.Builder{}
@@ -86,7 +85,6 @@ func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.H
 	return err
 }
 
-// writeDifference writes every part in which a case differs.
 func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw string, colour bool) error {
 	found, err := p.Run.OpenOutcomes()
 	if err != nil {

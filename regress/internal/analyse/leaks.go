@@ -32,7 +32,6 @@ func (l *Leaks) Watch(watched bool) (err error) {
 	return err
 }
 
-// examine examines a case that differs.
 func (l *Leaks) examine(d cause.Case) {
 	if !l.isWatching {
 		return

@@ -63,7 +63,6 @@ const (
 	ratioEnds = 0.01 // share of the cases that go into the outermost bins, on either side
 )
 
-// ratiosChart counts the cases by their ratios.
 func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 	from, to, counts := histogram(cases)
 	if counts == nil {

@@ -209,7 +209,6 @@ func casesElsewhere(s regress.Summary) string {
 // width of the longest verdict, so that names are aligned
 const verdictColumns = len("newly-failing")
 
-// caseLine returns a case in one line.
 func (r *results) caseLine(c Case) string {
 	words := gist(c)
 	if c.Verdict == regress.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but failing

@@ -169,7 +169,6 @@ func resourcesText(s regress.Summary) string {
 		readable.Duration(s.Wall), readable.Duration(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), readable.Duration(s.OwnCPU))
 }
 
-// causeTable lists the most frequent causes below the counts.
 func (r *results) causeTable(s regress.Summary) string {
 	if len(r.causes) == 0 {
 		return ""

@@ -66,7 +66,6 @@ func (a *ahead) answer(ctx context.Context) (*candidate, bool, error) {
 	}
 }
 
-// newGuess makes a candidate of a step, with a guess.
 func (a *ahead) newGuess(s step) *candidate {
 	text := s.candidate()
 	return &candidate{from: s, text: text, key: sha256.Sum256(text), guess: a.yes >= 2}

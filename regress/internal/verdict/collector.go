@@ -36,7 +36,6 @@ const (
 	decided            // it has its verdict
 )
 
-// takeFirst takes the result of a first run.
 func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 	if r.err != nil {
 		if err := c.takeError(t, r.err); err != nil {
@@ -186,7 +185,6 @@ func (c *collector) takeError(t pass.Task, err error) error {
 	return c.o.Ledger.EnvironmentFailed(t, err)
 }
 
-// conclude gives a case its verdict.
 func (c *collector) conclude(t pass.Task, judged report.Case) {
 	judged.Name, judged.Index = t.Entry.Name, t.Index
 	c.progress[t.Index] = decided
@@ -210,7 +208,6 @@ type failureCounter struct {
 	warned  bool
 }
 
-// add adds a first run.
 func (f *failureCounter) add(caseName string, r firstResult) error {
 	f.stopped = f.stopped || r.identical || r.ending.Success()
 	if f.stopped {

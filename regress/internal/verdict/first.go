@@ -237,7 +237,6 @@ func (s *runSeries) compare(ctx context.Context, r *exec.Result) error {
 	return judge.Found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, s.equal, keep.Equalled{Outcome: &old.Outcome, Open: judge.Baseline.Content, Same: judge.Comparer.Same})
 }
 
-// runReference runs the reference of a compare once more.
 func (s *runSeries) runReference(ctx context.Context, reference *Reference, number int) error {
 	name := s.first.task.Entry.Name
 	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= number {

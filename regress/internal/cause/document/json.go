@@ -105,7 +105,6 @@ func (p *parser) items(n *Node, opened byte, depth int) bool {
 	}
 }
 
-// quoted reads a string.
 func (p *parser) quoted() bool {
 	for p.at++; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; {

@@ -68,7 +68,6 @@ func (m *model) nothing() string {
 	return "nothing to write: a accepts, r rejects; q leaves"
 }
 
-// decide handles the keys that decide.
 func (m *model) decide(key string) bool {
 	switch key {
 	case "a":

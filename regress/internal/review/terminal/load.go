@@ -78,7 +78,6 @@ func (m *model) load() tea.Cmd {
 	}
 }
 
-// layOut makes the page of a case.
 func layOut(d review.Difference, k pageKey) page {
 	p := page{pageKey: k}
 	if d.Why != "" {

@@ -59,7 +59,6 @@ func (m *model) confirmation() (sum, each []piece) {
 	return sum, append([]piece{{"", palette.Plain}}, each...)
 }
 
-// families describes the families that items go into.
 func families(by map[string]string) (rows []piece) {
 	for _, id := range slices.SortedFunc(maps.Keys(by), review.ByID) {
 		text := fmt.Sprintf("  split     %-4s from its family", id)
@@ -89,7 +88,6 @@ func (m *model) choice(item int, s review.State) (row piece, contested bool) {
 	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), over), colour}, contested
 }
 
-// decisions counts decisions by kind.
 func decisions(counts map[review.State]int) string {
 	total, kinds := 0, []string(nil)
 	for _, one := range [...]struct {

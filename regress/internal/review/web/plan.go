@@ -240,7 +240,6 @@ var pages embed.FS
 //go:embed page/page.css
 var pageStyle string
 
-// handler serves all addresses of the review.
 func (h *house) handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /{$}", file("index.html", "text/html; charset=utf-8"))

@@ -52,7 +52,6 @@ type state struct {
 	Conflicts []review.Conflict `json:"conflicts"`
 }
 
-// letter encodes a state for the page.
 func letter(s review.State) byte {
 	switch s {
 	case review.Accepted:
