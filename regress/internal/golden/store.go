@@ -13,16 +13,15 @@ package golden
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/maphash"
 	"io"
 	"io/fs"
 	"iter"
+	"sort"
+	"strings"
 	"time"
 
 	"muster/regress/internal/fault"
@@ -292,86 +291,50 @@ func (s *Store) classifyRead(err error) error {
 	return classify(s.path, err)
 }
 
-// row is a case in the table outcome. Its slices are valid until the next row is read.
-type row struct{ name, digest, record []byte }
-
-// rowSum computes the digest over the description and all rows, in the order of names. The length
-// of every value precedes it, so that different stores have different digests.
-type rowSum struct {
-	hash hash.Hash
-	last []byte
-	size []byte
+// An index is what memory holds of each case: all that a check needs to recognise an identical
+// outcome. It has few pointers, so the garbage collector need not look at a million cases.
+type index struct {
+	entries []entry          // by name
+	names   strings.Builder  // of all entries, one after another
+	sources []outcome.Digest // of all entries; nil once they are dropped
 }
 
-func newRowSum(d description) *rowSum {
-	s := &rowSum{hash: sha256.New()}
-	fmt.Fprintf(s.hash, "muster golden %d\n", d.format)
-	s.add(d.meta)
-	if d.format > 1 {
-		s.add(d.shared)
+type entry struct {
+	digest outcome.Digest
+	wall   time.Duration
+	sum    uint64 // of the row; Get compares it
+	end    int    // of the name in index.names
+	origin int32
+	flaky  bool
+}
+
+// grow makes room for a number of cases. Growing with each case would take several times the memory.
+func (x *index) grow(cases int, nameBytes int64) {
+	x.entries, x.sources = make([]entry, 0, cases), make([]outcome.Digest, 0, cases)
+	x.names.Grow(int(nameBytes))
+}
+
+// add appends the next case.
+func (x *index) add(caseName []byte, source outcome.Digest, e entry) {
+	x.names.Write(caseName)
+	e.end = x.names.Len()
+	x.entries, x.sources = append(x.entries, e), append(x.sources, source)
+}
+
+// name returns the name of the i-th case.
+func (x *index) name(i int) string {
+	start := 0
+	if i > 0 {
+		start = x.entries[i-1].end
 	}
-	return s
+	return x.names.String()[start:x.entries[i].end]
 }
 
-func (s *rowSum) add(b []byte) {
-	s.size = binary.AppendUvarint(s.size[:0], uint64(len(b)))
-	s.hash.Write(s.size)
-	s.hash.Write(b)
-}
-
-func (s *rowSum) row(r row) error {
-	if s.last != nil && bytes.Compare(s.last, r.name) >= 0 {
-		return fmt.Errorf("its rows are out of order at %s", name.Print(string(r.name)))
+// find returns the number and the entry of a case, or a zero entry.
+func (x *index) find(caseName string) (i int, e entry, ok bool) {
+	i, ok = sort.Find(len(x.entries), func(i int) int { return strings.Compare(caseName, x.name(i)) })
+	if ok {
+		e = x.entries[i]
 	}
-	s.last = append(s.last[:0], r.name...)
-	s.add(r.name)
-	s.add(r.digest)
-	s.add(r.record)
-	return nil
-}
-
-// scan calls visit for every row in the order of names and returns the digest
-// over them and d. Errors are not classified.
-func scan(ctx context.Context, q querier, d description, visit func(row) error) (outcome.Digest, error) {
-	sum := newRowSum(d)
-	err := eachRow(ctx, q, "SELECT name, digest, record FROM outcome ORDER BY name", nil, func(rows *sql.Rows) error {
-		var name, digest, record sql.RawBytes
-		if err := rows.Scan(&name, &digest, &record); err != nil {
-			return err
-		}
-		r := row{name, digest, record}
-		if len(r.digest) != len(outcome.Digest{}) {
-			return errors.New("a row without a digest")
-		}
-		if err := sum.row(r); err != nil {
-			return err
-		}
-		return visit(r)
-	})
-	return outcome.Digest(sum.hash.Sum(nil)), err
-}
-
-// decode returns the record of a row.
-func (r row) decode() (Record, error) {
-	rec, err := decodeRecord(string(r.name), r.record, outcome.Digest(r.digest))
-	if err != nil {
-		return Record{}, fmt.Errorf("case %s: %w", name.Print(string(r.name)), err)
-	}
-	return rec, nil
-}
-
-// get returns the record of a case from a connection that may be writing.
-func get(ctx context.Context, q querier, caseName string) (Record, bool, error) {
-	r := row{name: []byte(caseName)}
-	err := q.QueryRowContext(ctx, "SELECT digest, record FROM outcome WHERE name=?", r.name).Scan(&r.digest, &r.record)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return Record{}, false, nil
-	case err != nil:
-		return Record{}, false, err
-	case len(r.digest) != len(outcome.Digest{}):
-		return Record{}, false, errors.New("a row without a digest")
-	}
-	rec, err := r.decode()
-	return rec, err == nil, err
+	return i, e, ok
 }

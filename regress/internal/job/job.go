@@ -20,16 +20,6 @@ import (
 	"muster/regress/internal/plan"
 )
 
-// Commands besides those that package report knows.
-const (
-	CasesCommand = "cases"
-	DiffCommand  = "diff"
-	RunCommand   = "run"
-
-	ReduceCommand = "reduce"
-	BisectCommand = "bisect"
-)
-
 // A Job is a command with complete options. Nobody changes a Job: a variant is a copy.
 type Job struct {
 	regress.Options
