@@ -151,6 +151,71 @@ func TestBucketServerIsBounded(t *testing.T) {
 	}
 }
 
+// While the object store refuses everything or is slow, a bounded number of requests wait for it,
+// and others are told to come back. Afterwards all is as before.
+func TestBucketStoreIsBusy(t *testing.T) {
+	buckettest.Setenv(t)
+	var mode atomic.Int64 // a status; 1 = slow
+	release, kept := make(chan struct{}), buckettest.New()
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch status := int(mode.Load()); status {
+		case 1:
+			<-release
+			fallthrough
+		case 0:
+			kept.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(status)
+		}
+	}))
+	t.Cleanup(store.Close)
+	s := newServer(t, build(t), "--data", "s3://kept", "--endpoint", store.URL, "--wait-max", "1s")
+	put(t, s.url+"/files/a", []byte("before"), http.StatusNoContent)
+	mode.Store(http.StatusTooManyRequests)
+	answer, err := http.Get(s.url + "/files/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("status %d, Retry-After %q", answer.StatusCode, answer.Header.Get("Retry-After"))
+	}
+	mode.Store(http.StatusServiceUnavailable)
+	put(t, s.url+"/files/a", []byte("refused"), http.StatusServiceUnavailable)
+	const many, connections = 100, 64
+	mode.Store(1)
+	var wait sync.WaitGroup
+	var kind [2]atomic.Int64
+	refused := make(chan struct{}, many)
+	for i := range many {
+		wait.Go(func() {
+			var status statusError
+			switch err := tryPut(fmt.Sprint(s.url, "/files/many", i), []byte("x")); {
+			case err == nil:
+				kind[0].Add(1)
+			case errors.As(err, &status) && status == http.StatusServiceUnavailable:
+				kind[1].Add(1)
+				refused <- struct{}{}
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	for range many - connections {
+		<-refused
+	}
+	mode.Store(0)
+	close(release)
+	wait.Wait()
+	if kind[0].Load() != connections || kind[1].Load() != many-connections {
+		t.Errorf("%d were kept and %d refused", kind[0].Load(), kind[1].Load())
+	}
+	if got := get(t, s.url+"/files/a"); string(got) != "before" {
+		t.Errorf("%q", got)
+	}
+}
+
 // dialNarrow connects with a small buffer for what the client has not read.
 func dialNarrow(t *testing.T, address string) net.Conn {
 	t.Helper()

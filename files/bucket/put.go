@@ -87,9 +87,10 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 		return fileio.Info{}, err
 	}
 	s := p.store
-	var tag string
+	tag, sent := "", false
 	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
 		key := s.remote.key(p.name)
+		sent = true
 		if found := s.refusal.Load(); found != nil && found.writes == nil && p.want == (condition{}) {
 			tag, err = s.remote.putCarefully(ctx, key, data, p.id)
 		} else {
@@ -97,6 +98,9 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 		}
 		return err
 	})
+	if !sent { // finish would wait for the object store, which has no room for this
+		return fileio.Info{}, err
+	}
 	return p.finish(ctx, tag, int64(len(data)), err)
 }
 
