@@ -133,7 +133,7 @@ var rooms = []room{
 	{"files", "fileio files/internal/dav files/internal/pace files/internal/remotecache files/internal/wire internal/fair internal/wording pool", plain},
 	{"files/bucket", "fileio internal/fair internal/pages internal/wording", plain},
 	{"files/bucket/buckettest", "", stdlib},
-	{"files/cached", "fileio", plain},
+	{"files/cached", "fileio internal/wording", plain},
 	{"files/gocache", "fileio files", plain},
 	{"files/internal/dav", "fileio", plain},
 	{"files/internal/pace", "", stdlib},

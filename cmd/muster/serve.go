@@ -118,7 +118,7 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else, or in a bucket: s3://BUCKET/PREFIX")
 	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host is the bucket's name and a domain, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
 	f.StringVar(&s.cache, "cache", "", "with s3://, keep copies of files that were read in `DIR`, which must contain nothing else")
-	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache")
+	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache, at least 16M; evict those that were not read for longest")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
 	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
@@ -305,17 +305,20 @@ func (s *serveFlags) checkBucket() error {
 		return usagef("--capacity is for files in a folder: let the object store delete old files with a lifecycle rule")
 	case (s.cache == "") != (s.cacheMax == 0):
 		return usagef("--cache and --cache-max belong together: give both or neither")
+	case s.cache != "" && s.cacheMax < cached.MaxLeast:
+		return usagef("--cache-max: use at least %s", readable.BinarySize(cached.MaxLeast))
 	}
 	least := int64(bucket.MemoryMin)
+	s.bucket.MemoryMax = s.store.MemoryMax
 	if s.cache != "" {
-		s.store.MemoryMax /= 2 // the copies have the other half
+		s.bucket.MemoryMax /= 2 // the copies have the other half
 		least *= 2
 	}
-	if s.store.MemoryMax < bucket.MemoryMin {
+	if s.bucket.MemoryMax < bucket.MemoryMin {
 		return usagef("--memory: use at least %s for files in a bucket", readable.BinarySize(least))
 	}
 	s.bucket.Bucket, s.bucket.Prefix = name, prefix
-	s.bucket.MemoryMax, s.bucket.WaitingMax, s.bucket.WaitMax = s.store.MemoryMax, s.store.WaitingMax, s.store.WaitMax
+	s.bucket.WaitingMax, s.bucket.WaitMax = s.store.WaitingMax, s.store.WaitMax
 	return nil
 }
 
@@ -328,12 +331,25 @@ func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.
 	if err != nil || s.cache == "" {
 		return store, err
 	}
-	s.store.Capacity, s.store.Evict = s.cacheMax, []string{cached.Folder}
-	copies, err := s.openFolder(log, stderr, "--cache", s.cache)
+	copies, err := s.openCopies(ctx, log, stderr)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return cached.New(store, store.Address()+" "+s.data, copies), nil
+	return cached.New(store, copies, cached.Options{Name: store.Address() + " " + s.data, Max: s.cacheMax, Log: log}), nil
+}
+
+// openCopies opens the folder of --cache. Nobody waits for its disk: package cached verifies the copies.
+func (s *serveFlags) openCopies(ctx context.Context, log *slog.Logger, stderr io.Writer) (cached.Origin, error) {
+	s.store.Capacity, s.store.Evict, s.store.Sync = s.cacheMax, []string{cached.Folder}, fileio.SyncNone
+	s.store.MemoryMax -= s.bucket.MemoryMax
+	copies, err := s.openFolder(log, stderr, "--cache", s.cache)
+	if err != nil {
+		return nil, err
+	}
+	if err := cached.CheckCopies(ctx, copies); err != nil {
+		return nil, errors.Join(usagef("--cache %s: %w", s.cache, err), copies.Close())
+	}
+	return copies, nil
 }
 
 // folderStore is a store in a folder, with its engine.
@@ -379,7 +395,7 @@ func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder
 	err = errors.Join(err, engine.Close())
 	var errno syscall.Errno
 	switch {
-	case s.store.Capacity > 0 && errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno):
+	case flag == "--data" && errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno):
 		return nil, usagef("--capacity: %w", err)
 	case errors.As(err, &errno):
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -493,5 +509,15 @@ func storeGauges(m *service.Meter, store cached.Origin, capacity int64) {
 	}
 	for name, of := range gauges {
 		m.Gauge(name, func() float64 { return of(store.Stats()) })
+	}
+	if copies, ok := store.(*cached.Store); ok {
+		for name, of := range map[string]func(cached.Figures) int64{
+			"muster_cache_hits_total":       func(f cached.Figures) int64 { return f.Hits },
+			"muster_cache_misses_total":     func(f cached.Figures) int64 { return f.Misses },
+			"muster_cache_hit_bytes_total":  func(f cached.Figures) int64 { return f.HitBytes },
+			"muster_cache_miss_bytes_total": func(f cached.Figures) int64 { return f.MissBytes },
+		} {
+			m.Gauge(name, func() float64 { return float64(of(copies.Figures())) })
+		}
 	}
 }

@@ -1,20 +1,20 @@
 // Package cached keeps local copies of the files of another store, such as a bucket. A read
 // that finds a copy does not transfer the file again. The copies are bounded and may be lost.
 //
+// A copy holds a piece of a file, so a reader waits for one piece, and reads only what it needs.
+// If the copies fail, files are read from the other store.
+//
 // The package must not know what kind of store the files are in.
 package cached
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
+	"fmt"
 	"io"
 	"io/fs"
-	"path"
-	"sync"
-	"time"
+	"log/slog"
+	"strings"
 
 	"muster/fileio"
 )
@@ -27,205 +27,205 @@ type Origin interface {
 	Close() error
 }
 
+// Options of a Store.
+type Options struct {
+	// Name distinguishes the origin from others whose files were copied to the same place.
+	Name string
+	// Max is how many bytes the copies may take. Of a file larger than a quarter, only the first
+	// piece is copied.
+	Max int64
+	// Boot identifies the time since the machine's start; "" = ask the system.
+	Boot string
+	// Log receives warnings; nil = no log.
+	Log *slog.Logger
+}
+
+// MaxLeast is the smallest Max that a server should have: room for a few dozen pieces.
+const MaxLeast = 16 << 20
+
 // A Store reads files of its Origin through copies. Any number of goroutines may call its
 // methods at the same time, except Close. Changes, lists and descriptions go to the Origin.
+//
+// A read that begins after a change has ended sees the change, whoever made it. The exception
+// are files whose name is the SHA-256 of their content, as in cas/HASH: these come from their
+// copies without a request, until this Store changes them.
 type Store struct {
 	Origin
-	name   string
-	copies Origin
-
-	mu       sync.Mutex
-	fetching map[string]*fetch
-
-	closing context.Context // ends all fetches
-	close   context.CancelFunc
-	running sync.WaitGroup // fetches
+	copies  *copies
+	fetcher *fetcher
+	figures figures
+	max     int64
 }
 
 // New returns a store with copies in another one, which it closes, and which evicts files below
-// [Folder]. name distinguishes the origin from others whose files were copied there before.
-func New(of Origin, name string, copies Origin) *Store {
-	s := &Store{Origin: of, name: name, copies: copies, fetching: map[string]*fetch{}}
-	s.closing, s.close = context.WithCancel(context.Background())
-	return s
+// [Folder].
+func New(of, copies Origin, o Options) *Store {
+	c := newCopies(copies, o)
+	return &Store{Origin: of, copies: c, fetcher: newFetcher(of, c), max: o.Max / 4}
 }
 
 // Folder has all copies.
 const Folder = "copies/"
 
-// Get opens a file. A file whose name is the SHA-256 of its content, as in cas/HASH, comes from
-// its copy without a request. Of other files, the Origin reports which content they have.
-func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
-	if err := fileio.CheckName(name); err != nil {
-		return nil, err
-	}
-	info := fileio.Info{Name: name, Tag: digestIn(name), Size: -1}
-	if info.Tag == "" {
-		var err error
-		if info, err = s.Stat(ctx, name); err != nil {
-			if named, ok := errors.AsType[*fs.PathError](err); ok {
-				err = &fs.PathError{Op: "get", Path: name, Err: named.Err}
+// CheckCopies returns an error if a store has files that are no copies.
+func CheckCopies(ctx context.Context, copies Origin) error {
+	for _, after := range []string{"", Folder + "\U0010FFFF"} { // the first file, and the first one behind copies
+		infos, _, err := copies.List(ctx, "", after, 1)
+		if err != nil {
+			return err
+		}
+		for _, is := range infos {
+			if !strings.HasPrefix(is.Name, Folder) {
+				return fmt.Errorf("the folder has files that are no copies, such as %s: name an empty folder", is.Name)
 			}
-			return nil, err
 		}
 	}
-	key := s.key(name, info.Tag)
-	if f, err := s.open(ctx, key, info); err == nil {
-		return f, nil
-	}
-	if err := s.share(ctx, key, info); err != nil {
-		return nil, err
-	}
-	if f, err := s.open(ctx, key, info); err == nil {
-		return f, nil
-	}
-	return s.Origin.Get(ctx, name) // it has another content now, or no copy can be kept
+	return nil
 }
 
-// Delete removes a file, and its copy if its content cannot change.
-func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) error {
-	err := s.Origin.Delete(ctx, name, want)
-	if digest := digestIn(name); digest != "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-		_ = s.copies.Delete(ctx, s.key(name, digest), nil) // most have none
+// triesMax is how often Get tries to use copies while others change them.
+const triesMax = 3
+
+// Get opens a file. Unless the name is that of the content, the Origin is asked which content
+// the file has.
+func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
+	for range triesMax {
+		if f, err := s.get(ctx, name); err != errAgain {
+			return f, err
+		}
+	}
+	return s.getDirectly(ctx, name)
+}
+
+func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
+	open, err := s.copies.open(ctx, name, 0)
+	found := err == nil
+	if found && open.Proven {
+		s.figures.hits.Add(1)
+		return s.serve(fileio.Info{Name: name, Size: open.Size, Changed: open.Changed, Tag: open.Tag}, &content{open: open}), nil
+	}
+	p := piece{name: name}
+	var info fileio.Info
+	if addressed := digestIn(name) != nil; found || !addressed {
+		info, err = s.Stat(ctx, name)
+		if err == nil && found && open.Tag == info.Tag && open.Size == info.Size {
+			s.figures.hits.Add(1)
+			return s.serve(info, &content{open: open}), nil
+		}
+		if found {
+			_ = open.file.Close()
+		}
+		switch {
+		case err != nil:
+			return nil, getError(name, err)
+		case addressed:
+			s.copies.remove(ctx, name)
+		default:
+			p.tag = info.Tag
+		}
+	}
+	if s.copies.isPaused() {
+		return s.getDirectly(ctx, name)
+	}
+	var file *fileio.File
+	fresh, err := s.fetcher.share(ctx, p, &file)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.tag != "": // the fetch had the same tag
+	case fresh.Tag == "": // an old copy was verified
+		_ = closeFile(file)
+		return nil, errAgain
+	default:
+		info = fresh
+	}
+	return s.serveFetched(ctx, info, file)
+}
+
+// serveFetched returns a file whose beginning was just copied.
+func (s *Store) serveFetched(ctx context.Context, info fileio.Info, file *fileio.File) (*fileio.File, error) {
+	c := &content{origin: file, fetched: true}
+	f := s.serve(info, c)
+	switch {
+	case !c.tryOpen(ctx, 0) && file == nil:
+		return nil, errAgain
+	case c.open.file == nil:
+		c.direct = true
+	case info.Size <= pieceSize:
+		c.origin = nil
+		_ = closeFile(file) // it was only read
+	}
+	s.figures.misses.Add(1)
+	return f, nil
+}
+
+func (s *Store) serve(info fileio.Info, c *content) *fileio.File {
+	c.fetcher, c.figures, c.max = s.fetcher, &s.figures, s.max
+	c.Info, c.Content = info, c
+	return &c.File
+}
+
+func (s *Store) getDirectly(ctx context.Context, name string) (*fileio.File, error) {
+	file, err := s.Origin.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s.figures.misses.Add(1)
+	return s.serve(file.Info, &content{origin: file, direct: true}), nil
+}
+
+// getError makes an error of Stat one of Get.
+func getError(name string, err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "get", Path: name, Err: named.Err}
 	}
 	return err
 }
 
+// Put implements Origin.
+func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
+	defer s.drop(ctx, name)
+	return s.Origin.Put(ctx, name, r, size, want)
+}
+
+// Delete implements Origin.
+func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) error {
+	defer s.drop(ctx, name)
+	return s.Origin.Delete(ctx, name, want)
+}
+
+// drop removes the copy that is served without asking the Origin. It may have an old tag even if
+// a change was refused.
+func (s *Store) drop(ctx context.Context, name string) {
+	if digestIn(name) != nil {
+		s.fetcher.drop(name)
+		s.copies.remove(ctx, name)
+	}
+}
+
+// Figures count the reads of files since the start.
+type Figures struct {
+	Hits, Misses        int64 // files whose beginning had a copy, and others
+	HitBytes, MissBytes int64 // that were read from copies, and others
+}
+
+// Figures returns the figures of this moment.
+func (s *Store) Figures() Figures {
+	f := &s.figures
+	return Figures{f.hits.Load(), f.misses.Load(), f.hitBytes.Load(), f.missBytes.Load()}
+}
+
 // Stats returns the Origin's figures, with the memory and the room of the copies.
 func (s *Store) Stats() fileio.Stats {
-	all, own := s.Origin.Stats(), s.copies.Stats()
+	all, own := s.Origin.Stats(), s.copies.store.Stats()
 	all.Threads, all.Memory = own.Threads, all.Memory+own.Memory
 	all.Kept, all.Evicted, all.EvictedBytes = own.Kept, own.Evicted, own.EvictedBytes
 	return all
 }
 
-// Close ends all fetches, which may have outlived their clients, and closes both stores.
+// Close ends all fetches and closes both stores.
 func (s *Store) Close() error {
-	s.close()
-	s.running.Wait()
-	return errors.Join(s.copies.Close(), s.Origin.Close())
-}
-
-// digestIn returns the digest in a name such as cas/HASH; "" = the name is another one.
-func digestIn(name string) string {
-	folder, digest := path.Split(name)
-	if _, err := hex.DecodeString(digest); err != nil || len(digest) != hex.EncodedLen(sha256.Size) || path.Base(folder) != "cas" {
-		return ""
-	}
-	return digest
-}
-
-// key returns the name of a copy.
-func (s *Store) key(name, tag string) string {
-	sum := sha256.Sum256([]byte(s.name + "\n" + name + "\n" + tag))
-	return Folder + hex.EncodeToString(sum[:])
-}
-
-// open opens a copy. A Size below 0 in info is that of the copy.
-func (s *Store) open(ctx context.Context, key string, info fileio.Info) (*fileio.File, error) {
-	f, err := s.copies.Get(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size < 0 {
-		info.Size, info.Changed = f.Size, f.Changed
-	}
-	if f.Size != info.Size {
-		return nil, errors.Join(errOther, f.Close())
-	}
-	return &fileio.File{Info: info, Content: f}, nil
-}
-
-// errOther is the error of a content that is not the wanted one. It gets no copy.
-var errOther = errors.New("another content")
-
-// fetchMax is how long a file may take to be copied.
-const fetchMax = 15 * time.Minute
-
-// A fetch makes a copy, for all who want it.
-type fetch struct {
-	done chan struct{}
-	err  error
-}
-
-// share makes a copy, or waits for another goroutine that makes it. It returns the Origin's
-// errors. If no copy can be kept there is no error and no copy.
-func (s *Store) share(ctx context.Context, key string, info fileio.Info) error {
-	s.mu.Lock()
-	f := s.fetching[key]
-	if f == nil {
-		f = &fetch{done: make(chan struct{})}
-		s.fetching[key] = f
-		s.running.Go(func() {
-			// Others wait for it too, so it goes on if this client leaves.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchMax)
-			defer cancel()
-			defer context.AfterFunc(s.closing, cancel)()
-			f.err = s.copy(ctx, key, info)
-			s.mu.Lock()
-			delete(s.fetching, key)
-			s.mu.Unlock()
-			close(f.done)
-		})
-	}
-	s.mu.Unlock()
-	select {
-	case <-f.done:
-		return f.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *Store) copy(ctx context.Context, key string, info fileio.Info) error {
-	if _, err := s.copies.Stat(ctx, key); err == nil {
-		return nil // another fetch has just ended
-	}
-	f, err := s.Origin.Get(ctx, info.Name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := &watched{Reader: f.NewReader(ctx)}
-	digest := digestIn(info.Name)
-	if digest == "" && f.Tag != info.Tag {
-		return nil // the file was replaced
-	}
-	var content io.Reader = r
-	if digest != "" {
-		content = &verified{content, sha256.New(), digest}
-	}
-	_, _ = s.copies.Put(ctx, key, content, f.Size, nil) // without a copy, Get asks the Origin
-	return r.err
-}
-
-// watched keeps the error of a reader.
-type watched struct {
-	io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (w *watched) Read(p []byte) (n int, err error) {
-	if n, err = w.Reader.Read(p); err != io.EOF {
-		w.err = err
-	}
-	return n, err
-}
-
-// verified ends with an error if the content does not have the digest.
-type verified struct {
-	io.Reader
-	sum  hash.Hash
-	want string
-}
-
-// Read implements io.Reader.
-func (v *verified) Read(p []byte) (int, error) {
-	n, err := v.Reader.Read(p)
-	_, _ = v.sum.Write(p[:n]) // a hash returns no error
-	if err == io.EOF && hex.EncodeToString(v.sum.Sum(nil)) != v.want {
-		err = errOther
-	}
-	return n, err
+	s.fetcher.close()
+	s.fetcher.wait.Wait()
+	return errors.Join(s.copies.store.Close(), s.Origin.Close())
 }

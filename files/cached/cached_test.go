@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -18,29 +18,54 @@ import (
 	"muster/files/cached"
 )
 
-// origin counts the requests to a store.
+// origin counts the requests to a store, and the files that are open.
 type origin struct {
-	*fileio.Store
-	gets, stats atomic.Int64
+	cached.Origin
+	gets, stats, bytes, opened atomic.Int64
 
-	asked chan struct{} // gets an element for each Stat; nil = none
-	wait  chan struct{} // closed when Get may go on; nil = at once
+	// before is called before a request for bytes from an offset on; nil = not called.
+	before func(ctx context.Context, offset int64) error
 }
 
 func (o *origin) Get(ctx context.Context, name string) (*fileio.File, error) {
 	o.gets.Add(1)
-	if o.wait != nil {
-		<-o.wait
+	if o.before != nil {
+		if err := o.before(ctx, 0); err != nil {
+			return nil, err
+		}
 	}
-	return o.Store.Get(ctx, name)
+	f, err := o.Origin.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	o.opened.Add(1)
+	return &fileio.File{Info: f.Info, Content: &counted{f, o}}, nil
+}
+
+// counted is the content of a file of an origin.
+type counted struct {
+	*fileio.File
+	o *origin
+}
+
+func (c *counted) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+	if c.o.before != nil && offset > 0 {
+		if err := c.o.before(ctx, offset); err != nil {
+			return err
+		}
+	}
+	c.o.bytes.Add(n)
+	return c.File.CopyTo(ctx, w, offset, n)
+}
+
+func (c *counted) Close() error {
+	c.o.opened.Add(-1)
+	return c.File.Close()
 }
 
 func (o *origin) Stat(ctx context.Context, name string) (fileio.Info, error) {
 	o.stats.Add(1)
-	if o.asked != nil {
-		o.asked <- struct{}{}
-	}
-	return o.Store.Stat(ctx, name)
+	return o.Origin.Stat(ctx, name)
 }
 
 func (o *origin) wants(t *testing.T, gets, stats int64) {
@@ -51,11 +76,27 @@ func (o *origin) wants(t *testing.T, gets, stats int64) {
 }
 
 // open opens a store with copies. Its test closes the stores below it.
-func open(t *testing.T, capacity int64) (*cached.Store, *origin) {
+func open(t testing.TB, max int64) (*cached.Store, *origin) {
 	t.Helper()
-	of := &origin{Store: enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})}
-	copies := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, Capacity: capacity, Evict: []string{cached.Folder}})
-	return cached.New(of, "x", copies), of
+	of := newOrigin(t)
+	return cached.New(of, openCopies(t, &direct.Engine{}, t.TempDir(), max), cached.Options{Name: "x", Max: max}), of
+}
+
+func newOrigin(t testing.TB) *origin {
+	return &origin{Origin: enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})}
+}
+
+func openCopies(t testing.TB, engine fileio.Engine, folder string, max int64) *fileio.Store {
+	return enginetest.Open(t, engine, folder, fileio.Options{Sync: fileio.SyncNone, Capacity: max, Evict: []string{cached.Folder}})
+}
+
+// pieceSize is how many bytes of a file are copied at a time.
+const pieceSize = 511 << 10
+
+// named returns a file in cas/ with this content.
+func named(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "main/cas/" + hex.EncodeToString(sum[:])
 }
 
 func TestStore(t *testing.T) {
@@ -80,7 +121,7 @@ func TestCopies(t *testing.T) {
 		f.Close()
 	}
 	of.wants(t, 0, 1)
-	enginetest.Put(t, of.Store, "a", []byte("other")) // by somebody else
+	enginetest.Put(t, of.Origin, "a", []byte("other")) // by somebody else
 	enginetest.CheckContent(t, s, "a", []byte("other"))
 	of.wants(t, 1, 1)
 	if err := s.Delete(t.Context(), "a", nil); err != nil {
@@ -91,131 +132,183 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// A file named by its content needs no request. A wrong content gets no copy.
+// A file named by its content needs no request, however large it is.
 func TestContentNames(t *testing.T) {
-	s, of := open(t, 1<<20)
-	data := enginetest.Content(1, 300_000)
-	sum := sha256.Sum256(data)
-	name := "main/cas/" + hex.EncodeToString(sum[:])
-	enginetest.Put(t, s, name, data)
-	for range 3 {
+	s, of := open(t, 20<<20)
+	for _, size := range []int{0, 1, 300_000, pieceSize, pieceSize + 1, 3*pieceSize + 5} {
+		of.wants(t, of.gets.Load(), of.stats.Load())
+		data := enginetest.Content(1, size)
+		name := named(data)
+		info := enginetest.Put(t, s, name, data)
+		for range 3 {
+			enginetest.CheckContent(t, s, name, data)
+		}
+		of.wants(t, 1, 0)
+		if f, err := s.Get(t.Context(), name); err != nil || f.Tag != info.Tag || f.Size != info.Size || !f.Changed.Equal(info.Changed) {
+			t.Errorf("%+v, %v; not %+v", f, err, info)
+		} else {
+			f.Close()
+		}
+		if err := s.Delete(t.Context(), name, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		of.wants(t, 1, 0)
+		enginetest.Put(t, s, name, data)
 		enginetest.CheckContent(t, s, name, data)
-	}
-	of.wants(t, 1, 0)
-	if err := s.Delete(t.Context(), name, nil); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	of.wants(t, 1, 0)
-	enginetest.Put(t, s, name, data)
-	enginetest.CheckContent(t, s, name, data)
-	if err := of.Delete(t.Context(), name, nil); err != nil { // somebody else deletes it
-		t.Error(err)
-	}
-	if err := s.Delete(t.Context(), name, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if _, err := s.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	of.wants(t, 2, 0)
-	enginetest.Put(t, s, name, []byte("wrong"))
-	enginetest.CheckContent(t, s, name, []byte("wrong"))
-	enginetest.CheckContent(t, s, name, []byte("wrong"))
-	of.wants(t, 4, 0)
-}
-
-// Concurrent readers of one file make one request, also if the first one leaves.
-func TestReadersShare(t *testing.T) {
-	s, of := open(t, 1<<20)
-	enginetest.Put(t, s, "a", []byte("content"))
-	of.asked, of.wait = make(chan struct{}), make(chan struct{})
-	var readers sync.WaitGroup
-	ctx, leave := context.WithCancel(t.Context())
-	readers.Go(func() {
-		if _, err := s.Get(ctx, "a"); !errors.Is(err, context.Canceled) {
+		of.wants(t, 1, 0)
+		again := enginetest.Put(t, s, name, data)
+		if f, err := s.Get(t.Context(), name); err != nil || f.Tag != again.Tag {
+			t.Errorf("the tag is not that of the last PUT: %v", err)
+		} else {
+			f.Close()
+		}
+		if err := of.Delete(t.Context(), name, nil); err != nil { // somebody else deletes it
 			t.Error(err)
 		}
-	})
-	<-of.asked
-	leave()
-	for range 20 {
-		readers.Go(func() { enginetest.CheckContent(t, s, "a", []byte("content")) })
-	}
-	for range 20 {
-		<-of.asked
-	}
-	close(of.wait)
-	readers.Wait()
-	if n := of.gets.Load(); n != 1 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-// Close ends what goes on for clients that have left, before it closes the stores.
-func TestCloseEndsFetches(t *testing.T) {
-	of := &hanging{Origin: enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone}), begun: make(chan struct{})}
-	copies := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-	s := cached.New(unclosed{of}, "x", unclosed{copies})
-	enginetest.Put(t, s, "a", []byte("content"))
-	ctx, leave := context.WithCancel(t.Context())
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		if _, err := s.Get(ctx, "a"); !errors.Is(err, context.Canceled) {
+		if err := s.Delete(t.Context(), name, nil); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
-	})
-	<-of.begun
-	leave()
-	reader.Wait()
-	if err := s.Close(); err != nil || !of.ended.Load() {
-		t.Error("a request goes on", err)
+		if _, err := s.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		if n := of.opened.Load(); n != 0 {
+			t.Errorf("%d files are open", n)
+		}
 	}
 }
 
-// hanging is a store that sends no file.
-type hanging struct {
-	cached.Origin
-	begun chan struct{}
-	ended atomic.Bool
+// A file that is not what its name states is treated like others.
+func TestWrongContent(t *testing.T) {
+	s, of := open(t, 20<<20)
+	for i, size := range []int{5, 2*pieceSize + 5} {
+		name := fmt.Sprint(i, "/", named([]byte("right")))
+		enginetest.Put(t, s, name, enginetest.Content(1, size))
+		for range 3 {
+			enginetest.CheckContent(t, s, name, enginetest.Content(1, size))
+		}
+		of.wants(t, 1, 2)
+		enginetest.Put(t, of.Origin, name, []byte("right"))
+		for range 3 {
+			enginetest.CheckContent(t, s, name, []byte("right"))
+		}
+		of.wants(t, 1, 1)
+	}
 }
 
-func (h *hanging) Get(ctx context.Context, _ string) (*fileio.File, error) {
-	close(h.begun)
-	<-ctx.Done()
-	h.ended.Store(true)
-	return nil, ctx.Err()
+// A part of a file costs the pieces that it is in.
+func TestRanges(t *testing.T) {
+	const size = 9*pieceSize + 17
+	s, of := open(t, 40<<20)
+	data := enginetest.Content(1, size)
+	for _, name := range []string{"a", named(data)} {
+		enginetest.Put(t, s, name, data)
+		f, err := s.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var b bytes.Buffer
+			err := errors.Join(f.CopyTo(t.Context(), &b, 5*pieceSize-1, 2), f.CopyTo(t.Context(), &b, 0, 1), f.CopyTo(t.Context(), &b, size-1, 1))
+			if want := []byte{data[5*pieceSize-1], data[5*pieceSize], data[0], data[size-1]}; err != nil || !bytes.Equal(b.Bytes(), want) {
+				t.Errorf("%x, %v; not %x", b.Bytes(), err, want)
+			}
+			if n := of.bytes.Swap(0); n > 3*pieceSize+17 {
+				t.Errorf("%d bytes were read", n)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		of.bytes.Store(0)
+		for range 2 {
+			enginetest.CheckContent(t, s, name, data)
+		}
+		if n := of.bytes.Swap(0); n != 6*pieceSize {
+			t.Errorf("%d bytes were read, of pieces that were missing", n)
+		}
+	}
+	if f := s.Figures(); f.Misses != 2 || f.Hits != 4 || f.MissBytes == 0 || f.HitBytes < 2*size {
+		t.Errorf("%+v", f)
+	}
 }
 
-// unclosed is a store that its test closes.
-type unclosed struct{ cached.Origin }
+// A reader gets the first bytes before the last ones are there.
+func TestBeginningComesFirst(t *testing.T) {
+	s, of := open(t, 40<<20)
+	data := enginetest.Content(1, 3*pieceSize)
+	enginetest.Put(t, s, "a", data)
+	read := make(chan struct{})
+	of.before = func(ctx context.Context, offset int64) error {
+		if offset > 0 {
+			<-read
+		}
+		return nil
+	}
+	f, err := s.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	w := writer(func(p []byte) (int, error) {
+		if n += len(p); n == pieceSize {
+			close(read)
+		}
+		return len(p), nil
+	})
+	if err := f.CopyTo(t.Context(), w, 0, f.Size); err != nil || n != len(data) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
 
-func (unclosed) Close() error { return nil }
+type writer func([]byte) (int, error)
 
-// The copies are bounded. A file that is larger than the bound is read without a copy.
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// The copies are bounded. Of a file that is too large, only the first piece is copied.
 func TestBound(t *testing.T) {
-	const bound = 1 << 20
+	const bound = 4 << 20
 	s, of := open(t, bound)
-	for i := range 8 {
+	for i := range 40 {
 		enginetest.Put(t, s, fmt.Sprint(i), enginetest.Content(i, 300_000))
 		enginetest.CheckContent(t, s, fmt.Sprint(i), enginetest.Content(i, 300_000))
 	}
 	if stats := s.Stats(); stats.Kept > bound || stats.Evicted == 0 {
 		t.Errorf("%+v", stats)
 	}
-	large := enginetest.Content(1, bound+1)
+	large := enginetest.Content(1, bound/4+1)
 	enginetest.Put(t, s, "large", large)
-	enginetest.CheckContent(t, s, "large", large)
-	if f, err := s.Get(t.Context(), "large"); err != nil {
-		t.Error(err)
-	} else if err := errors.Join(f.CopyTo(t.Context(), &bytes.Buffer{}, 10, 20), f.Close()); err != nil {
-		t.Error(err)
+	before := s.Stats()
+	for range 3 {
+		enginetest.CheckContent(t, s, "large", large)
+	}
+	if stats := s.Stats(); stats.EvictedBytes+stats.Kept-before.EvictedBytes-before.Kept > 512<<10 {
+		t.Errorf("%+v, before %+v", stats, before)
 	}
 	of.gets.Store(0)
-	enginetest.CheckContent(t, s, "7", enginetest.Content(7, 300_000))
+	enginetest.CheckContent(t, s, "39", enginetest.Content(39, 300_000))
 	if of.gets.Load() != 0 {
 		t.Error("the newest copy is gone")
+	}
+}
+
+// A folder with other files is no place for copies.
+func TestOtherFiles(t *testing.T) {
+	copies := openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20)
+	enginetest.Put(t, copies, "copies/a", nil)
+	for _, name := range []string{"a", "copies", "copies0", "x/copies/a"} {
+		if err := cached.CheckCopies(t.Context(), copies); err != nil {
+			t.Error(err)
+		}
+		enginetest.Put(t, copies, name, nil)
+		if err := cached.CheckCopies(t.Context(), copies); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if err := copies.Delete(t.Context(), name, nil); err != nil {
+			t.Error(err)
+		}
 	}
 }

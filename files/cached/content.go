@@ -1,0 +1,185 @@
+package cached
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync/atomic"
+
+	"muster/fileio"
+)
+
+// figures count reads.
+type figures struct{ hits, misses, hitBytes, missBytes atomic.Int64 }
+
+// content reads a file, piece by piece: each from its copy, which is made first if there is
+// none. If copies fail, the rest comes from the origin.
+type content struct {
+	fileio.File
+	fetcher *fetcher
+	figures *figures
+	max     int64 // larger files have a copy of their first piece only
+
+	index   int64
+	open    copied       // of the piece with this index; its file is nil if there is none
+	fetched bool         // open was made for this read
+	origin  *fileio.File // nil = not open
+	direct  bool         // the rest comes from the origin
+	out     counter
+}
+
+// CopyTo implements fileio.Content.
+func (c *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+	if offset < 0 || n < 0 || offset+n > c.Size {
+		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, c.Size)
+	}
+	for begun := false; n > 0; {
+		sent, err := c.copySome(ctx, w, offset, n)
+		begun = begun || sent > 0
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !begun:
+			return errReplaced
+		case errors.Is(err, fileio.ErrBusy) && begun:
+			return errors.New(err.Error()) // ErrBusy would mean that w has no byte
+		case err != nil:
+			return err
+		}
+		offset, n = offset+sent, n-sent
+	}
+	return nil
+}
+
+// copySome copies some of n bytes, possibly none.
+func (c *content) copySome(ctx context.Context, w io.Writer, offset, n int64) (sent int64, err error) {
+	if !c.direct {
+		if err := c.use(ctx, offset/pieceSize); err != nil {
+			return 0, err
+		}
+	}
+	count := &c.figures.missBytes
+	defer func() { count.Add(sent) }()
+	if c.direct {
+		if err := c.openOrigin(ctx); err != nil {
+			return 0, err
+		}
+		sent, err, _ = c.out.copy(ctx, c.origin, w, offset, n)
+		return sent, err
+	}
+	if !c.fetched {
+		count = &c.figures.hitBytes
+	}
+	offset -= c.index * pieceSize
+	sent, err, ours := c.out.copy(ctx, c.open.file, w, offset, min(n, c.open.length(c.index)-offset))
+	if ours && ctx.Err() == nil {
+		c.direct, err = true, nil
+	}
+	return sent, err
+}
+
+// use opens the copy of a piece. If there is none, the rest comes from the origin.
+func (c *content) use(ctx context.Context, index int64) error {
+	if c.open.file != nil && c.index == index {
+		return nil
+	}
+	c.direct = true
+	c.closeCopy()
+	if index > 0 && c.Size > c.max {
+		return nil
+	}
+	if c.tryOpen(ctx, index) {
+		c.fetched = false
+		return nil
+	}
+	if c.fetcher.copies.isPaused() {
+		return nil
+	}
+	_, err := c.fetcher.share(ctx, piece{c.Name, index, c.Tag}, &c.origin)
+	if err == nil && c.tryOpen(ctx, index) {
+		c.fetched = true
+	}
+	if err == errAgain {
+		err = nil
+	}
+	return err
+}
+
+func (c *content) tryOpen(ctx context.Context, index int64) bool {
+	open, err := c.fetcher.copies.open(ctx, c.Name, index)
+	if err != nil {
+		return false
+	}
+	if open.Tag != c.Tag || open.Size != c.Size {
+		_ = open.file.Close()
+		return false
+	}
+	c.open, c.index, c.direct = open, index, false
+	return true
+}
+
+func (c *content) openOrigin(ctx context.Context) (err error) {
+	if c.origin != nil {
+		return nil
+	}
+	if c.origin, err = c.fetcher.origin.Get(ctx, c.Name); err != nil {
+		c.origin = nil
+		return err
+	}
+	if c.origin.Tag != c.Tag {
+		err = errors.Join(errReplaced, c.origin.Close())
+		c.origin = nil
+	}
+	return err
+}
+
+// errReplaced is the error of a file that is not the one that Get opened.
+var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
+
+func (c *content) closeCopy() {
+	if c.open.file != nil {
+		_ = c.open.file.Close() // it was only read
+		c.open = copied{}
+	}
+}
+
+// Close implements fileio.Content.
+func (c *content) Close() error {
+	c.closeCopy()
+	return closeFile(c.origin)
+}
+
+// counter counts what a writer accepts.
+type counter struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+// copy copies a part of a file. ours reports whether err is not the writer's.
+func (c *counter) copy(ctx context.Context, from *fileio.File, w io.Writer, offset, n int64) (sent int64, err error, ours bool) {
+	*c = counter{w: w}
+	var to io.Writer = c
+	if _, ok := w.(io.ReaderFrom); ok {
+		to = sender{c}
+	}
+	err = from.CopyTo(ctx, to, offset, n)
+	return c.n, err, err != nil && c.err == nil
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (n int, err error) {
+	n, c.err = c.w.Write(p)
+	c.n += int64(n)
+	return n, c.err
+}
+
+// sender is a counter of a writer that may take files from the system's memory.
+type sender struct{ *counter }
+
+// ReadFrom implements io.ReaderFrom.
+func (s sender) ReadFrom(r io.Reader) (n int64, err error) {
+	n, s.err = s.w.(io.ReaderFrom).ReadFrom(r)
+	s.n += n
+	return n, s.err
+}
