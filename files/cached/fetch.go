@@ -97,9 +97,10 @@ func (f *fetcher) start(ctx context.Context, p piece, file *fileio.File) *fetch 
 	ctx, one.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.running[p] = one
 	f.wait.Go(func() {
-		defer one.cancel()
 		defer context.AfterFunc(f.closing, one.cancel)()
-		one.err = f.fill(ctx, one)
+		if one.err = f.fill(ctx, one); one.err != nil {
+			one.cancel() // else the file may go on with the answer to its last request
+		}
 		f.mu.Lock()
 		delete(f.running, p)
 		one.ended = true
