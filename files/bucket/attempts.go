@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"muster/fileio"
 )
 
 // triesMax is how many times a request is sent.
@@ -21,12 +19,12 @@ const waitUnit = 100 * time.Millisecond
 // repeat calls attempt until it succeeds, fails for a reason that stays, or failed triesMax
 // times. The client of object stores sends each request once: its own repetitions would read a
 // body that the transport of the failed attempt may still be reading.
-func (r *remote) repeat(ctx context.Context, attempt func(context.Context) error) error {
+func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) error {
 	for try := 1; ; try++ {
 		once, cancel := context.WithCancel(ctx)
 		err := attempt(once)
 		cancel() // also what it left behind, such as a body that is still sent
-		if err == nil || try == triesMax || ctx.Err() != nil || !r.passes(ctx, err) {
+		if err == nil || try == triesMax || ctx.Err() != nil || !p.passes(ctx, err) {
 			return err
 		}
 		timer := time.NewTimer(rand.N(waitUnit << (try - 1)))
@@ -37,12 +35,6 @@ func (r *remote) repeat(ctx context.Context, attempt func(context.Context) error
 			return err
 		}
 	}
-}
-
-// passes reports whether a repetition may help after an error.
-func (r *remote) passes(ctx context.Context, err error) bool {
-	why := r.explain(ctx, err)
-	return errors.Is(why, fileio.ErrBusy) && !errors.Is(why, errReplaced) && !errors.Is(why, errNoUpload) && !errors.Is(err, errTooLong)
 }
 
 // A body is what one attempt sends, from memory that its caller reuses afterwards. A transport may

@@ -34,7 +34,7 @@ func TestLateTransport(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := bytes.Clone(content)
-			if err := send(&remote{client: core, bucket: "kept"}, data); err != nil {
+			if err := send(&remote{peer: peer{bucket: "kept"}, client: core}, data); err != nil {
 				t.Fatal(err)
 			}
 			clear(data) // the memory has another owner

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -73,8 +72,7 @@ type Store struct {
 	unused        sync.Pool     // of *[partSize]byte
 	linger        time.Duration // see lingerMax
 
-	probing chan struct{}           // holds an element while a probe runs
-	refusal atomic.Pointer[refusal] // nil = not probed yet
+	probe *probe
 }
 
 // Open returns the store in a bucket. It sends no request.
@@ -85,18 +83,18 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("memory of %d bytes is too small: use at least %d", o.MemoryMax, MemoryMin)
 	}
 	s := &Store{
-		linger:  lingerMax,
-		turns:   fair.New(fair.Options{Size: connectionsMax, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax}),
-		reads:   pages.New(o.MemoryMax/2, o.WaitMax),
-		writes:  pages.New(o.MemoryMax/4, o.WaitMax),
-		probing: make(chan struct{}, 1),
-		parts:   fair.New(fair.Options{Size: o.MemoryMax / 4 / partSize, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax, Shares: true}),
+		linger: lingerMax,
+		turns:  fair.New(fair.Options{Size: connectionsMax, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax}),
+		reads:  pages.New(o.MemoryMax/2, o.WaitMax),
+		writes: pages.New(o.MemoryMax/4, o.WaitMax),
+		parts:  fair.New(fair.Options{Size: o.MemoryMax / 4 / partSize, WaitingMax: o.WaitingMax, WaitMax: o.WaitMax, Shares: true}),
 	}
 	var err error
 	if s.remote, err = connect(o.Endpoint, o.Bucket, o.Prefix); err != nil {
 		return nil, err
 	}
 	s.check = s.remote.key(probeName())
+	s.probe = newProbe(s.remote)
 	return s, nil
 }
 
@@ -107,36 +105,15 @@ func (s *Store) Close() error {
 }
 
 // Address returns the host of the object store.
-func (s *Store) Address() string { return s.remote.client.EndpointURL().Host }
+func (s *Store) Address() string { return s.remote.host }
 
 // Probe checks that the bucket can be written to, and which conditions the object store obeys.
 // The error wraps errors.ErrUnsupported if the object store ignores conditions of writes. Put
 // then refuses them, because two writers could overwrite each other. The first change with a
 // condition calls Probe, if nobody did.
 func (s *Store) Probe(ctx context.Context) error {
-	found, err := s.conditions(ctx)
+	found, err := s.probe.refusal(ctx)
 	return cmp.Or(err, found.writes)
-}
-
-func (s *Store) conditions(ctx context.Context) (refusal, error) {
-	if found := s.refusal.Load(); found != nil {
-		return *found, nil
-	}
-	select {
-	case s.probing <- struct{}{}:
-		defer func() { <-s.probing }()
-	case <-ctx.Done():
-		return refusal{}, ctx.Err()
-	}
-	if found := s.refusal.Load(); found != nil { // by the one before
-		return *found, nil
-	}
-	found, err := probe(ctx, s.remote)
-	if err != nil {
-		return refusal{}, s.remote.explain(ctx, err)
-	}
-	s.refusal.Store(&found)
-	return found, nil
 }
 
 // Stats returns the figures of requests to the object store, and of memory.
@@ -198,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	if err := checkName(name); err != nil {
 		return err
 	}
-	found, err := s.conditions(ctx)
+	found, err := s.probe.refusal(ctx)
 	if want != nil {
 		err = cmp.Or(err, found.deletes)
 	}

@@ -50,7 +50,7 @@ const (
 
 // connect returns a bucket at its object store. It sends no request.
 func connect(endpoint, bucket, prefix string) (*remote, error) {
-	r := &remote{bucket: bucket, prefix: prefix}
+	r := &remote{peer: peer{bucket: bucket}, prefix: prefix}
 	if r.prefix != "" {
 		r.prefix += "/"
 	}
@@ -93,6 +93,7 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
+	r.host = r.client.EndpointURL().Host
 	return r, nil
 }
 

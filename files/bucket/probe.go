@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"muster/fileio"
@@ -26,8 +27,39 @@ func (e ignoredError) Is(target error) bool { return target == errors.ErrUnsuppo
 // probeMax is how long a probe may take.
 const probeMax = 2 * time.Minute
 
-// probe finds out whether the object store can be written to and which conditions it obeys.
-func probe(ctx context.Context, r *remote) (found refusal, err error) {
+// A probe finds out once what the object store refuses to obey.
+type probe struct {
+	remote  *remote
+	running chan struct{}           // holds an element while a probe runs
+	found   atomic.Pointer[refusal] // nil = not probed yet
+}
+
+func newProbe(r *remote) *probe { return &probe{remote: r, running: make(chan struct{}, 1)} }
+
+// refusal probes, if nobody did.
+func (p *probe) refusal(ctx context.Context) (refusal, error) {
+	if found := p.found.Load(); found != nil {
+		return *found, nil
+	}
+	select {
+	case p.running <- struct{}{}:
+		defer func() { <-p.running }()
+	case <-ctx.Done():
+		return refusal{}, ctx.Err()
+	}
+	if found := p.found.Load(); found != nil { // by the one before
+		return *found, nil
+	}
+	found, err := findRefusal(ctx, p.remote)
+	if err != nil {
+		return refusal{}, p.remote.explain(ctx, err)
+	}
+	p.found.Store(&found)
+	return found, nil
+}
+
+// findRefusal finds out whether the object store can be written to and which conditions it obeys.
+func findRefusal(ctx context.Context, r *remote) (found refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeMax)
 	defer cancel()
 	p := prober{remote: r, key: r.key(probeName())}
@@ -38,7 +70,7 @@ func probe(ctx context.Context, r *remote) (found refusal, err error) {
 	p.none = strings.Repeat("0", len(first))
 	file, fileErr := p.obeys(ctx, p.writeFile)
 	parts, partsErr := p.obeys(ctx, p.writeParts)
-	at := r.client.EndpointURL().Host
+	at := r.host
 	if kind := map[[2]bool]string{{false, true}: "of a file", {true, false}: "of a file in parts", {false, false}: "of any kind"}[[2]bool{file, parts}]; kind != "" {
 		found.writes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere", at, kind))
 	}

@@ -91,7 +91,7 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
 		key := s.remote.key(p.name)
 		sent = true
-		if found := s.refusal.Load(); found != nil && found.writes == nil && p.want == (condition{}) {
+		if found := s.probe.found.Load(); found != nil && found.writes == nil && p.want == (condition{}) {
 			tag, err = s.remote.putCarefully(ctx, key, data, p.id)
 		} else {
 			tag, err = s.remote.put(ctx, key, data, p.want, p.id)

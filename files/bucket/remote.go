@@ -3,33 +3,26 @@ package bucket
 import (
 	"cmp"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
-	"syscall"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 
 	"muster/fileio"
-	"muster/internal/wording"
 )
-
-// requestMax is how long a request to the object store may take, with its repetitions.
-const requestMax = 2 * time.Minute
 
 // connectionsMax is how many requests to the object store run at the same time.
 const connectionsMax = 64
 
 // A remote is a bucket at its object store, without limits on who uses it.
 type remote struct {
-	client         *minio.Core
-	http           *http.Transport
-	bucket, prefix string // prefix ends with a slash, or is empty
+	peer
+	client *minio.Core
+	http   *http.Transport
+	prefix string // ends with a slash, or is empty
 }
 
 func (r *remote) key(name string) string { return r.prefix + name }
@@ -193,9 +186,6 @@ func readFull(body io.Reader, data []byte) error {
 	return nil
 }
 
-// brokenError is the error of an answer that ended early or makes no sense.
-type brokenError struct{ error }
-
 // open requests up to n bytes of a file from an offset on. If tag is not empty, the file must
 // have it.
 func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (body io.ReadCloser, info fileio.Info, err error) {
@@ -223,12 +213,6 @@ func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (b
 	return body, info, err
 }
 
-// errReplaced is the error of a file that is not the one that Get opened.
-var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
-
-// errNoUpload is the error of an upload that the object store does not know any more.
-var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
-
 // statEmpty describes a file that has no first byte.
 func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, int, error) {
 	is, err := r.stat(ctx, name)
@@ -236,79 +220,6 @@ func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, int, 
 		err = errReplaced
 	}
 	return infoOf(name, is), 0, err
-}
-
-// explain converts an error of the object store.
-func (r *remote) explain(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	at := r.client.EndpointURL().Host
-	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
-		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
-	}
-	if refused := tlsError(at, err); refused != nil {
-		return refused
-	}
-	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
-		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
-	}
-	if broken, ok := errors.AsType[*brokenError](err); ok {
-		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
-	}
-	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
-	}
-	answer, ok := errors.AsType[minio.ErrorResponse](err)
-	if !ok {
-		return err
-	}
-	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusConflict {
-		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
-	}
-	switch answer.StatusCode {
-	case http.StatusNotFound:
-		switch answer.Code {
-		case minio.NoSuchBucket:
-			return fmt.Errorf("the object store at %s has no bucket %s: create it", at, r.bucket)
-		case minio.NoSuchUpload:
-			return errNoUpload
-		}
-		return fs.ErrNotExist
-	case http.StatusPreconditionFailed:
-		return fileio.ErrChanged
-	case http.StatusConflict:
-		if answer.Code == "ConditionalRequestConflict" {
-			return fileio.ErrChanged // another write was under way
-		}
-	case http.StatusForbidden, http.StatusUnauthorized:
-		return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q): check the credentials and their rights", at, r.bucket, answer.Code)
-	case http.StatusInsufficientStorage:
-		return syscall.ENOSPC
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError, http.StatusRequestTimeout:
-		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, answer.Code, fileio.ErrBusy)
-	}
-	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
-}
-
-// statusOf returns the status of an error whose own is missing or wrong, or 0: a store may begin
-// to answer before it completes an upload. Amazon's calls its time-outs bad requests, and its
-// refusal to execute two changes at once a conflict.
-func statusOf(code string) int {
-	switch code {
-	case minio.PreconditionFailed:
-		return http.StatusPreconditionFailed
-	case "ConditionalRequestConflict":
-		return http.StatusConflict
-	case minio.NoSuchUpload:
-		return http.StatusNotFound
-	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
-		return http.StatusServiceUnavailable
-	}
-	return 0
 }
 
 // matching adds the condition of withMatch to a request, for which the client has no option. It
@@ -337,24 +248,4 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer.Body = &limited{answer.Body, wordsMax}
 	}
 	return answer, nil
-}
-
-// wordsMax is more than a list of 1,000 of the longest names.
-const wordsMax = 8 << 20
-
-var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
-
-type limited struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read implements io.Reader.
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
 }

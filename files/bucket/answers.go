@@ -1,0 +1,134 @@
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"muster/fileio"
+	"muster/internal/wording"
+)
+
+// A peer is a bucket as errors name it.
+type peer struct{ host, bucket string }
+
+// requestMax is how long a request to the object store may take, with its repetitions.
+const requestMax = 2 * time.Minute
+
+// explain converts an error of the object store.
+func (p peer) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	at := p.host
+	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
+		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
+	}
+	if refused := tlsError(at, err); refused != nil {
+		return refused
+	}
+	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
+		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
+	}
+	if broken, ok := errors.AsType[*brokenError](err); ok {
+		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
+	}
+	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
+	}
+	answer, ok := errors.AsType[minio.ErrorResponse](err)
+	if !ok {
+		return err
+	}
+	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusConflict {
+		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
+	}
+	switch answer.StatusCode {
+	case http.StatusNotFound:
+		switch answer.Code {
+		case minio.NoSuchBucket:
+			return fmt.Errorf("the object store at %s has no bucket %s: create it", at, p.bucket)
+		case minio.NoSuchUpload:
+			return errNoUpload
+		}
+		return fs.ErrNotExist
+	case http.StatusPreconditionFailed:
+		return fileio.ErrChanged
+	case http.StatusConflict:
+		if answer.Code == "ConditionalRequestConflict" {
+			return fileio.ErrChanged // another write was under way
+		}
+	case http.StatusForbidden, http.StatusUnauthorized:
+		return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q): check the credentials and their rights", at, p.bucket, answer.Code)
+	case http.StatusInsufficientStorage:
+		return syscall.ENOSPC
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError, http.StatusRequestTimeout:
+		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, answer.Code, fileio.ErrBusy)
+	}
+	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
+}
+
+// statusOf returns the status of an error whose own is missing or wrong, or 0: a store may begin
+// to answer before it completes an upload. Amazon's calls its time-outs bad requests, and its
+// refusal to execute two changes at once a conflict.
+func statusOf(code string) int {
+	switch code {
+	case minio.PreconditionFailed:
+		return http.StatusPreconditionFailed
+	case "ConditionalRequestConflict":
+		return http.StatusConflict
+	case minio.NoSuchUpload:
+		return http.StatusNotFound
+	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
+		return http.StatusServiceUnavailable
+	}
+	return 0
+}
+
+// errReplaced is the error of a file that is not the one that Get opened.
+var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
+
+// errNoUpload is the error of an upload that the object store does not know any more.
+var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
+
+// brokenError is the error of an answer that ended early or makes no sense.
+type brokenError struct{ error }
+
+// wordsMax is more than a list of 1,000 of the longest names.
+const wordsMax = 8 << 20
+
+var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
+
+type limited struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err
+}
+
+// passes reports whether a repetition may help after an error.
+func (p peer) passes(ctx context.Context, err error) bool {
+	why := p.explain(ctx, err)
+	return errors.Is(why, fileio.ErrBusy) && !errors.Is(why, errReplaced) && !errors.Is(why, errNoUpload) && !errors.Is(err, errTooLong)
+}
