@@ -6,9 +6,12 @@
 package cgroup
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -79,4 +82,153 @@ func parseMount(line, controller string, first bool) (root, point string, ok boo
 	}
 	escapes := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 	return escapes.Replace(at[3]), escapes.Replace(at[4]), ok
+}
+
+// Unlimited is returned when no limit applies.
+const Unlimited = math.MaxInt64
+
+// ProcessesLeft returns how many more processes and threads this process's groups allow.
+func ProcessesLeft(proc string) int64 {
+	left := int64(Unlimited)
+	for _, dir := range findGroups(proc, "pids").folders {
+		if more, ok := remaining(dir+"/pids.max", dir+"/pids.current"); ok {
+			left = min(left, max(0, more))
+		}
+	}
+	return left
+}
+
+// MemoryLeft returns how many more bytes of memory this process's groups allow. Page cache of
+// files on disk counts as free, because the kernel can reclaim it.
+func MemoryLeft(proc string) int64 {
+	g := findGroups(proc, "memory")
+	limit, usage := "/memory.max", "/memory.current"
+	if g.version1 {
+		limit, usage = "/memory.limit_in_bytes", "/memory.usage_in_bytes"
+	}
+	left := int64(Unlimited)
+	for _, dir := range g.folders {
+		if more, ok := remaining(dir+limit, dir+usage); ok {
+			left = min(left, max(0, more+reclaimable(dir+"/memory.stat")))
+		}
+	}
+	return left
+}
+
+// remaining returns limit minus usage, and whether both files hold a number.
+func remaining(limit, usage string) (int64, bool) {
+	most, ok1 := readNumber(limit)
+	used, ok2 := readNumber(usage)
+	return most - used, ok1 && ok2
+}
+
+// reclaimable returns how much page cache of files on disk a control group holds.
+func reclaimable(stat string) (bytes int64) {
+	text, err := os.ReadFile(stat)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		// In version 1 the total includes the child groups, as the usage does.
+		if _, err := fmt.Sscanf(line, "total_inactive_file %d", &bytes); err == nil {
+			return bytes
+		}
+		_, _ = fmt.Sscanf(line, "inactive_file %d", &bytes)
+	}
+	return bytes
+}
+
+// readNumber reads a file that holds one number. It returns false for any word, such as "max".
+func readNumber(file string) (int64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}
+
+// ProcessorsQuota returns the processor time that all groups of this process allow, in processors, such as 1.5.
+// It is infinite without a quota. Go's runtime takes the quota of the process's own group into
+// account, but not those of its parents, and not quotas below 2.
+func ProcessorsQuota(proc string) float64 {
+	g := findGroups(proc, "cpu")
+	quota := math.Inf(1)
+	for _, dir := range g.folders {
+		text, _ := os.ReadFile(dir + "/cpu.max")
+		if g.version1 {
+			most, _ := os.ReadFile(dir + "/cpu.cfs_quota_us")
+			period, _ := os.ReadFile(dir + "/cpu.cfs_period_us")
+			text = append(append(most, ' '), period...)
+		}
+		quota = min(quota, parseQuota(string(text)))
+	}
+	return quota
+}
+
+// parseQuota parses the time allowed in a period, and the period. Any word, such as "max", and
+// a number below 0 mean that there is no quota.
+func parseQuota(text string) float64 {
+	fields := strings.Fields(text)
+	if len(fields) != 2 {
+		return math.Inf(1)
+	}
+	most, err1 := strconv.ParseFloat(fields[0], 64)
+	period, err2 := strconv.ParseFloat(fields[1], 64)
+	if err1 != nil || err2 != nil || !(most > 0) || !(period > 0) {
+		return math.Inf(1)
+	}
+	return most / period
+}
+
+// Refusals detects that a control group's limit on processes refused to start one for any
+// process in the group. A tool that may not start a process fails like a faulty tool: nothing
+// in its outcome shows the real reason. Several goroutines may call Snapshot and ChangedSince
+// at the same time.
+//
+// Refusals by a user's own limit (ulimit -u) are counted nowhere.
+type Refusals struct{ counters []*os.File }
+
+// OpenRefusals opens the counters of this process's groups. Without a counter or a limit, it
+// watches nothing.
+func OpenRefusals(proc string) *Refusals {
+	r := &Refusals{}
+	folders := findGroups(proc, "pids").folders
+	limited, local := false, false
+	for _, dir := range folders {
+		if limit, err := os.ReadFile(dir + "/pids.max"); err != nil || strings.TrimSpace(string(limit)) == "max" {
+			continue
+		}
+		limited = true
+		// Since Linux 6.10 a group counts the refusals by its own limit.
+		if f, err := os.Open(dir + "/pids.events.local"); err == nil {
+			r.counters, local = append(r.counters, f), true
+		}
+	}
+	if limited && !local { // Version 1 and older kernels count the refusals within the group.
+		if f, err := os.Open(folders[0] + "/pids.events"); err == nil {
+			r.counters = append(r.counters, f)
+		}
+	}
+	return r
+}
+
+// Snapshot returns the present counters, for ChangedSince.
+func (r *Refusals) Snapshot() (all string) {
+	for _, f := range r.counters {
+		var text [64]byte
+		n, _ := f.ReadAt(text[:], 0)
+		all += string(text[:n])
+	}
+	return all
+}
+
+// ChangedSince reports whether a process was refused after Snapshot returned before.
+func (r *Refusals) ChangedSince(before string) bool { return r.Snapshot() != before }
+
+// Close closes the counters.
+func (r *Refusals) Close() {
+	for _, f := range r.counters {
+		f.Close()
+	}
 }
