@@ -165,7 +165,8 @@ bench-pool:
 # minutes. Disks are made in memory, as root, and taken away again.
 ROW ?= all
 bench-files: build
-	$(GO) -C bench run ./files -muster $(MUSTER) -row $(ROW)
+	@case "$(ROW)" in *bucket*) scripts/object-stores install || true;; esac
+	$(GO) -C bench run ./files -muster $(MUSTER) -cache $(TEST_CACHE) -row $(ROW)
 
 # How often muster tells of a cost that is not there, and finds 5 % that are: some 20 minutes
 # on a machine with nothing else to do. ROUNDS is 100 unless given.

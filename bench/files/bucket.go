@@ -1,12 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -14,7 +9,7 @@ import (
 // The object store of the benchmark: a program of others that keeps files in a folder.
 const (
 	storeName   = "versitygw 1.8.0"
-	storeModule = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+	storePath   = "versitygw-1.8.0/versitygw" // below the cache of test tools
 	storeBucket = "kept"
 )
 
@@ -63,9 +58,12 @@ func (b *bench) objectStore(client ...string) contestant {
 		if err := os.MkdirAll(filepath.Join(data, storeBucket), 0o755); err != nil {
 			return nil, err
 		}
-		return []string{b.versity, "--access", "key", "--secret", "secretsecret", "--keep-alive", "--quiet", "--port", p.addr, "posix", data}, nil
+		return []string{b.store(), "--access", "key", "--secret", "secretsecret", "--keep-alive", "--quiet", "--port", p.addr, "posix", data}, nil
 	}}
 }
+
+// store is the program, which scripts/object-stores installs.
+func (b *bench) store() string { return filepath.Join(b.cache, storePath) }
 
 // gateway is muster over the object store, with copies in a folder beside it if that has a name.
 func (b *bench) gateway(client []string, copies string) contestant {
@@ -77,26 +75,4 @@ func (b *bench) gateway(client []string, copies string) contestant {
 		}
 		return append(append([]string{"env"}, storeKeys...), b.serveCommand(b.muster, b.engines[0], p, more...)...), nil
 	}}
-}
-
-// installStore finds the object store in the cache of test tools, or builds it there, which takes
-// two minutes of processor time.
-func (b *bench) installStore(ctx context.Context) error {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
-	at := filepath.Join(cache, "muster-test", "versitygw-1.8.0")
-	b.versity = filepath.Join(at, "versitygw")
-	if _, err := os.Stat(b.versity); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "building %s\n", storeName)
-	build := exec.CommandContext(ctx, "go", "install", storeModule)
-	build.Env = append(os.Environ(), "GOBIN="+at, "GOFLAGS=-mod=mod")
-	build.Dir = os.TempDir() // outside of this module
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go install %s: %w: %s", storeModule, err, text)
-	}
-	return nil
 }

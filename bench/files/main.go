@@ -39,7 +39,7 @@ func main() {
 type bench struct {
 	muster        string
 	plain, client string // built here
-	versity       string // the object store
+	cache         string // of test tools, with the object store
 	engines       []string
 	sync          string
 	threads       int
@@ -76,6 +76,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f := flag.NewFlagSet("files", flag.ContinueOnError)
 	f.StringVar(&b.muster, "muster", "../bin/muster", "the `program`")
 	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster; pool:34 has GOMAXPROCS=34, pool=FILE is of another program")
+	home, _ := os.UserCacheDir() // without one, -cache is needed
+	f.StringVar(&b.cache, "cache", filepath.Join(home, "muster-test"), "of test tools, in which scripts/object-stores installs an object store for the rows of a bucket")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
 	f.StringVar(&b.disk, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
