@@ -100,7 +100,7 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 	open, err := s.copies.open(ctx, name, 0)
 	found := err == nil
-	if found && open.Proven {
+	if found && open.Proven && !open.stale {
 		s.figures.hits.Add(1)
 		return s.serve(fileio.Info{Name: name, Size: open.Size, Changed: open.Changed, Tag: open.Tag}, &content{open: open}), nil
 	}

@@ -34,6 +34,7 @@ type copies struct {
 
 	mu     sync.Mutex
 	known  map[string]*knownCopy // of the beginnings of files, by the files' names
+	stale  map[string]bool       // files whose first copy could not be removed; more than staleMax = all files
 	paused time.Time             // no copy is made until then
 	warned time.Time
 }
@@ -73,12 +74,14 @@ func (c *copies) open(ctx context.Context, name string, index int64) (copied, er
 }
 
 // find opens a copy, which may be of another boot. Proven in a first copy is about the whole file.
-func (c *copies) find(ctx context.Context, name string, index int64) (copied, error) {
+func (c *copies) find(ctx context.Context, name string, index int64) (is copied, err error) {
 	var known *knownCopy
 	if index == 0 {
 		c.mu.Lock()
 		known = c.known[name]
+		stale := c.stale[name] || len(c.stale) > staleMax
 		c.mu.Unlock()
+		defer func() { is.stale = stale }()
 	}
 	key := ""
 	if known != nil {
@@ -194,8 +197,19 @@ func (c *copies) hashUntil(ctx context.Context, name string, index int64, tag st
 // tag that the origin reports.
 func (c *copies) remove(ctx context.Context, name string) {
 	c.forget(name)
-	_ = c.store.Delete(context.WithoutCancel(ctx), c.key(name, 0), nil) // most have none
+	err := c.store.Delete(context.WithoutCancel(ctx), c.key(name, 0), nil)
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // most have none
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.stale) <= staleMax {
+		c.stale[name] = true
+	}
 }
+
+// staleMax bounds copies.stale.
+const staleMax = 1000
 
 // pauseTime is how long no copies are made after a failure, and warnTime how long no further
 // warning is logged.
@@ -242,6 +256,6 @@ func (c *copies) isPaused() bool {
 func newCopies(store Origin, o Options) *copies {
 	return &copies{
 		store: store, of: o.Name, boot: cmp.Or(o.Boot, bootID()), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		known: map[string]*knownCopy{},
+		known: map[string]*knownCopy{}, stale: map[string]bool{},
 	}
 }

@@ -184,6 +184,25 @@ func TestBrokenCopies(t *testing.T) {
 	}
 }
 
+// A copy that cannot be removed is not served any more.
+func TestCopyStays(t *testing.T) {
+	of, engine := newOrigin(t), faulty.New(&direct.Engine{}, faulty.Options{})
+	s := cached.New(of, openCopies(t, engine, t.TempDir(), 20<<20), cached.Options{})
+	name := named([]byte("content"))
+	for range 2 {
+		enginetest.Put(t, s, name, []byte("content"))
+		enginetest.CheckContent(t, s, name, []byte("content"))
+		engine.Break(1, 1, 0)
+		if err := s.Delete(t.Context(), name, nil); err != nil {
+			t.Error(err)
+		}
+		engine.Break(1, 0, 0)
+		if _, err := enginetest.Get(t.Context(), s, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a deleted file: %v", err)
+		}
+	}
+}
+
 // An origin whose answers break off breaks no read but those that it answers, and leaves no
 // wrong copy.
 func TestBrokenOrigin(t *testing.T) {

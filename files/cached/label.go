@@ -67,8 +67,9 @@ func (l *label) last() int64 { return max(0, (l.Size-1)/pieceSize) }
 // A copied is an open copy. Its label is not verified if it is of another boot.
 type copied struct {
 	*label
-	file *fileio.File
-	text []byte // the label; nil = it is known
+	file  *fileio.File
+	text  []byte // the label; nil = it is known
+	stale bool   // it was to be removed, so ask the origin
 }
 
 // errDamaged is the error of a copy that cannot be used.
@@ -87,7 +88,7 @@ func readLabel(ctx context.Context, f *fileio.File, index int64) (copied, error)
 	if !l.parse(string(text[sha256.Size:])) || l.length(index) != f.Size-labelSize {
 		return copied{}, errDamaged
 	}
-	return copied{l, f, text}, nil
+	return copied{label: l, file: f, text: text}, nil
 }
 
 // tail keeps what is written to it.

@@ -98,7 +98,7 @@ func storm(t *testing.T, seed uint64) {
 			if err := s.Delete(context.Background(), f.name, nil); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.Get(context.Background(), f.name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errCut) {
+			if _, err := enginetest.Get(context.Background(), s, f.name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errCut) {
 				t.Errorf("a deleted file is there: %v", err)
 			}
 			put(f, i, 0)
