@@ -39,14 +39,14 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	b, err := s.reads.Take(ctx, firstSize)
+	b, err := s.reads.Take(ctx, 0) // little: many may wait for a connection
 	if err != nil {
 		return nil, err
 	}
 	f := &content{store: s, buffer: b}
 	f.Content = f
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
-		f.Info, f.filled, err = s.remote.fetch(ctx, name, b.Data)
+		f.Info, f.filled, err = s.remote.fetch(ctx, name, b)
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package bucket
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"muster/fileio"
+	"muster/internal/pages"
 )
 
 // connectionsMax is how many requests to the object store run at the same time.
@@ -98,10 +100,22 @@ func (r *remote) put(ctx context.Context, key string, data []byte, want conditio
 	return tag, err
 }
 
+// signedDigest returns the SHA-256 that the signature of a body contains, or "" over TLS, where
+// minio-go signs no bodies. Without it minio-go would sign the body in chunks, which takes copies.
+func (r *remote) signedDigest(data []byte) string {
+	if r.client.EndpointURL().Scheme != "http" {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
+}
+
 func (r *remote) putOnce(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
 	b := newBody(data)
 	defer b.Close()
-	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", "", want.options(id))
+	o := want.options(id)
+	digest := r.signedDigest(data)
+	o.DisableContentSha256 = digest != ""
+	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", digest, o)
 	return done.ETag, err
 }
 
@@ -146,16 +160,18 @@ func settled(err error) bool {
 // errRaced is the error of a write without a condition, while others wrote.
 var errRaced = fmt.Errorf("others change the file all the time: %w", fileio.ErrBusy)
 
-// fetch reads the first bytes of a file into data, up to the file's end.
-func (r *remote) fetch(ctx context.Context, name string, data []byte) (info fileio.Info, n int, err error) {
+// fetch reads the first bytes of a file into b, which it fits to the file's size.
+func (r *remote) fetch(ctx context.Context, name string, b *pages.Buffer) (info fileio.Info, n int, err error) {
 	err = r.repeat(ctx, func(ctx context.Context) error {
 		var body io.ReadCloser
-		if body, info, err = r.open(ctx, name, "", 0, int64(len(data))); err != nil {
+		if body, info, err = r.open(ctx, name, "", 0, firstSize); err != nil {
 			return err
 		}
 		defer body.Close()
-		n = int(min(int64(len(data)), info.Size))
-		return readFull(body, data[:n])
+		n = int(min(info.Size, firstSize))
+		b.Fit(n)
+		n = min(n, len(b.Data))
+		return readFull(body, b.Data[:n])
 	})
 	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
 		return r.statEmpty(ctx, name)

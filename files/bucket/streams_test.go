@@ -2,9 +2,11 @@ package bucket_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -82,6 +84,47 @@ func TestFewRequests(t *testing.T) {
 	var got bytes.Buffer
 	if err := f.CopyTo(t.Context(), &got, 10<<20, 3000); err != nil || !bytes.Equal(got.Bytes(), data[10<<20:10<<20+3000]) || reads.Load() != 1 {
 		t.Errorf("a range: %d bytes, %v, %d requests", got.Len(), err, reads.Load())
+	}
+}
+
+// Readers who wait for a connection hold little memory, so each of many gets its file with one
+// request.
+func TestManyReaders(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	data := enginetest.Content(1, 50<<10)
+	enginetest.Put(t, s, "x", data)
+	const many = 400 // whose pieces of 256 KiB would take three times a client's share
+	var reads atomic.Int64
+	var all atomic.Bool // readers have asked
+	server.Fault = func(http.ResponseWriter, *http.Request) bool {
+		reads.Add(1)
+		for !all.Load() {
+			all.Store(t.Failed() || s.Stats().Running+s.Stats().Waiting == many)
+			runtime.Gosched()
+		}
+		return false
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // readers who wait for memory never ask
+	defer cancel()
+	var readers sync.WaitGroup
+	for range many {
+		readers.Go(func() {
+			f, err := s.Get(ctx, "x")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			var got bytes.Buffer
+			if err := f.CopyTo(t.Context(), &got, 0, f.Size); err != nil || !bytes.Equal(got.Bytes(), data) {
+				t.Error(got.Len(), err)
+			}
+		})
+	}
+	readers.Wait()
+	if n := reads.Load(); n != many {
+		t.Errorf("%d requests for %d reads", n, many)
 	}
 }
 

@@ -35,10 +35,12 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 	if number > partsMax {
 		return fmt.Errorf("files in a bucket have at most %d parts of %d MiB", partsMax, partSize>>20)
 	}
+	digest := u.signedDigest(data)
+	o := minio.PutObjectPartOptions{Sha256Hex: digest, DisableContentSha256: digest != ""}
 	return u.repeat(ctx, func(ctx context.Context) error {
 		b := newBody(data)
 		defer b.Close()
-		part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, b, b.size, minio.PutObjectPartOptions{})
+		part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, b, b.size, o)
 		if err == nil {
 			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
 		}
