@@ -13,35 +13,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"strings"
 
 	"muster/fileio"
 )
-
-// Origin is a store that has files: those of all, or the copies.
-type Origin interface {
-	fileio.Files
-	Stats() fileio.Stats
-	Check(ctx context.Context) error
-	Close() error
-}
-
-// Options of a Store.
-type Options struct {
-	// Name distinguishes the origin from others whose files were copied to the same place.
-	Name string
-	// Max is how many bytes the copies may take. Of a file larger than a quarter, only the first
-	// piece is copied.
-	Max int64
-	// Boot identifies the time since the machine's start; "" = ask the system.
-	Boot string
-	// Log receives warnings; nil = no log.
-	Log *slog.Logger
-}
-
-// MaxLeast is the smallest Max that a server should have: room for a few dozen pieces.
-const MaxLeast = 16 << 20
 
 // A Store reads files of its Origin through copies. Any number of goroutines may call its
 // methods at the same time, except Close. Changes, lists and descriptions go to the Origin.
@@ -63,9 +38,6 @@ func New(of, copies Origin, o Options) *Store {
 	c := newCopies(copies, o)
 	return &Store{Origin: of, copies: c, fetcher: newFetcher(of, c), max: o.Max / 4}
 }
-
-// Folder has all copies.
-const Folder = "copies/"
 
 // CheckCopies returns an error if a store has files that are no copies.
 func CheckCopies(ctx context.Context, copies Origin) error {
