@@ -149,3 +149,25 @@ func TestUnsortedLists(t *testing.T) {
 		t.Error(infos, err)
 	}
 }
+
+// A machine that is no object store may answer every request with a page and 200. No write is
+// acknowledged then, neither of a file nor of a part.
+func TestPagesForWrites(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	var partsOnly atomic.Bool
+	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut || partsOnly.Load() && !r.URL.Query().Has("partNumber") {
+			return false
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "<html>Welcome</html>")
+		return true
+	}
+	for _, size := range []int{10, partSize + 1} {
+		partsOnly.Store(size > partSize)
+		if _, err := s.Put(t.Context(), "x", bytes.NewReader(enginetest.Content(1, size)), -1, nil); !errors.Is(err, fileio.ErrBusy) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}

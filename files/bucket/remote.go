@@ -116,6 +116,9 @@ func (r *remote) putOnce(ctx context.Context, key string, data []byte, want cond
 	digest := r.signedDigest(data)
 	o.DisableContentSha256 = digest != ""
 	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", digest, o)
+	if err == nil && done.ETag == "" { // something else than an object store says yes to everything
+		err = errNoTag
+	}
 	return done.ETag, err
 }
 

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,6 +27,9 @@ type upload struct {
 func (u *upload) begin(ctx context.Context, id string) error {
 	return u.repeat(ctx, func(ctx context.Context) (err error) {
 		u.id, err = u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(id))
+		if err == nil && u.id == "" {
+			err = &brokenError{errors.New("an upload without a name")}
+		}
 		return err
 	})
 }
@@ -41,6 +45,9 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 		b := newBody(data)
 		defer b.Close()
 		part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, b, b.size, o)
+		if err == nil && part.ETag == "" {
+			err = errNoTag
+		}
 		if err == nil {
 			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
 		}
