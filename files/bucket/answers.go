@@ -40,11 +40,11 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if refused := tlsError(at, err); refused != nil {
 		return refused
 	}
-	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
-		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
-	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
+	}
+	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
+		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
@@ -111,6 +111,9 @@ type brokenError struct{ error }
 const wordsMax = 8 << 20
 
 var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
+
+// errNoRange is the error of a piece that could be taken for the whole file.
+var errNoRange error = &brokenError{errors.New("a piece of a file without its range")}
 
 type limited struct {
 	io.ReadCloser

@@ -75,6 +75,10 @@ func TestBrokenAnswers(t *testing.T) {
 			w.Header().Del("ETag")
 			_, _ = w.Write([]byte("data"))
 		},
+		"no-range": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte("data"))
+		},
 		"shorter": func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.Header.Get("Range"), "bytes=0-") {
 				ranged("bytes 262144-262147/262148")(w, r)

@@ -45,6 +45,7 @@ const (
 	dialMax     = 10 * time.Second
 	answerMax   = 30 * time.Second
 	idleMax     = 30 * time.Second
+	headersMax  = 256 << 10       // of an answer
 	metadataMax = 5 * time.Second // to ask a cloud machine for its role
 )
 
@@ -76,6 +77,8 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		MaxIdleConnsPerHost:   connectionsMax,
 		MaxConnsPerHost:       connectionsMax,
 		DisableCompression:    true,
+
+		MaxResponseHeaderBytes: headersMax,
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if iam := role(); iam != nil {

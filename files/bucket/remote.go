@@ -262,6 +262,10 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "" {
+		_ = answer.Body.Close() // the first error counts
+		return nil, errNoRange
+	}
 	answer.Header.Del("Set-Cookie")
 	if r.Method != http.MethodGet || r.URL.RawQuery != "" || answer.StatusCode >= http.StatusMultipleChoices {
 		answer.Body = &limited{answer.Body, wordsMax}
