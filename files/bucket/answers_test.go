@@ -145,12 +145,17 @@ func TestBrokenLists(t *testing.T) {
 func TestUnsortedLists(t *testing.T) {
 	server := buckettest.Start(t)
 	s := open(t, server, bucket.Options{})
-	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
-		_, _ = io.WriteString(w, `<ListBucketResult><Contents><Key>b</Key></Contents><Contents><Key>a</Key></Contents></ListBucketResult>`)
-		return true
-	}
-	if infos, _, err := s.List(t.Context(), "", "", 10); !errors.Is(err, errors.ErrUnsupported) {
-		t.Error(infos, err)
+	for _, page := range []string{
+		"<Contents><Key>b</Key></Contents><Contents><Key>a</Key></Contents>",
+		"<Contents><Key>a</Key></Contents><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken>",
+	} {
+		server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+			_, _ = io.WriteString(w, "<ListBucketResult>"+page+"</ListBucketResult>")
+			return true
+		}
+		if infos, _, err := s.List(t.Context(), "", "", 10); !errors.Is(err, errors.ErrUnsupported) {
+			t.Error(infos, err)
+		}
 	}
 }
 

@@ -264,7 +264,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 				switch {
 				case object.Err != nil:
 					return object.Err
-				case object.Key < last: // as of Amazon's directory buckets
+				case object.Key <= last: // as of Amazon's directory buckets, or the same page for ever
 					return ignoredError(fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()))
 				case !ours || checkName(name) != nil: // another program's, or a probe
 				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
