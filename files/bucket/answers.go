@@ -44,7 +44,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
 	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
-		return fmt.Errorf("the object store at %s does not answer (%s): %w", at, wording.Of(silence.Err), fileio.ErrBusy)
+		return silentError(fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)))
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
@@ -53,10 +53,18 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusConflict {
+	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusNotFound || s == http.StatusConflict {
 		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
 	}
+	switch answer.Code {
+	case "RequestTimeTooSkewed":
+		return fmt.Errorf("the clock of this machine or of the object store at %s is wrong: set it", at)
+	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
+		answer.StatusCode = http.StatusMovedPermanently
+	}
 	switch answer.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return fmt.Errorf("the object store at %s keeps bucket %s elsewhere (%.60q): check --endpoint or AWS_ENDPOINT_URL, and AWS_REGION", at, p.bucket, answer.Code)
 	case http.StatusNotFound:
 		switch answer.Code {
 		case minio.NoSuchBucket:
@@ -81,6 +89,14 @@ func (p peer) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
+// A silentError is a fileio.ErrBusy with another text.
+type silentError string
+
+func (e silentError) Error() string { return string(e) }
+
+// Is implements the interface of errors.Is.
+func (e silentError) Is(target error) bool { return target == fileio.ErrBusy }
+
 // statusOf returns the status of an error whose own is missing or wrong, or 0: a store may begin
 // to answer before it completes an upload. Amazon's calls its time-outs bad requests, and its
 // refusal to execute two changes at once a conflict.
@@ -92,6 +108,8 @@ func statusOf(code string) int {
 		return http.StatusConflict
 	case minio.NoSuchUpload:
 		return http.StatusNotFound
+	case "XAdminUserNotFound", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken": // the first is versitygw's
+		return http.StatusForbidden
 	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
 		return http.StatusServiceUnavailable
 	}

@@ -180,3 +180,34 @@ func TestPagesForWrites(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with the address, the key or the clock has a name, whatever the status.
+func TestRefusalsNameTheMend(t *testing.T) {
+	for _, c := range []struct {
+		status     int
+		code, mend string
+	}{
+		{http.StatusNotFound, "XAdminUserNotFound", "check the credentials"},
+		{http.StatusNotFound, "", "check --endpoint or AWS_ENDPOINT_URL"},
+		{http.StatusForbidden, "RequestTimeTooSkewed", "set it"},
+		{http.StatusBadRequest, "AuthorizationHeaderMalformed", "AWS_REGION"},
+		{http.StatusTemporaryRedirect, "", "check --endpoint"},
+	} {
+		server := buckettest.Start(t)
+		server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(c.status)
+			if c.code != "" {
+				_, _ = io.WriteString(w, "<Error><Code>"+c.code+"</Code></Error>")
+			}
+			return true
+		}
+		buckettest.Setenv(t)
+		s, err := bucket.Open(bucket.Options{Bucket: buckettest.Bucket, Endpoint: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), c.mend) {
+			t.Errorf("%d %s: %v", c.status, c.code, err)
+		}
+	}
+}

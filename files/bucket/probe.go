@@ -1,10 +1,12 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,8 +66,11 @@ func findRefusal(ctx context.Context, r *remote) (found refusal, err error) {
 	defer cancel()
 	p := prober{remote: r, key: r.key(probeName())}
 	first, err := r.put(ctx, p.key, []byte("first"), condition{}, "")
+	if err = r.explain(ctx, err); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s answers a write with 404, as no object store does: check --endpoint or AWS_ENDPOINT_URL", r.host)
+	}
 	if err != nil {
-		return found, r.explain(ctx, err)
+		return found, err
 	}
 	p.none = strings.Repeat("0", len(first))
 	file, fileErr := p.obeys(ctx, p.writeFile)
@@ -79,7 +84,7 @@ func findRefusal(ctx context.Context, r *remote) (found refusal, err error) {
 		found.deletes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", at))
 	}
 	_, err = r.remove(ctx, p.key, "")
-	return found, errors.Join(fileErr, partsErr, r.explain(ctx, err))
+	return found, cmp.Or(fileErr, partsErr, r.explain(ctx, err))
 }
 
 // A prober writes one file, which never has the tag none.
