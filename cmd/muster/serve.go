@@ -295,6 +295,8 @@ func (s *serveFlags) checkBucket() error {
 	switch {
 	case err != nil:
 		return usagef("--data %w", err)
+	case !ok && strings.Contains(s.data, "://"):
+		return usagef("--data: name a folder, or a bucket as s3://BUCKET/PREFIX")
 	case !ok && s.bucket.Endpoint != "":
 		return usagef("--endpoint is for files in a bucket: give --data s3://BUCKET/PREFIX too")
 	case !ok && (s.cache != "" || s.cacheMax > 0):

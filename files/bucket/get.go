@@ -12,9 +12,6 @@ import (
 	"muster/internal/pages"
 )
 
-// firstSize is how much Get reads before it knows the size of the file.
-const firstSize = 256 << 10
-
 // rangeMax is the size of the largest piece that one request reads.
 const rangeMax = 8 << 20
 

@@ -163,6 +163,9 @@ func settled(err error) bool {
 // errRaced is the error of a write without a condition, while others wrote.
 var errRaced = fmt.Errorf("others change the file all the time: %w", fileio.ErrBusy)
 
+// firstSize is how much Get reads before it knows the size of the file.
+const firstSize = 256 << 10
+
 // fetch reads the first bytes of a file into b, which it fits to the file's size.
 func (r *remote) fetch(ctx context.Context, name string, b *pages.Buffer) (info fileio.Info, n int, err error) {
 	err = r.repeat(ctx, func(ctx context.Context) error {
