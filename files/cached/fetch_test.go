@@ -3,10 +3,13 @@ package cached_test
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"sync"
 	"testing"
 	"testing/synctest"
 
+	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/files/cached"
@@ -118,3 +121,37 @@ func TestCloseEndsFetches(t *testing.T) {
 type unclosed struct{ cached.Origin }
 
 func (unclosed) Close() error { return nil }
+
+// A copy that is being made while its file is deleted is not served afterwards.
+func TestDeletedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of, goOn := newOrigin(t), make(chan struct{})
+		s := cached.New(of, &late{openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20), goOn}, cached.Options{})
+		data := []byte("content")
+		enginetest.Put(t, of.Origin, named(data), data)
+		go func() { _, _ = enginetest.Get(t.Context(), s, named(data)) }()
+		synctest.Wait()
+		deleted := make(chan error, 1)
+		go func() { deleted <- s.Delete(t.Context(), named(data), nil) }()
+		synctest.Wait()
+		close(goOn)
+		if err := <-deleted; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if _, err := enginetest.Get(t.Context(), s, named(data)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a deleted file: %v", err)
+		}
+	})
+}
+
+// late writes files when it may go on, even if nobody waits for them.
+type late struct {
+	cached.Origin
+	goOn chan struct{}
+}
+
+func (l *late) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
+	<-l.goOn
+	return l.Origin.Put(context.WithoutCancel(ctx), name, r, size, want)
+}
