@@ -58,9 +58,13 @@ func (f *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) erro
 	if offset < 0 || n < 0 || offset+n > f.Size {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
 	}
-	for n > 0 {
+	for begun := false; n > 0; begun = true {
 		if offset < f.at || offset >= f.at+int64(f.filled) {
-			if err := f.fill(ctx, offset, n); err != nil {
+			err := f.fill(ctx, offset, n)
+			if errors.Is(err, fileio.ErrBusy) && begun {
+				err = errors.New(err.Error()) // ErrBusy would mean that w has no byte
+			}
+			if err != nil {
 				return operationError("get", f.Name, err)
 			}
 		}

@@ -3,6 +3,7 @@ package bucket_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,13 +97,15 @@ func TestManyReaders(t *testing.T) {
 	enginetest.Put(t, s, "x", data)
 	const many = 400 // whose pieces of 256 KiB would take three times a client's share
 	var reads atomic.Int64
-	var all atomic.Bool // readers have asked
+	all := make(chan struct{}) // closed when all readers have asked
 	server.Fault = func(http.ResponseWriter, *http.Request) bool {
-		reads.Add(1)
-		for !all.Load() {
-			all.Store(t.Failed() || s.Stats().Running+s.Stats().Waiting == many)
-			runtime.Gosched()
+		if reads.Add(1) == 1 {
+			for !t.Failed() && s.Stats().Running+s.Stats().Waiting < many {
+				runtime.Gosched()
+			}
+			close(all)
 		}
+		<-all
 		return false
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // readers who wait for memory never ask
@@ -151,6 +154,23 @@ func TestCutStreams(t *testing.T) {
 		return true
 	}
 	enginetest.CheckContent(t, s, "x", data)
+}
+
+// An error in the middle of a file is no ErrBusy: a server would send its text behind the bytes.
+func TestReplacedWhileRead(t *testing.T) {
+	server := buckettest.Start(t)
+	s := open(t, server, bucket.Options{})
+	enginetest.Put(t, s, "x", enginetest.Content(1, 1<<20))
+	f := get(t, s, "x")
+	defer f.Close()
+	enginetest.Put(t, s, "x", enginetest.Content(2, 1<<20))
+	var got bytes.Buffer
+	if err := f.CopyTo(t.Context(), &got, 0, f.Size); err == nil || errors.Is(err, fileio.ErrBusy) || got.Len() == 0 {
+		t.Errorf("%d bytes, %v", got.Len(), err)
+	}
+	if err := f.CopyTo(t.Context(), &got, f.Size-1, 1); !errors.Is(err, fileio.ErrBusy) {
+		t.Errorf("a piece that has not begun: %v", err)
+	}
 }
 
 // Clients that read nothing hold no connection to the object store.
