@@ -98,17 +98,6 @@ type Setup struct {
 	Left func(caseName string) []string
 }
 
-// ballast is never written to, so it takes no memory. The garbage collector counts it, and runs as
-// seldom as if the process held that much more. A large corpus has the same effect.
-type ballast []byte
-
-// ballastCase is what a case of the corpus takes, in bytes.
-const ballastCase = 128
-
-func newBallast(size int, c *corpus.Corpus) ballast {
-	return make(ballast, max(0, size-ballastCase*len(c.Cases())))
-}
-
 // UsedCPU returns the CPU time that this process itself has used so far.
 func UsedCPU() time.Duration {
 	var u syscall.Rusage
@@ -120,9 +109,8 @@ func UsedCPU() time.Duration {
 
 // Here is a Crew of lanes on this machine.
 type Here struct {
-	o       Options
-	kind    string // of the lanes, after Start
-	ballast ballast
+	o    Options
+	kind string // of the lanes, after Start
 }
 
 // NewHere returns a crew on this machine. It starts nothing.
@@ -161,7 +149,7 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface
 	}
-	h.kind, h.ballast = lanes.Kind(), newBallast(8<<20, s.Corpus)
+	h.kind = lanes.Kind()
 	return reportSlow(lanes, s.Slow, h.o.Emit), nil
 }
 
