@@ -97,9 +97,10 @@ func (e silentError) Error() string { return string(e) }
 // Is implements the interface of errors.Is.
 func (e silentError) Is(target error) bool { return target == fileio.ErrBusy }
 
-// statusOf returns the status of an error whose own is missing or wrong, or 0: a store may begin
-// to answer before it completes an upload. Amazon's calls its time-outs bad requests, and its
-// refusal to execute two changes at once a conflict.
+// statusOf returns the status that a code means, or 0 if the answer's own status is right. That one
+// may be missing or wrong: a store may begin to answer before it completes an upload, and Amazon's
+// answers 400 to its time-outs, and 409 if it refuses two changes at once. A repetition follows a code
+// with StatusServiceUnavailable.
 func statusOf(code string) int {
 	switch code {
 	case minio.PreconditionFailed:

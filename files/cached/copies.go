@@ -64,7 +64,7 @@ func (c *copies) key(name string, index int64) string {
 	return Folder + hex.EncodeToString(sum[:])
 }
 
-// open opens a copy that may be used.
+// open opens a copy if it may be used: it was written or verified since the machine's start.
 func (c *copies) open(ctx context.Context, name string, index int64) (copied, error) {
 	found, err := c.find(ctx, name, index)
 	if err == nil && found.Boot != c.boot {
@@ -73,7 +73,8 @@ func (c *copies) open(ctx context.Context, name string, index int64) (copied, er
 	return found, err
 }
 
-// find opens a copy, which may be of another boot. Proven in a first copy is about the whole file.
+// find is like open, and also returns copies of another boot. The Proven of a first copy is about the
+// whole file.
 func (c *copies) find(ctx context.Context, name string, index int64) (is copied, err error) {
 	var known *knownCopy
 	if index == 0 {

@@ -28,10 +28,10 @@ const labelSize = 1 << 10
 
 // A label describes a copy. It begins with a SHA-256, which covers its text and the copy's bytes.
 type label struct {
-	Tag     string // of the file, from its origin
-	Size    int64  // of the whole file
-	Changed time.Time
-	Boot    string // when the copy was written or verified
+	Tag     string    // of the file, from its origin
+	Size    int64     // of the whole file
+	Changed time.Time // of the file; the copy's own time is that of its file
+	Boot    string    // when the copy was written or verified
 
 	// The following are set for files named by their SHA-256.
 	Hash   []byte // state of the SHA-256 of the file up to the end of this copy; nil = unknown

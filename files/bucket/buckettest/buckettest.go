@@ -1,5 +1,7 @@
-// Package buckettest is a small object store in memory, with faults. It obeys S3's conditions,
-// and does not check signatures. Only tests may import it.
+// Package buckettest has object stores for tests. Server is a small one in memory, with faults. It obeys
+// S3's conditions, and does not check signatures. Run starts one of others, such as versitygw.
+//
+// Only tests may import the package.
 package buckettest
 
 import (

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A Kind is an object store of others, which scripts/object-stores installs.
+// A Kind is an object store of others, which scripts/object-stores installs. A new one also needs its
+// place, its command, and a line in TestServers of package bucket.
 type Kind string
 
 const (

@@ -14,7 +14,8 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// object is a file in a bucket of an object store.
+// object is a file in a bucket of an object store. Package bucket finds the store's address and its
+// credentials in AWS's variables and files.
 type object struct {
 	address string
 	name    string

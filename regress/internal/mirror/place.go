@@ -1,5 +1,6 @@
 // Package mirror keeps local copies of files at addresses. It fetches a file only if it changed,
-// and replaces it only if nobody changed it since it was read.
+// and replaces it only if nobody changed it since it was read. A file is at a file server, or in a
+// bucket of an object store.
 //
 // It must not look into the files: callers open the local copy themselves.
 package mirror
