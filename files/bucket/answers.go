@@ -43,7 +43,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
 	}
-	if silence, ok := errors.AsType[*url.Error](err); ok { // its words, not the error: others would take its time-out for a client's
+	if silence, ok := errors.AsType[*url.Error](err); ok { // only its words: callers would take a wrapped time-out for the client's
 		return silentError(fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)))
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -126,12 +126,13 @@ var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", 
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
 
-// wordsMax is more than a list of 1,000 of the longest names.
+// wordsMax bounds an answer that is not a file. A list of 1,000 of the longest names is smaller.
 const wordsMax = 8 << 20
 
 var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
 
-// errNoRange is the error of a piece that could be taken for the whole file.
+// errNoRange is the error of an answer 206 without Content-Range. Its piece could be taken for the
+// whole file.
 var errNoRange error = &brokenError{errors.New("a piece of a file without its range")}
 
 type limited struct {

@@ -13,17 +13,17 @@ import (
 const triesMax = 5
 
 // waitUnit is the longest wait before the first repetition. The longest wait doubles with each
-// one. The client adds up to 200 ms to each wait.
+// one. minio-go adds up to 200 ms to each wait.
 const waitUnit = 100 * time.Millisecond
 
-// repeat calls attempt until it succeeds, fails for a reason that stays, or failed triesMax
-// times. The client of object stores sends each request once: its own repetitions would read a
-// body that the transport of the failed attempt may still be reading.
+// repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times.
+// minio-go sends each request once: its own repetitions would read a body that the transport of the
+// failed attempt may still be reading.
 func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) error {
 	for try := 1; ; try++ {
 		once, cancel := context.WithCancel(ctx)
 		err := attempt(once)
-		cancel() // also what it left behind, such as a body that is still sent
+		cancel() // ends what the attempt left running, such as the transfer of a body
 		if err == nil || try == triesMax || ctx.Err() != nil || !p.passes(ctx, err) {
 			return err
 		}
@@ -37,15 +37,16 @@ func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) e
 	}
 }
 
-// A body is what one attempt sends, from memory that its caller reuses afterwards. A transport may
-// read it even after its request failed, in a goroutine of its own, and so it may after a
-// repetition has succeeded. Waiting for the transport would depend on how fast the object store
-// reads, and a copy would need memory. So each attempt has a body of its own, which ends with it:
-// each Read copies under a lock, and none reads the memory after Close. A transport that still
-// sends gets an error and closes its connection, so the object store never sees a whole body with
-// other bytes.
+// A body has the bytes that one attempt sends. They are in memory that the caller reuses
+// afterwards. But a transport may read a body in a goroutine of its own after the request has
+// failed, and even after a repetition has succeeded. A wait for the transport would depend on how
+// fast the object store reads, and a copy would need memory.
 //
-// A body has no WriteTo, which would give the memory away, and no Seek, by which the client would
+// So each attempt has a body of its own, which ends with it. Read copies under a lock, and reads no
+// memory after Close. A transport that still sends then gets an error and closes its connection.
+// The object store never receives a whole body with wrong bytes.
+//
+// A body has no WriteTo, which would give the memory away. It has no Seek, with which minio-go would
 // repeat the request.
 type body struct {
 	mu   sync.Mutex

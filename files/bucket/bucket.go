@@ -2,8 +2,8 @@
 // Any number of processes may use one bucket at the same time.
 //
 // Each request to the object store transfers a bounded piece, from memory or to memory. So a
-// slow client holds no connection to it, and every request can be repeated. Its waits, its
-// memory and its connections are bounded as those of package fileio.
+// slow client holds no connection to it, and every request can be repeated. Waits, memory and
+// connections are bounded, as in package fileio.
 //
 // Only this package may import the client of object stores. It must not know HTTP's side of
 // the files, nor keep copies of them.
@@ -33,7 +33,7 @@ type Options struct {
 
 	// Endpoint is the address of the object store, such as https://s3.example.com; "" = that of
 	// the variables AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL, or Amazon's. If its host is the bucket's
-	// name and a domain with a dot, the store is asked in virtual-host style.
+	// name and a domain with a dot, requests are in virtual-host style.
 	Endpoint string
 
 	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB. One
@@ -52,7 +52,7 @@ const (
 	memoryDefault  = 128 << 20
 	waitingDefault = 1024
 
-	// MemoryMin is the smallest MemoryMax: one part, and as much again three times.
+	// MemoryMin is the smallest MemoryMax. The quarter for parts then holds one part.
 	MemoryMin = 4 * partSize
 )
 
@@ -64,7 +64,7 @@ const (
 // what the object store survives.
 type Store struct {
 	remote *remote
-	check  string // key of Check's file: a check that is cut leaves no more than one
+	check  string // key of the file that every Check writes, so checks that are cut off leave one file at most
 
 	turns         *fair.Budget // connections
 	reads, writes *pages.Memory
@@ -109,8 +109,8 @@ func (s *Store) Address() string { return s.remote.host }
 
 // Probe checks that the bucket can be written to, and which conditions the object store obeys.
 // The error wraps errors.ErrUnsupported if the object store ignores conditions of writes. Put
-// then refuses them, because two writers could overwrite each other. The first change with a
-// condition calls Probe, if nobody did.
+// then refuses them, because two writers could overwrite each other. If nobody calls Probe, the
+// first change with a condition does.
 func (s *Store) Probe(ctx context.Context) error {
 	found, err := s.probe.refusal(ctx)
 	return cmp.Or(err, found.writes)
@@ -188,8 +188,8 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	return operationError("delete", name, err)
 }
 
-// deleteOnce removes the file of the present state. obeys reports whether the object store
-// removes no other one, so that a request that comes late removes no later file.
+// deleteOnce removes the file that it finds. obeys reports whether the object store obeys
+// conditions of deletes. Then a request that is executed late removes no later file.
 func (s *Store) deleteOnce(ctx context.Context, name string, want fileio.Condition, obeys bool) error {
 	// The object store does not report whether the file existed.
 	now, err := s.evaluate(ctx, name, want)
@@ -209,7 +209,7 @@ func (s *Store) deleteOnce(ctx context.Context, name string, want fileio.Conditi
 	if !errors.Is(err, fileio.ErrChanged) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if lost { // the request that got no answer may be why
+	if lost { // the request without an answer may have removed the file
 		_, gone := s.stat(ctx, name, (*fair.Budget).TakeLate)
 		if errors.Is(gone, fs.ErrNotExist) {
 			return nil
@@ -222,7 +222,8 @@ func (s *Store) deleteOnce(ctx context.Context, name string, want fileio.Conditi
 	return err
 }
 
-// errLost is the error of a conditional delete that may be why its repetition was refused.
+// errLost is the error of a delete with a condition whose repetition was refused, perhaps because
+// the first request succeeded.
 var errLost = fmt.Errorf("the object store did not answer whether it deleted the file: %w", fileio.ErrBusy)
 
 // evaluate returns the present state of a file, or fileio.ErrChanged if want does not allow it.
@@ -264,7 +265,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 				switch {
 				case object.Err != nil:
 					return object.Err
-				case object.Key <= last: // as of Amazon's directory buckets, or the same page for ever
+				case object.Key <= last: // Amazon's directory buckets have no order, and a broken store may repeat a page for ever
 					return ignoredError(fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()))
 				case !ours || checkName(name) != nil: // another program's, or a probe
 				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
@@ -276,7 +277,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 				}
 				last = object.Key
 			}
-			return ctx.Err() // the iterator ends without it
+			return ctx.Err() // the iterator ends without an error if ctx does
 		})
 	})
 	if err != nil {

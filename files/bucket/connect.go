@@ -34,7 +34,7 @@ func ParseAddress(address string) (bucket, prefix string, ok bool, err error) {
 	return bucket, prefix, true, nil
 }
 
-// afterUser returns an address without a user, whose password no error may show.
+// afterUser returns an address without its user and password, which no error may show.
 func afterUser(address string) string { return address[strings.LastIndex(address, "@")+1:] }
 
 const (
@@ -100,8 +100,8 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	return r, nil
 }
 
-// role returns the credentials of a web identity, of the container or of the machine, or nil if
-// only the machine could have a role and must not be asked.
+// role returns the credentials of a web identity, of the container or of the machine. It returns
+// nil if only the machine could have a role and AWS_EC2_METADATA_DISABLED forbids asking it.
 func role() *credentials.IAM {
 	iam := &credentials.IAM{Client: &http.Client{Timeout: metadataMax}}
 	switch {

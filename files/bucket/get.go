@@ -15,10 +15,9 @@ import (
 // rangeMax is the size of the largest piece that one request reads.
 const rangeMax = 8 << 20
 
-// content reads a file of the bucket, with requests for pieces of it. A request may be for more
-// than fits into the buffer. Then its answer is a stream. Whoever reads in small pieces, one
-// after another, gets requests for larger and larger ones. A slow reader gets no streams, because
-// an answer that is broken off was sent for nothing.
+// content reads a file of the bucket, with a request for each piece. If a piece is larger than the
+// buffer, its answer stays open as a stream. Pieces grow while a reader goes on where it ended. A
+// slow reader gets no streams, because an answer that is broken off was sent for nothing.
 type content struct {
 	fileio.File
 	store  *Store
@@ -26,9 +25,9 @@ type content struct {
 	at     int64         // offset of the buffer's bytes
 	filled int           // number of them
 	stream *stream       // of the bytes after them; nil = none
-	left   int64         // how many bytes the stream has
+	left   int64         // how many bytes of the piece were not read yet
 	window int64         // size of the last request
-	slow   bool          // a stream had to wait
+	slow   bool          // a stream was closed because the reader paused
 }
 
 // Get opens a file, and reads its first 256 KiB if the client's share of memory allows it.
@@ -36,7 +35,7 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	b, err := s.reads.Take(ctx, 0) // little: many may wait for a connection
+	b, err := s.reads.Take(ctx, 0) // the smallest buffer, because many may wait for a connection
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +108,8 @@ func (f *content) fill(ctx context.Context, offset, n int64) error {
 	return nil
 }
 
-// request reads the first bytes of f.left ones into data, and opens a stream of all.
+// request requests the next f.left bytes. It reads the first ones into data, and keeps the answer
+// as a stream.
 func (f *content) request(ctx context.Context, data []byte) error {
 	if f.stream != nil {
 		f.stream.close()

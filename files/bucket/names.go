@@ -8,7 +8,7 @@ import (
 	"muster/fileio"
 )
 
-// probePrefix begins the names of files that probe and Check write. Others cannot have them.
+// probePrefix begins the names of files that probe and Check write. Clients cannot use them.
 const probePrefix = ".muster-probe/"
 
 func probeName() string { return probePrefix + rand.Text() }

@@ -14,8 +14,8 @@ import (
 	"muster/fileio"
 )
 
-// A refusal has the errors of changes with a condition, for an object store that would ignore
-// it.
+// A refusal has the errors of changes with a condition. An error is nil if the object store obeys
+// the condition.
 type refusal struct{ writes, deletes error }
 
 // ignoredError is an errors.ErrUnsupported with another text.
@@ -29,7 +29,7 @@ func (e ignoredError) Is(target error) bool { return target == errors.ErrUnsuppo
 // probeMax is how long a probe may take.
 const probeMax = 2 * time.Minute
 
-// A probe finds out once what the object store refuses to obey.
+// A probe finds out once which conditions the object store ignores.
 type probe struct {
 	remote  *remote
 	running chan struct{}           // holds an element while a probe runs
@@ -38,7 +38,7 @@ type probe struct {
 
 func newProbe(r *remote) *probe { return &probe{remote: r, running: make(chan struct{}, 1)} }
 
-// refusal probes, if nobody did.
+// refusal returns what the probe found. The first call probes.
 func (p *probe) refusal(ctx context.Context) (refusal, error) {
 	if found := p.found.Load(); found != nil {
 		return *found, nil
@@ -49,7 +49,7 @@ func (p *probe) refusal(ctx context.Context) (refusal, error) {
 	case <-ctx.Done():
 		return refusal{}, ctx.Err()
 	}
-	if found := p.found.Load(); found != nil { // by the one before
+	if found := p.found.Load(); found != nil { // by a call that ran meanwhile
 		return *found, nil
 	}
 	found, err := findRefusal(ctx, p.remote)
@@ -67,7 +67,7 @@ func findRefusal(ctx context.Context, r *remote) (found refusal, err error) {
 	p := prober{remote: r, key: r.key(probeName())}
 	first, err := r.put(ctx, p.key, []byte("first"), condition{}, "")
 	if err = r.explain(ctx, err); errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s answers a write with 404, as no object store does: check --endpoint or AWS_ENDPOINT_URL", r.host)
+		err = fmt.Errorf("%s answers a write with 404, which no object store does: check --endpoint or AWS_ENDPOINT_URL", r.host)
 	}
 	if err != nil {
 		return found, err

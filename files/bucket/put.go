@@ -98,13 +98,13 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 		}
 		return err
 	})
-	if !sent { // finish would wait for the object store, which has no room for this
+	if !sent { // nothing to look for, and finish would wait for a connection again
 		return fileio.Info{}, err
 	}
 	return p.finish(ctx, tag, int64(len(data)), err)
 }
 
-// writeLarge writes a file of which n bytes are in part.
+// writeLarge writes a file whose first n bytes are in part.
 func (p *put) writeLarge(ctx context.Context, r io.Reader, part *[partSize]byte, n int, size int64) (fileio.Info, error) {
 	more, err := fillPart(r, part, n, size)
 	n += more
@@ -136,8 +136,8 @@ func (p *put) writeLarge(ctx context.Context, r io.Reader, part *[partSize]byte,
 	return info, err
 }
 
-// fillPart fills a part that has n bytes, of a file that ends after left bytes from the part's
-// beginning.
+// fillPart fills a part that has n bytes. From the part's beginning on, the file has left bytes;
+// negative = unknown.
 func fillPart(r io.Reader, part *[partSize]byte, n int, left int64) (int, error) {
 	room := partSize
 	if left >= 0 {
@@ -146,8 +146,8 @@ func fillPart(r io.Reader, part *[partSize]byte, n int, left int64) (int, error)
 	return pages.Fill(r, part[n:room])
 }
 
-// writeParts sends the parts of a file. The first one has n bytes. While it sends one, it reads
-// the next one, if the client's share of memory suffices for two.
+// writeParts sends the parts of a file. The first one has n bytes. While it sends a part, it
+// reads the next one, if the client's share of memory suffices for two.
 func (p *put) writeParts(ctx context.Context, u *upload, r io.Reader, part *[partSize]byte, n int, size int64) (total int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -199,7 +199,7 @@ func (s *Store) takePart() *[partSize]byte {
 
 // finish returns the Info of a written file. A request whose answer was lost is repeated, and
 // the repetition may fail because the first one succeeded. So after an error, finish looks
-// whether the file is this Put's.
+// whether this Put wrote the file.
 func (p *put) finish(ctx context.Context, tag string, size int64, err error) (fileio.Info, error) {
 	if err != nil && ctx.Err() == nil {
 		is, e := p.store.stat(ctx, p.name, (*fair.Budget).TakeLate)

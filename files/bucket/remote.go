@@ -19,7 +19,7 @@ import (
 // connectionsMax is how many requests to the object store run at the same time.
 const connectionsMax = 64
 
-// A remote is a bucket at its object store, without limits on who uses it.
+// A remote is a bucket at its object store. It does not limit its callers.
 type remote struct {
 	peer
 	client *minio.Core
@@ -52,8 +52,8 @@ func checkInfo(i fileio.Info) error {
 
 var errNoTag error = &brokenError{errors.New("a file without size or ETag")}
 
-// remove removes a file that has a tag, or any or none if match is empty. lost reports whether
-// it may be removed despite the error.
+// remove removes a file if it has the tag match. With an empty match it removes any file, or
+// none. lost reports whether the file may be removed despite the error.
 func (r *remote) remove(ctx context.Context, key, match string) (lost bool, err error) {
 	err = r.repeat(ctx, func(ctx context.Context) error {
 		err := r.client.RemoveObject(withMatch(ctx, match), r.bucket, key, minio.RemoveObjectOptions{})
@@ -67,8 +67,7 @@ func infoOf(name string, o minio.ObjectInfo) fileio.Info {
 	return fileio.Info{Name: name, Size: o.Size, Changed: o.LastModified, Tag: o.ETag}
 }
 
-// A condition is a state of a file in which the object store changes it. The zero value is any
-// state.
+// A condition is the state that a file must have before a change. The zero value is any state.
 type condition struct {
 	match  string // the file has this tag
 	absent bool   // the file does not exist
@@ -101,7 +100,7 @@ func (r *remote) put(ctx context.Context, key string, data []byte, want conditio
 }
 
 // signedDigest returns the SHA-256 that the signature of a body contains, or "" over TLS, where
-// minio-go signs no bodies. Without it minio-go would sign the body in chunks, which takes copies.
+// minio-go signs no bodies. Without it minio-go would sign the body in chunks, and copy it.
 func (r *remote) signedDigest(data []byte) string {
 	if r.client.EndpointURL().Scheme != "http" {
 		return ""
@@ -116,7 +115,7 @@ func (r *remote) putOnce(ctx context.Context, key string, data []byte, want cond
 	digest := r.signedDigest(data)
 	o.DisableContentSha256 = digest != ""
 	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", digest, o)
-	if err == nil && done.ETag == "" { // something else than an object store says yes to everything
+	if err == nil && done.ETag == "" { // a server that is no object store may answer 200 to everything
 		err = errNoTag
 	}
 	return done.ETag, err
@@ -124,8 +123,8 @@ func (r *remote) putOnce(ctx context.Context, key string, data []byte, want cond
 
 // putCarefully is like put without a condition, for an object store that obeys conditions. An
 // attempt that got no answer may be executed later, even after its repetition and somebody
-// else's write. So a repetition looks for the file first, and replaces only what it saw. The
-// first attempt alone can come late.
+// else's write. So a repetition looks for the file first, and replaces only what it saw. Only
+// the first attempt can do harm if it is executed late.
 func (r *remote) putCarefully(ctx context.Context, key string, data []byte, id string) (tag string, err error) {
 	lost := false
 	err = r.repeat(ctx, func(ctx context.Context) (err error) {
@@ -244,13 +243,13 @@ func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, int, 
 	return infoOf(name, is), 0, err
 }
 
-// matching adds the condition of withMatch to a request, for which the client has no option. It
-// bounds what the client reads of an answer that is not a file, and what it keeps of it.
+// matching adds the condition of withMatch to a request, because minio-go has no option for it. It
+// bounds what minio-go reads of an answer that is not a file, and drops cookies.
 type matching struct{ http.RoundTripper }
 
 type matchKey struct{}
 
-// withMatch returns a context of a DELETE of a file that must have this tag; "" = any.
+// withMatch returns a context for the DELETE of a file that must have this tag; "" = any.
 func withMatch(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey{}, tag)
 }

@@ -11,7 +11,7 @@ import (
 // a client is slow. The reader goes on with another request.
 const lingerMax = 100 * time.Millisecond
 
-// A stream is an answer of which a part was read.
+// A stream is the rest of an answer whose first bytes were read.
 type stream struct {
 	mu     sync.Mutex
 	body   io.ReadCloser // nil = closed
@@ -28,7 +28,7 @@ func newStream(body io.ReadCloser, end func(), linger time.Duration) *stream {
 	return s
 }
 
-// read fills data. After an error the stream is of no use.
+// read fills data. After an error the stream cannot be used.
 func (s *stream) read(data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

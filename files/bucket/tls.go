@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tlsError returns an error with a mend if err is that of a connection to an object store whose
-// certificate is refused, or which has none. Repetitions do not help then. Otherwise it is nil.
+// tlsError returns an error with a mend if the certificate of the object store was refused, or if
+// the object store does not speak TLS. Repetitions do not help then. It returns nil for other errors.
 func tlsError(at string, err error) error {
 	_, elsewhere := errors.AsType[x509.HostnameError](err)
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)

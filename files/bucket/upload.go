@@ -16,7 +16,7 @@ const (
 	abortMax = 30 * time.Second
 )
 
-// An upload is a file that is written in parts. It exists once it is complete.
+// An upload is a file that is written in parts. The file exists once the upload is complete.
 type upload struct {
 	*remote
 	key   string
