@@ -21,9 +21,9 @@ import (
 // A Store reads files of its Origin through copies. Any number of goroutines may call its
 // methods at the same time, except Close. Changes, lists and descriptions go to the Origin.
 //
-// A read that begins after a change has ended sees the change, whoever made it. The exception
-// are files whose name is the SHA-256 of their content, as in cas/HASH: these come from their
-// copies without a request, until this Store changes them.
+// A read that begins after a change has ended sees the change, whoever made it. Files whose name is
+// the SHA-256 of their content, as in cas/HASH, are an exception. They come from their copies
+// without a request to the Origin, until this Store changes them.
 type Store struct {
 	Origin
 	copies  *copies
@@ -32,8 +32,8 @@ type Store struct {
 	max     int64
 }
 
-// New returns a store with copies in another one, which it closes, and which evicts files below
-// [Folder].
+// New returns a store that reads the files of one store through copies in another one. Close closes
+// both. The store of the copies must evict files below [Folder].
 func New(of, copies Origin, o Options) *Store {
 	c := newCopies(copies, o)
 	return &Store{Origin: of, copies: c, fetcher: newFetcher(of, c), max: o.Max / 4}
@@ -58,8 +58,8 @@ func CheckCopies(ctx context.Context, copies Origin) error {
 // triesMax is how often Get tries to use copies while others change them.
 const triesMax = 3
 
-// Get opens a file. Unless the name is that of the content, the Origin is asked which content
-// the file has.
+// Get opens a file. Unless the name is the SHA-256 of the content, Get asks the Origin which
+// content the file has.
 func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	for range triesMax {
 		if f, err := s.get(ctx, name); err != errAgain {
@@ -146,7 +146,7 @@ func (s *Store) getDirectly(ctx context.Context, name string) (*fileio.File, err
 	return s.serve(file.Info, &content{origin: file, direct: true}), nil
 }
 
-// getError makes an error of Stat one of Get.
+// getError converts an error of Stat to one of Get.
 func getError(name string, err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: "get", Path: name, Err: named.Err}
@@ -166,8 +166,8 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	return s.Origin.Delete(ctx, name, want)
 }
 
-// drop removes the copy that is served without asking the Origin. It may have an old tag even if
-// a change was refused.
+// drop removes a copy that would be served without a request to the Origin. The copy may be of an
+// old file even if this change was refused.
 func (s *Store) drop(ctx context.Context, name string) {
 	if digestIn(name) != nil {
 		s.fetcher.drop(name)
@@ -178,7 +178,7 @@ func (s *Store) drop(ctx context.Context, name string) {
 // Figures count the reads of files since the start.
 type Figures struct {
 	Hits, Misses        int64 // files whose beginning had a copy, and others
-	HitBytes, MissBytes int64 // that were read from copies, and others
+	HitBytes, MissBytes int64 // that were read from earlier copies, and others
 }
 
 // Figures returns the figures of this moment.

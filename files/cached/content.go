@@ -14,8 +14,8 @@ import (
 // figures count reads.
 type figures struct{ hits, misses, hitBytes, missBytes atomic.Int64 }
 
-// content reads a file, piece by piece: each from its copy, which is made first if there is
-// none. If copies fail, the rest comes from the origin.
+// content reads a file piece by piece, each from its copy. It makes a missing copy first. If copies
+// fail, the rest comes from the origin.
 type content struct {
 	fileio.File
 	fetcher *fetcher
@@ -23,7 +23,7 @@ type content struct {
 	max     int64 // larger files have a copy of their first piece only
 
 	index   int64
-	open    copied       // of the piece with this index; its file is nil if there is none
+	open    copied       // copy of the piece with this index; without a file if none is open
 	fetched bool         // open was made for this read
 	origin  *fileio.File // nil = not open
 	direct  bool         // the rest comes from the origin
@@ -78,7 +78,7 @@ func (c *content) copySome(ctx context.Context, w io.Writer, offset, n int64) (s
 	return sent, err
 }
 
-// use opens the copy of a piece. If there is none, the rest comes from the origin.
+// use opens the copy of a piece, or makes it first. Without a copy, the rest comes from the origin.
 func (c *content) use(ctx context.Context, index int64) error {
 	if c.open.file != nil && c.index == index {
 		return nil
@@ -156,7 +156,8 @@ type counter struct {
 	err error
 }
 
-// copy copies a part of a file. ours reports whether err is not the writer's.
+// copy copies a part of a file. ours reports whether err is not one
+// of the writer.
 func (c *counter) copy(ctx context.Context, from *fileio.File, w io.Writer, offset, n int64) (sent int64, err error, ours bool) {
 	*c = counter{w: w}
 	var to io.Writer = c
@@ -174,7 +175,7 @@ func (c *counter) Write(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// sender is a counter of a writer that may take files from the system's memory.
+// sender is a counter of a writer that may send files straight from the system's memory.
 type sender struct{ *counter }
 
 // ReadFrom implements io.ReaderFrom.

@@ -24,8 +24,8 @@ import (
 )
 
 // copies are the copies of files, in a store. Their bytes may be wrong after a power failure,
-// because nobody waits for the disk. So the bytes are verified when a copy is first used after
-// a restart of the machine.
+// because copying does not wait for the disk. So the bytes are verified when a copy is first used
+// after a restart of the machine.
 type copies struct {
 	store Origin
 	of    string // distinguishes the origin from others
@@ -33,13 +33,13 @@ type copies struct {
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	known  map[string]*knownCopy // of the beginnings of files, by the files' names
+	known  map[string]*knownCopy // first copies of files, by the files' names
 	stale  map[string]bool       // files whose first copy could not be removed; more than staleMax = all files
 	paused time.Time             // no copy is made until then
 	warned time.Time
 }
 
-// A knownCopy is a copy whose label was read. A copy with another tag is another one.
+// A knownCopy is a copy whose label was read. If the copy has another tag now, it was replaced.
 type knownCopy struct {
 	label
 	key, tag string
@@ -48,8 +48,8 @@ type knownCopy struct {
 // knownMax bounds copies.known. Each takes about 500 bytes.
 const knownMax = 16 << 10
 
-// bootID identifies the time since the machine's start. A random one only makes copies be
-// verified more often.
+// bootID identifies the time since the machine's start. If the system has no such identity, bootID is
+// random, so copies are verified after each start of the server.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if text := strings.TrimSpace(string(id)); err == nil && text != "" {
@@ -58,7 +58,7 @@ func bootID() string {
 	return rand.Text()
 }
 
-// key returns the name of a copy. The number is that of the format.
+// key returns the name of a copy. The 1 in it is the number of the format.
 func (c *copies) key(name string, index int64) string {
 	sum := sha256.Sum256([]byte("1\n" + c.of + "\n" + name + "\n" + strconv.FormatInt(index, 10)))
 	return Folder + hex.EncodeToString(sum[:])
@@ -119,7 +119,7 @@ func (c *copies) find(ctx context.Context, name string, index int64) (is copied,
 	return found, nil
 }
 
-// tick is more than the resolution of the times of files. Within it, a new copy might have the
+// tick is longer than the resolution of the times of files. Within it, a new copy might have the
 // tag of one that was deleted.
 const tick = 100 * time.Millisecond
 
@@ -144,9 +144,9 @@ func (c *copies) forget(name string) {
 	delete(c.known, name)
 }
 
-// write makes a copy of the bytes at an offset of a file. It returns the file's error. If no
-// copy can be kept there is no error and no copy. If the file is an old copy with a label, its
-// bytes are verified.
+// write makes a copy of the piece at an offset of a file. It returns only errors of the file: if no
+// copy can be kept, write returns nil. The file may be a copy of an earlier boot, with the label old.
+// Then write verifies its bytes.
 func (c *copies) write(ctx context.Context, name string, index int64, l label, from *fileio.File, offset int64, old []byte) error {
 	n := l.length(index)
 	in, out := io.Pipe()
@@ -174,7 +174,7 @@ func (c *copies) write(ctx context.Context, name string, index int64, l label, f
 	return nil
 }
 
-// errEnough ends the reading of a file of which no copy can be kept.
+// errEnough ends the reading of a file whose copy cannot be kept.
 var errEnough = errors.New("no copy can be kept")
 
 // hashUntil returns the hash of a file up to the beginning of a copy; nil = it is unknown.
@@ -194,8 +194,8 @@ func (c *copies) hashUntil(ctx context.Context, name string, index int64, tag st
 	return h
 }
 
-// remove removes the first copy of a file. Without it, others are used only if they have the
-// tag that the origin reports.
+// remove removes the first copy of a file. Without it, the file's other copies are used only if they
+// have the tag that the origin reports.
 func (c *copies) remove(ctx context.Context, name string) {
 	c.forget(name)
 	err := c.store.Delete(context.WithoutCancel(ctx), c.key(name, 0), nil)
@@ -219,8 +219,8 @@ const (
 	warnTime  = time.Hour
 )
 
-// report pauses copying after a failure. Copies that do not fit because others are being made,
-// and too many operations, are no failures.
+// report pauses copying after a failure. It is no failure if a copy does not fit because others are
+// being made, or if too many operations wait.
 func (c *copies) report(ctx context.Context, err error) {
 	var errno syscall.Errno
 	full := errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno)
@@ -239,7 +239,7 @@ func (c *copies) report(ctx context.Context, err error) {
 		return
 	}
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
-		err = named.Err // the copy's name would tell nothing
+		err = named.Err // the copy's name is a digest
 	}
 	reason := wording.Of(err)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 	"muster/fileio"
 )
 
-// A fetcher makes copies of files, each for all readers who wait for it.
+// A fetcher makes copies of files. All readers who wait for a copy share its fetch.
 type fetcher struct {
 	origin Origin
 	copies *copies
@@ -21,7 +21,8 @@ type fetcher struct {
 	wait    sync.WaitGroup
 }
 
-// A piece of a file has one copy. tag is that of the file; "" = of any, whose name is its digest.
+// A piece of a file has one copy. tag is that of the file; "" = any, because the file's name is its
+// digest.
 type piece struct {
 	name  string
 	index int64
@@ -36,18 +37,18 @@ type fetch struct {
 
 	// The fetcher's lock guards these.
 	readers int
-	ending  bool // is to end without readers: nobody joins
+	ending  bool // it was cancelled: a reader who finds it waits for its end, and tries again
 	ended   bool
-	left    bool // the reader who started it has left, and does not take file
+	left    bool // the reader who started it has left without file
 
 	// These belong to the fetch until it has ended.
-	file *fileio.File // the origin's, for who started it; nil = not open
+	file *fileio.File // the origin's, for the reader who started it; nil = not open
 	info fileio.Info  // of the origin's file; zero = it was not asked
 	err  error
 }
 
-// errAgain is the error of a fetch that has ended for a reason of another reader, or because the
-// file has changed.
+// errAgain is the error of a fetch that has ended because of another reader, or because the file has
+// changed.
 var errAgain = errors.New("the file was changed")
 
 func newFetcher(origin Origin, c *copies) *fetcher {
@@ -56,8 +57,8 @@ func newFetcher(origin Origin, c *copies) *fetcher {
 	return f
 }
 
-// share has a copy made, or waits for it with others. file is the reader's open file of the
-// origin, nil if it has none. The fetch that this reader starts uses it, and may open it.
+// share starts the fetch of a copy, or waits with others for a running one. file is the reader's open
+// file of the origin, or nil. A fetch that this reader starts uses the file, and may open it.
 //
 // After success there is a copy, unless none can be kept. The error is errAgain, or that of the
 // origin. info is what the origin reported; zero = it was not asked.

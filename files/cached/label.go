@@ -31,14 +31,14 @@ type label struct {
 	Tag     string    // of the file, from its origin
 	Size    int64     // of the whole file
 	Changed time.Time // of the file; the copy's own time is that of its file
-	Boot    string    // when the copy was written or verified
+	Boot    string    // in which the copy was written or verified
 
 	// The following are set for files named by their SHA-256.
 	Hash   []byte // state of the SHA-256 of the file up to the end of this copy; nil = unknown
 	Proven bool   // in the last copy of a file: the file has the SHA-256 of its name
 }
 
-// text returns the label's lines. They are read at every hit, and JSON would take a fifth of it.
+// text returns the label's lines. They are read at every hit. JSON would take a fifth of a hit's time.
 func (l *label) text() string {
 	return strings.Join([]string{
 		l.Tag, strconv.FormatInt(l.Size, 10), l.Changed.Format(time.RFC3339Nano), l.Boot, strconv.FormatBool(l.Proven), hex.EncodeToString(l.Hash), "",
@@ -69,7 +69,7 @@ type copied struct {
 	*label
 	file  *fileio.File
 	text  []byte // the label; nil = it is known
-	stale bool   // it was to be removed, so ask the origin
+	stale bool   // it should have been removed, so ask the origin
 }
 
 // errDamaged is the error of a copy that cannot be used.

@@ -7,7 +7,7 @@ import (
 	"muster/fileio"
 )
 
-// Origin is a store that has files: those of all, or the copies.
+// Origin is a store of files: the one that is read through copies, or the one of the copies.
 type Origin interface {
 	fileio.Files
 	Stats() fileio.Stats
@@ -28,8 +28,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// MaxLeast is the smallest Max that a server should have: room for a few dozen pieces.
+// MaxLeast is the smallest Max that a server should accept: room for a few dozen pieces.
 const MaxLeast = 16 << 20
 
-// Folder has all copies.
+// Folder begins the names of all copies.
 const Folder = "copies/"
