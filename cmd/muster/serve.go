@@ -116,9 +116,9 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "read settings from `FILE`, as JSON")
 	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
 	f.StringVar(&s.data, "data", "", "store the files in `DIR`, which is created if necessary and must contain nothing else, or in a bucket: s3://BUCKET/PREFIX")
-	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; if its host is the bucket's name and a domain, in virtual-host style (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
+	f.StringVar(&s.bucket.Endpoint, "endpoint", "", "with s3://, use the object store at `URL`; requests are in virtual-host style if its host is the bucket's name and a domain (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)")
 	f.StringVar(&s.cache, "cache", "", "with s3://, keep copies of files that were read in `DIR`, which must contain nothing else")
-	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache, at least 16M; evict those that were not read for longest")
+	f.Var(&size{&s.cacheMax, 0}, "cache-max", "keep up to `SIZE` of copies in --cache, at least 16M; evict the least recently used first")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
 	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
@@ -300,7 +300,7 @@ func (s *serveFlags) checkBucket() error {
 	case !ok && s.bucket.Endpoint != "":
 		return usagef("--endpoint is for files in a bucket: give --data s3://BUCKET/PREFIX too")
 	case !ok && (s.cache != "" || s.cacheMax > 0):
-		return usagef("--cache is for files in a bucket: the system's memory has copies of files in a folder")
+		return usagef("--cache is for files in a bucket: the system itself has copies of a folder's files in memory")
 	case !ok:
 		return nil
 	case s.store.Capacity > 0:
