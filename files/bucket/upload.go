@@ -37,7 +37,7 @@ func (u *upload) begin(ctx context.Context, id string) error {
 func (u *upload) add(ctx context.Context, data []byte) error {
 	number := len(u.parts) + 1
 	if number > partsMax {
-		return fmt.Errorf("files in a bucket have at most %d parts of %d MiB", partsMax, partSize>>20)
+		return fmt.Errorf("the file is too large: files in a bucket have at most %d parts of %d MiB", partsMax, partSize>>20)
 	}
 	digest := u.signedDigest(data)
 	o := minio.PutObjectPartOptions{Sha256Hex: digest, DisableContentSha256: digest != ""}

@@ -160,7 +160,7 @@ func (b *Buffer) FillFrom(r io.Reader, n int, left int64) (filled int, whole boo
 
 // Fill reads until data is full or r ends.
 //
-// Unlike io.ReadFull it distinguishes the end of r from io.ErrUnexpectedEOF, which r returns
+// Unlike io.ReadFull, it distinguishes the end of r from io.ErrUnexpectedEOF. r returns that error
 // if it was cut off.
 func Fill(r io.Reader, data []byte) (n int, err error) {
 	for n < len(data) {
@@ -176,7 +176,7 @@ func Fill(r io.Reader, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// ErrSize is the error of a reader that does not have the announced number of bytes.
+// ErrSize is the error of a reader with more or fewer bytes than were announced.
 var ErrSize = errors.New("not as many bytes as were announced")
 
 // CheckEnd checks that r has no more than n bytes, and that n is the announced size; -1 = none
