@@ -53,7 +53,7 @@ func TestManyCases(t *testing.T) {
 		{1, append([]string{"check", "--retries", "0", "--"}, append(tool, "new")...), "cases not identical"},
 	} {
 		out, peak := f.peak(run.status, run.args...)
-		t.Logf("%s: %d KiB, of which the program has %d", run.args[0], peak, program)
+		t.Logf("%s: %d KiB, and %d for --help", run.args[0], peak, program)
 		if peak > most || !strings.Contains(string(out), run.says) {
 			t.Errorf("%s takes %d KiB, more than %d, or says otherwise: %s", run.args[0], peak, most, out)
 		}

@@ -69,8 +69,8 @@ func separateEdits(t *Text) []cause.Attributed {
 	return list
 }
 
-// separateInsertion separates a line that is inserted in the place of others from their removal: these take the break
-// before them, and the new line brings an equal one.
+// separateInsertion handles a new line that replaces removed ones. It makes two changes of the replacement: a removal
+// with the line break before the old lines, and an insertion with an equal break.
 func separateInsertion(t *Text, list []cause.Attributed) {
 	i := len(list) - 1
 	first := i - 1
