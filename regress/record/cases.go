@@ -104,16 +104,6 @@ func (c *cases) readRuns(j *job.Job, compare content.Comparer, w *golden.Writer,
 	return rest, nil
 }
 
-// kept counts the cases whose runs --resume keeps.
-func (c *cases) kept() (n int) {
-	for i, done := range c.done {
-		if done || c.before(i).runs > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // areEnded reports whether every case has all its runs, or the machine failed for it.
 func (c *cases) areEnded() bool {
 	for i, done := range c.done {

@@ -90,8 +90,8 @@ func end(ctx context.Context, into place.Place, p *passes, err error) error {
 	// An unfinished golden is kept for --resume.
 	err = errors.Join(err, p.writer.Abort(true))
 	s.Ledger.NotRun(s.Inputs.Cases, p.cases.isKnown)
-	if err != nil {
-		s.Ledger.Summary.Recorded = p.cases.kept()
+	if kept, incomplete := p.writer.Kept(); incomplete && err != nil {
+		s.Ledger.Summary.Recorded = kept
 	}
 	err = s.Finish(err)
 	if s.Ledger.Summary.Interrupted {

@@ -197,6 +197,7 @@ func (w *Writer) Finish() error {
 		}
 		return w.committer.commit(ctx)
 	})
+	w.sealed = err == nil
 	if err = cmp.Or(err, w.closeDatabase()); err == nil {
 		err = w.publish()
 	}
@@ -281,6 +282,9 @@ func (w *Writer) Abort(keep bool) error {
 	return err
 }
 
+// Kept returns how many cases the part has once the writer is closed, and false if they are complete.
+func (w *Writer) Kept() (cases int, incomplete bool) { return w.kept, !w.sealed }
+
 // closeDatabase ends the committer and rolls back uncommitted changes.
 func (w *Writer) closeDatabase() error {
 	if w.db == nil {
@@ -289,6 +293,9 @@ func (w *Writer) closeDatabase() error {
 	var err error
 	if w.committer != nil {
 		w.committer.stop()
+		if !w.sealed {
+			w.kept = w.committer.countCommitted()
+		}
 		err = w.committer.conn.Close()
 	}
 	err = cmp.Or(err, w.db.Close())

@@ -94,6 +94,15 @@ func (c *committer) stop() {
 	c.sink.close()
 }
 
+// countCommitted rolls back, and returns how many cases remain; 0 if the disk does not say. It is
+// called after stop.
+func (c *committer) countCommitted() (n int) {
+	ctx := context.Background()
+	_, _ = c.conn.ExecContext(ctx, "ROLLBACK") // an error means that nothing was open
+	_ = c.conn.QueryRowContext(ctx, "SELECT count(*) FROM outcome").Scan(&n)
+	return n
+}
+
 func (c *committer) do(ctx context.Context, j *job) {
 	if c.err == nil && j.call == nil {
 		c.fail(c.write(ctx, j))

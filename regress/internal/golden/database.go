@@ -96,8 +96,8 @@ func classify(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case regress.ClassOf(err) == regress.Input:
-		return err // reported where it was found
+	case errors.As(err, new(regress.Classified)):
+		return err // classified where it was found
 	case c == -1:
 		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
@@ -105,7 +105,7 @@ func classify(path string, err error) error {
 	case c == sqlite3.SQLITE_IOERR_DIR_FSYNC:
 		return unflushedError(path, err)
 	case c == sqlite3.SQLITE_IOERR_WRITE:
-		return fault.Environmentf("golden %s: a write failed: %w: raise the limit on file sizes (ulimit -f), or look for a failing disk", path, err)
+		return fault.Environmentf("golden %s: a write failed: raise the limit on file sizes (ulimit -f), or look for a failing disk", path)
 	}
 	switch c & primary {
 	case sqlite3.SQLITE_CORRUPT:
@@ -117,9 +117,9 @@ func classify(path string, err error) error {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
 		return damageError(path, err)
 	case sqlite3.SQLITE_FULL:
-		return fault.Environmentf("golden %s: the disk is full: %w", path, err)
+		return fault.Environmentf("golden %s: the disk is full: free space there", path)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.Environmentf("golden %s is held by another process: try again: %w", path, err)
+		return fault.Environmentf("golden %s is held by another process: try again", path)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fault.Environmentf("golden %s: %w: make it and its folder readable (and writable, to change it)", path, err)
 	}

@@ -29,8 +29,8 @@ var errClosed = errors.New("golden: the writer is closed")
 
 // Writer builds a new store in a file beside its final name. The file of that name is untouched
 // until Finish. Hashing and compression run in the goroutines of Put. One goroutine writes, from a
-// bounded queue, and Put waits while others hold much memory. After an error of the disk every method returns that error. What was committed
-// before remains for Resume.
+// bounded queue, and Put waits while others hold much memory. After an error of the disk every method
+// returns that error. What was committed before remains for Resume.
 //
 // All methods are safe for concurrent use, but no method may run beside or after Finish and Abort.
 type Writer struct {
@@ -42,6 +42,8 @@ type Writer struct {
 	memory     *semaphore.Weighted // bounds the contents in all calls of Put, in bytes
 	committer  *committer
 	closed     bool
+	sealed     bool // the part is complete
+	kept       int  // cases in the part; of a writer that is closed and not sealed
 
 	mu     sync.Mutex
 	known  contentSet // blobs that are stored or queued
