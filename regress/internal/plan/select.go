@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -130,18 +131,6 @@ type Baseline struct {
 	Selected *Chooser // the selection of the record; nil = everything
 }
 
-func (b Baseline) has(caseName string) bool {
-	_, found := slices.BinarySearch(b.Names, caseName)
-	return found
-}
-
-// admits reports whether the baseline admits a name. It admits all names that it
-// has, including those accepted from outside the selection. Unless a sample was
-// recorded, it also admits the other names that the recorded selection wants.
-func (b Baseline) admits(caseName string) bool {
-	return b.has(caseName) || b.selects(caseName) && !b.isSampled()
-}
-
 // selects reports whether the recorded selection wants a name. It ignores the
 // recorded sample.
 func (b Baseline) selects(caseName string) bool {
@@ -160,58 +149,63 @@ type Choice struct {
 // Choose returns the names of the corpus that run, and the names of the baseline that the corpus
 // lacks. Both c and the baseline must want a name. A sample of c is drawn last, from the names of
 // corpus and baseline together. So no other case replaces a case that the corpus lost.
+//
+// The baseline admits all names that it has, including those accepted from outside the selection.
+// Unless a sample was recorded, it also admits the other names that the recorded selection wants.
 func (c *Chooser) Choose(names []string, b Baseline) Choice {
 	var choice Choice
-	var keys []candidate
-	present := map[string]bool{}
+	wanted, present := make([]int, 0, len(names)), make([]bool, len(b.Names)) // wanted: i of names, ^i of b.Names
 	for i, n := range names {
-		if len(b.Names) > 0 {
-			present[n] = true
+		place, known := slices.BinarySearch(b.Names, n)
+		if known {
+			present[place] = true
 		}
 		switch {
 		case !c.Wants(n):
-		case b.admits(n):
-			keys = append(keys, candidate{name: n, index: i})
+		case known || b.selects(n) && !b.isSampled():
+			wanted = append(wanted, i)
 		case b.selects(n):
 			choice.NotSampled++
 		}
 	}
-	for _, n := range b.Names {
-		if !present[n] && c.Wants(n) {
-			keys = append(keys, candidate{name: n, index: missing})
+	for i, n := range b.Names {
+		if !present[i] && c.Wants(n) {
+			wanted = append(wanted, ^i)
 		}
 	}
-	for _, k := range c.drawSample(keys) {
-		if k.index == missing {
-			choice.Missing = append(choice.Missing, k.name)
-		} else {
-			choice.Run = append(choice.Run, k.index)
+	wanted = c.drawSample(wanted, func(i int) string {
+		if i < 0 {
+			return b.Names[^i]
 		}
+		return names[i]
+	})
+	slices.Sort(wanted)
+	lacking, _ := slices.BinarySearch(wanted, 0)
+	choice.Run = wanted[lacking:]
+	for _, i := range slices.Backward(wanted[:lacking]) {
+		choice.Missing = append(choice.Missing, b.Names[^i])
 	}
-	slices.Sort(choice.Run)
-	slices.Sort(choice.Missing)
 	return choice
 }
 
-// candidate is a name that globs, filters and partitions select.
-type candidate struct {
-	name  string
-	index int // in the corpus, or missing
-	key   string
-}
-
-const missing = -1
-
-// drawSample returns the candidates with the lowest digests of a second hash. So a sample does not
-// change when other names come and go, and is independent of the partition.
-func (c *Chooser) drawSample(all []candidate) []candidate {
+// drawSample returns the cases with the lowest digests of a second hash. So a sample does not change when
+// other names come and go, and is independent of the partition.
+func (c *Chooser) drawSample(all []int, nameOf func(int) string) []int {
 	if c.sample == 0 || len(all) <= c.sample {
 		return all
 	}
-	for i := range all {
-		all[i].key = sampleKey(all[i].name)
+	type keyed struct {
+		index int
+		key   string
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.key, b.key) })
+	list := make([]keyed, len(all))
+	for i, index := range all {
+		list[i] = keyed{index, sampleKey(nameOf(index))}
+	}
+	slices.SortFunc(list, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
+	for i := range c.sample {
+		all[i] = list[i].index
+	}
 	return all[:c.sample]
 }
 
@@ -226,28 +220,16 @@ const short = 64 * time.Millisecond
 // duration of each case, 0 if unknown; it may be nil. Cases within a factor of two stay in corpus
 // order, and so do short ones.
 func Order(names []string, first map[string]bool, took []time.Duration) []int {
-	type place struct {
-		first bool
-		class int
-	}
-	places, ordered := make([]place, len(names)), make([]int, len(names))
+	rank, ordered := make([]uint8, len(names)), make([]int, len(names))
 	for i, name := range names {
 		ordered[i] = i
-		p := place{first: first[name]}
 		if took != nil {
-			p.class = bits.Len64(uint64(max(0, took[i]) / short))
+			rank[i] = uint8(bits.Len64(uint64(max(0, took[i]) / short)))
 		}
-		places[i] = p
+		if first[name] {
+			rank[i] += 1 + 64 // more than any length of 64 bits
+		}
 	}
-	slices.SortStableFunc(ordered, func(a, b int) int {
-		p, q := places[a], places[b]
-		switch {
-		case p.first && !q.first:
-			return -1
-		case q.first && !p.first:
-			return 1
-		}
-		return q.class - p.class
-	})
+	slices.SortStableFunc(ordered, func(a, b int) int { return cmp.Compare(rank[b], rank[a]) })
 	return ordered
 }

@@ -186,18 +186,14 @@ func (l *Ledger) Results() []state.Result {
 	return results
 }
 
-// identical returns the names of the cases that have no result, because they are identical.
-func (l *Ledger) identical(names []string) (list []string) {
+// identical returns the names of the cases that have no result, because they are identical. It
+// reuses the slice.
+func (l *Ledger) identical(names []string) []string {
 	differs := make(map[string]bool, len(l.results))
 	for i := range l.results {
 		differs[string(l.results[i].result.Name)] = true
 	}
-	for _, n := range names {
-		if !differs[n] {
-			list = append(list, n)
-		}
-	}
-	return list
+	return slices.DeleteFunc(names, func(n string) bool { return differs[n] })
 }
 
 // Events passes the events of a run to its reporters. Several goroutines may call its methods.
