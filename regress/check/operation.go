@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"muster/internal/readable"
 	"muster/regress"
@@ -23,7 +24,6 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/reuse"
 	"muster/regress/internal/run"
-	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
 )
@@ -127,19 +127,19 @@ func (op *operation) begin(ctx context.Context) (pending []pass.Task, err error)
 	if err := op.start(ctx); err != nil {
 		return nil, err
 	}
-	done, pairs, err := op.journal.Open(r.Folder)
+	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
 	if err != nil {
 		return nil, err
 	}
 	op.costs.Resume(pairs)
-	if pending, err = op.resume(ctx, state.LinesByName(done)); err != nil {
+	if pending, err = op.resume(ctx, done); err != nil {
 		return nil, errors.Join(op.endStores(err), op.journal.CloseLines(), op.journal.ClosePairs())
 	}
 	return pending, nil
 }
 
 // resume takes over the cases that an interrupted run finished, and returns the others.
-func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
+func (op *operation) resume(ctx context.Context, done *verdict.Finished) (pending []pass.Task, err error) {
 	r := op.run
 	if !r.Execution.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
@@ -150,13 +150,15 @@ func (op *operation) resume(ctx context.Context, done map[string]state.Line) (pe
 			return nil, err
 		}
 	}
-	left := slices.DeleteFunc(r.Inputs.Tasks(), func(t pass.Task) bool {
-		_, known := done[t.Entry.Name]
-		return known
-	})
+	var left time.Duration // expected
+	for i := range r.Inputs.Cases {
+		if !done.Has(i) {
+			left += op.recorded.took.Of(i)
+		}
+	}
 	r.Events.Emit(report.Started{
 		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
-		Resumed: len(done), Expected: op.recorded.took.Sum(left), Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
+		Resumed: done.Count, Expected: left, Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
 	})
 	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
 }

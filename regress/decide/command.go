@@ -155,16 +155,18 @@ func countLeft(run *pastrun.Run) (left, failed int) {
 // countUnjudged counts the names of cases for which the run has neither a line nor a result. The
 // parts of a merged run may leave out cases.
 func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err error) {
-	lines, err := run.State.ReadLines()
+	judged, err := state.NotIdentical(run.State)
 	if err != nil {
 		return 0, err
 	}
-	judged := state.LinesByName(lines)
-	for _, r := range run.Results {
-		judged[string(r.Name)] = state.Line{}
+	for line, err := range run.State.ReadLines() {
+		if err != nil {
+			return 0, err
+		}
+		judged[string(line.Name)] = true
 	}
 	for caseName := range names {
-		if _, is := judged[caseName]; !is {
+		if !judged[caseName] {
 			count++
 		}
 	}

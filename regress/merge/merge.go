@@ -215,13 +215,12 @@ func (m *merging) collect() error {
 		if err := m.openFound(p); err != nil {
 			return err
 		}
-		lines, err := p.Run.State.ReadLines()
-		if err != nil {
-			return err
-		}
 		own := map[string]partOutcome{}
-		for _, l := range lines {
-			own[string(l.Name)] = partOutcome{part: p, line: l}
+		for l, err := range p.Run.State.ReadLines() {
+			if err != nil {
+				return err
+			}
+			own[string(l.Name)] = partOutcome{part: p, line: *l}
 		}
 		for i := range p.Run.Results {
 			r := &p.Run.Results[i]
@@ -289,7 +288,7 @@ func (m *merging) record(caseName string, c partOutcome) (golden.Record, bool, e
 
 // judgeAll reports every case as its part judged it, and keeps the outcomes.
 func (m *merging) judgeAll(ctx context.Context) error {
-	lines, err := m.run.Folder.OpenLines()
+	lines, err := m.run.Folder.OpenLines(func(int64, *state.Line) {}) // a new run has none
 	if err != nil {
 		return err
 	}

@@ -85,26 +85,28 @@ func findCase(ctx context.Context, o *regress.Options, h host.Host, r *state.Run
 	if r.Command == regress.RecordCommand {
 		return c.fromGolden(ctx, o, h, r, raw)
 	}
-	lines, err := r.ReadLines()
-	if err != nil {
-		return nil, nil, err
+	var l *state.Line
+	var names []string
+	for line, err := range r.ReadLines() {
+		if err != nil {
+			return nil, nil, err
+		}
+		if string(line.Name) == raw {
+			l = line
+			break
+		}
+		names = append(names, string(line.Name))
 	}
 	results, err := r.Results()
 	if err != nil {
 		return nil, nil, err
 	}
-	line := slices.IndexFunc(lines, func(l state.Line) bool { return string(l.Name) == raw })
 	result := slices.IndexFunc(results, func(r state.Result) bool { return string(r.Name) == raw })
-	if line < 0 && result < 0 {
-		names := make([]string, len(lines))
-		for i, l := range lines {
-			names[i] = string(l.Name)
-		}
+	if l == nil && result < 0 {
 		return nil, names, nil
 	}
 	verdict := regress.Identical
-	if line >= 0 {
-		l := &lines[line]
+	if l != nil {
 		c.Reused = l.Reused
 		if c.setEnding(regress.Ending{Kind: l.Kind, Code: l.Code}); l.Engine.IsMeasured() && !l.Reused && !l.Forked {
 			c.setCost(outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak})
@@ -212,12 +214,14 @@ func HistoryCompletions(o regress.Options) (list []Completion, err error) {
 		return nil, err
 	}
 	for _, r := range slices.Backward(runs) {
-		lines, err := r.ReadLines()
-		if err != nil || len(lines) == 0 {
-			continue
-		}
-		for _, l := range lines {
+		for l, err := range r.ReadLines() {
+			if err != nil {
+				break
+			}
 			list = append(list, Completion{Word: name.Typed(string(l.Name))})
+		}
+		if len(list) == 0 {
+			continue
 		}
 		slices.SortFunc(list, func(a, b Completion) int { return cmp.Compare(a.Word, b.Word) })
 		return list, nil

@@ -99,12 +99,15 @@ func scan(ctx context.Context, p *pastrun.Past, found *cause.Found) (of int, err
 
 // unchangedNames returns the names of the identical cases that are in the golden.
 func unchangedNames(run *pastrun.Run, base *golden.Store) (names []string, err error) {
-	lines, err := run.State.ReadLines()
+	differs, err := state.NotIdentical(run.State)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lines {
-		if _, known := base.OutcomeDigest(string(l.Name)); known && run.Result(string(l.Name)) == nil {
+	for l, err := range run.State.ReadLines() {
+		if err != nil {
+			return nil, err
+		}
+		if _, known := base.OutcomeDigest(string(l.Name)); known && !differs[string(l.Name)] {
 			names = append(names, string(l.Name))
 		}
 	}

@@ -33,8 +33,14 @@ func TestStateVersion1(t *testing.T) {
 		results[0].Verdict != regress.NewlyFailing {
 		t.Errorf("results: %+v, %v", results, err)
 	}
-	lines, err := run.ReadLines()
-	if err != nil || len(lines) != 3 || lines[0].Identical || lines[0].Code != 1 || lines[0].CPU == 0 || lines[0].Peak == 0 {
-		t.Errorf("lines: %+v, %v", lines, err)
+	var lines []state.Line
+	for line, err := range run.ReadLines() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, *line)
+	}
+	if len(lines) != 3 || lines[0].Identical || lines[0].Code != 1 || lines[0].CPU == 0 || lines[0].Peak == 0 {
+		t.Errorf("lines: %+v", lines)
 	}
 }

@@ -120,12 +120,11 @@ func (a *Agenda) addOther(known map[string]int, r *state.Result) int {
 // explainAbsence returns an error that says why the run has no difference in a case: the case was
 // identical, did not run, or does not exist.
 func (r *Run) explainAbsence(ctx context.Context, caseName string) error {
-	lines, err := r.State.ReadLines()
-	if err != nil {
-		return err
-	}
 	var known []string
-	for _, l := range lines {
+	for l, err := range r.State.ReadLines() {
+		if err != nil {
+			return err
+		}
 		if string(l.Name) == caseName {
 			return fault.Inputf("%s was identical in run %s: muster groups lists what differs", name.Print(caseName), r.ID)
 		}

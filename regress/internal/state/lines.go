@@ -2,10 +2,12 @@ package state
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"io"
+	"iter"
+	"math"
 	"os"
 	"strconv"
 
@@ -32,6 +34,9 @@ type Line struct {
 	Forked  bool     `json:"forked,omitempty"` // a fork of a command that had started
 }
 
+// lineSize is more than most lines have, in bytes.
+const lineSize = 512
+
 // printEngine returns an engine's account as the files of a run keep it. The worker's name is
 // in printed form, because JSON holds no raw bytes.
 func printEngine(r *outcome.EngineRun) *outcome.EngineRun {
@@ -54,12 +59,16 @@ func parseEngine(r *outcome.EngineRun) {
 	}
 }
 
-// Lines appends to a run's cases.jsonl. One goroutine uses it.
+// Lines appends to a run's cases.jsonl. One goroutine calls Add; several may call At.
 type Lines struct{ journal }
 
-// OpenLines opens a run's lines for appending, without a torn last one.
-func (r *Run) OpenLines() (*Lines, error) {
-	_, whole, err := r.readLines()
+// OpenLines opens a run's lines for appending, without a torn last one. First it passes each line
+// that is there to take, with its place in the file.
+func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
+	whole, err := r.scanLines(func(at int64, line *Line) bool {
+		take(at, line)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +77,20 @@ func (r *Run) OpenLines() (*Lines, error) {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
 	return &Lines{j}, nil
+}
+
+// At returns the line at a place that OpenLines passed to take.
+func (l *Lines) At(at int64) (line Line, err error) {
+	from := bufio.NewReaderSize(io.NewSectionReader(l.f, at, math.MaxInt64-at), lineSize)
+	text, err := from.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(text, &line)
+	}
+	if err != nil {
+		return line, fault.Environmentf("state of the run: %w", err)
+	}
+	parseEngine(line.Engine)
+	return line, nil
 }
 
 // Add appends a line. The line reaches the file with the next Flush at the latest.
@@ -128,31 +151,27 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 	return append(b, '}', '\n'), nil
 }
 
-// ReadLines returns the lines of an interrupted run.
-func (r *Run) ReadLines() ([]Line, error) {
-	lines, _, err := r.readLines()
-	return lines, err
+// ReadLines returns the lines of a run. It keeps none of them: a million take a gigabyte.
+func (r *Run) ReadLines() iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
+		_, err := r.scanLines(func(_ int64, line *Line) bool { return yield(line, nil) })
+		if err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
-// readLines also returns the number of bytes in whole lines.
-func (r *Run) readLines() (lines []Line, whole int64, err error) {
-	lines, whole, err = readJournal[Line](r.File("cases.jsonl"))
+// scanLines passes each line to take, until take returns false. It returns the number of bytes in
+// whole lines.
+func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int64, err error) {
+	whole, err = scanJournal(r.File("cases.jsonl"), func(at int64, line *Line) bool {
+		parseEngine(line.Engine)
+		return take(at, line)
+	})
 	if err != nil {
-		return nil, 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	for i := range lines {
-		parseEngine(lines[i].Engine)
-	}
-	return lines, whole, nil
-}
-
-// LinesByName indexes lines by the names of their cases.
-func LinesByName(lines []Line) map[string]Line {
-	m := make(map[string]Line, len(lines))
-	for _, l := range lines {
-		m[string(l.Name)] = l
-	}
-	return m
+	return whole, nil
 }
 
 // journal is a file of JSON lines that a run appends to. It survives kill -9 of the process. A
@@ -164,7 +183,7 @@ type journal struct {
 
 // openJournal opens a file for appending after its whole bytes.
 func openJournal(path string, whole int64) (journal, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return journal{}, err
 	}
@@ -187,25 +206,31 @@ func (j *journal) Close() error {
 	return errors.Join(j.Flush(), j.f.Close())
 }
 
-// readJournal returns the whole lines of a file and the number of their bytes. A file that does
-// not exist has no lines.
-func readJournal[T any](path string) (lines []T, whole int64, err error) {
-	text, err := os.ReadFile(path)
+// scanJournal passes the whole lines of a file to take, each with its place, until take returns
+// false. It returns the number of their bytes. A file that does not exist has no lines.
+func scanJournal[T any](path string, take func(at int64, line *T) (more bool)) (whole int64, err error) {
+	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, 0, nil
+		return 0, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
-	for len(text) > 0 {
-		one, rest, ended := bytes.Cut(text, []byte("\n"))
-		var line T
-		if !ended || json.Unmarshal(one, &line) != nil {
-			break // torn by an interruption: its case runs again
+	defer f.Close() // only read
+	from := bufio.NewReaderSize(f, 64<<10)
+	for {
+		text, err := from.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return 0, err
 		}
-		lines = append(lines, line)
-		whole += int64(len(one)) + 1
-		text = rest
+		line := new(T)
+		if err != nil || json.Unmarshal(text, line) != nil {
+			return whole, nil // torn by an interruption: its case runs again
+		}
+		at := whole
+		whole += int64(len(text))
+		if !take(at, line) {
+			return whole, nil
+		}
 	}
-	return lines, whole, nil
 }

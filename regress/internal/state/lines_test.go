@@ -13,10 +13,12 @@ import (
 	"muster/regress/internal/state"
 )
 
+func ignore(int64, *state.Line) {}
+
 // TestLinesAreJSON: a line is what encoding/json makes of it.
 func TestLinesAreJSON(t *testing.T) {
 	r := newRun(t, state.Open(t.TempDir()), "check", 1)
-	lines, err := r.OpenLines()
+	lines, err := r.OpenLines(ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,16 +53,17 @@ func TestWorkerNameIsKept(t *testing.T) {
 	const worker = "w\xff\n%"
 	r := newRun(t, state.Open(t.TempDir()), "check", 1)
 	said := &outcome.EngineRun{Worker: worker, Took: 2}
-	lines, err := r.OpenLines()
+	lines, err := r.OpenLines(ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(lines.Add(state.Line{Engine: said}), lines.Close(), r.SaveResults([]state.Result{{Engine: said}})); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.ReadLines()
-	if err != nil || *got[0].Engine != *said {
-		t.Errorf("lines have %+v, %v", got, err)
+	for got, err := range r.ReadLines() {
+		if err != nil || *got.Engine != *said {
+			t.Errorf("a line has %+v, %v", got, err)
+		}
 	}
 	results, err := r.Results()
 	if err != nil || *results[0].Engine != *said {

@@ -167,7 +167,11 @@ type Pairs struct{ journal }
 // OpenPairs returns the pairs of an interrupted run, and opens the file for more.
 func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
 	path := r.File("pairs.jsonl")
-	pairs, whole, err := readJournal[Pair](path)
+	var pairs []Pair
+	whole, err := scanJournal(path, func(_ int64, pair *Pair) bool {
+		pairs = append(pairs, *pair)
+		return true
+	})
 	if err != nil {
 		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}

@@ -135,16 +135,14 @@ func (c *collector) addUndecided(u undecidedCase) {
 // asks for more runs.
 func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused, alike: true}
-	u.ifIdentical = report.Case{
-		Verdict: regress.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Holes: r.left.Holes, Engine: r.onEngine, Reused: r.reused, Forked: r.forked,
-	}
 	if c.o.Numbers.of(u) > 1 {
+		r.beside = nil // the costs have it
+		u.first = new(r)
 		c.undecided[t.Index] = u
 		c.waiting.add(u)
 		return
 	}
-	c.conclude(t, u.ifIdentical)
+	c.conclude(t, r.identicalCase())
 }
 
 // listUndecided lists the cases that have no verdict yet, in corpus order. It also returns the

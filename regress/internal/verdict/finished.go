@@ -12,13 +12,16 @@ import (
 
 // TakeFinished takes over the cases that an interrupted run finished. It returns the tasks that
 // are left, in their order and in the same slice.
-func (l *Loop) TakeFinished(tasks []pass.Task, done map[string]state.Line) (pending []pass.Task, err error) {
+func (l *Loop) TakeFinished(tasks []pass.Task, done *Finished) (pending []pass.Task, err error) {
 	pending = tasks[:0]
 	for _, t := range tasks {
-		line, ok := done[t.Entry.Name]
-		if !ok {
+		if !done.Has(t.Index) {
 			pending = append(pending, t)
 			continue
+		}
+		line, err := done.line(t.Index)
+		if err != nil {
+			return nil, err
 		}
 		stored, err := takeStored(&l.collector, t, line)
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"muster/regress"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
@@ -13,20 +12,6 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
 )
-
-// firstResult is the result of the first run of a case.
-type firstResult struct {
-	err       error
-	identical bool
-	ending    regress.Ending
-	left      content.Uncompared
-	cost      outcome.Cost
-	beside    *turns.Turn // both runs, if another command ran beside
-	lane      int
-	onEngine  *outcome.EngineRun
-	reused    bool // the outcome of an earlier run
-	forked    bool // a fork of a command that had started
-}
 
 // firstRuns makes the first runs of cases, and stores the outcomes of those that differ. Several
 // goroutines may call its methods.
@@ -147,8 +132,8 @@ func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
 	}
 	j.cpu = series.cpu
 	var decided bool
-	if j.judged, decided, j.err = f.judge.decide(u.task); !decided {
-		j.judged = u.ifIdentical
+	if j.judged, decided, j.err = f.judge.decide(u.task); !decided && u.first != nil {
+		j.judged = u.first.identicalCase()
 	}
 	j.judged.Engine, j.judged.Reused = u.onEngine, u.reused && !series.ran
 	j.judged.Ignored = content.Union(j.judged.Ignored, series.left.Ignored)

@@ -1,9 +1,13 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
+	"muster/regress/internal/corpus"
 	"muster/regress/internal/state"
 )
 
@@ -18,14 +22,14 @@ type Journal struct {
 	flushed time.Time
 }
 
-// Open opens the journal of a run for appending. It returns what the run did before an interrupt.
-func (j *Journal) Open(run *state.Run) (done []state.Line, pairs []state.Pair, err error) {
-	if done, err = run.ReadLines(); err != nil {
+// Open opens the journal of a run over selected cases for appending. It returns what the run did
+// before an interrupt.
+func (j *Journal) Open(run *state.Run, cases []corpus.Entry) (done *Finished, pairs []state.Pair, err error) {
+	done = &Finished{cases: cases}
+	if j.lines, err = run.OpenLines(done.add); err != nil {
 		return nil, nil, err
 	}
-	if j.lines, err = run.OpenLines(); err != nil {
-		return nil, nil, err
-	}
+	done.lines, done.byName = j.lines, nil
 	if j.pairs, pairs, err = run.OpenPairs(); err != nil {
 		return nil, nil, errors.Join(err, j.lines.Close())
 	}
@@ -62,3 +66,51 @@ func (j *Journal) CloseLines() error { return j.lines.Close() }
 
 // ClosePairs ends the pairs.
 func (j *Journal) ClosePairs() error { return j.pairs.Close() }
+
+// Finished are the cases that an interrupted run finished. It keeps where in the journal the line of
+// each one is, in 9 bytes a case: a million lines take a gigabyte. Several goroutines may call its
+// methods once all lines are added.
+type Finished struct {
+	Count int // of finished cases
+
+	cases   []corpus.Entry // selected
+	byName  []int          // the cases' indexes, by their names; nil until the first line
+	lines   *state.Lines
+	at      []int64 // of the last line of each case; notFinished for none
+	differs []bool  // by that line
+}
+
+const notFinished = -1
+
+// add adds a line of the journal. A later line of a case replaces an earlier one. A case that is not
+// selected is ignored.
+func (f *Finished) add(at int64, l *state.Line) {
+	if f.byName == nil {
+		f.prepare()
+	}
+	place, found := slices.BinarySearchFunc(f.byName, string(l.Name), func(i int, name string) int {
+		return strings.Compare(f.cases[i].Name, name)
+	})
+	if !found {
+		return
+	}
+	i := f.byName[place]
+	if !f.Has(i) {
+		f.Count++
+	}
+	f.at[i], f.differs[i] = at, !l.Identical
+}
+
+func (f *Finished) prepare() {
+	f.byName, f.at, f.differs = make([]int, len(f.cases)), make([]int64, len(f.cases)), make([]bool, len(f.cases))
+	for i := range f.cases {
+		f.byName[i], f.at[i] = i, notFinished
+	}
+	slices.SortFunc(f.byName, func(i, j int) int { return cmp.Compare(f.cases[i].Name, f.cases[j].Name) })
+}
+
+// Has reports whether a case is finished.
+func (f *Finished) Has(index int) bool { return f.at != nil && f.at[index] != notFinished }
+
+// line returns the line of a finished case.
+func (f *Finished) line(index int) (state.Line, error) { return f.lines.At(f.at[index]) }

@@ -3,8 +3,6 @@ package verdict
 import (
 	"context"
 	"slices"
-	"sync"
-	"time"
 
 	"muster/regress"
 	"muster/regress/internal/analyse"
@@ -18,7 +16,6 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/sample"
-	"muster/regress/internal/state"
 )
 
 // A Judge compares the candidate's runs with the baseline, and decides the verdicts of cases.
@@ -162,94 +159,32 @@ func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
 	return content.NewSide(&old.Outcome, j.Baseline.Content).Cached(), content.KeptSide(&rec.Outcome, j.Found.Content).Cached()
 }
 
-// undecidedCase is a case that needs further runs before its verdict.
-type undecidedCase struct {
-	task        pass.Task
-	lane        int // of the first run
-	runs        int // so far: an interrupted run may have made more than the first
-	onEngine    *outcome.EngineRun
-	reused      bool        // the first run is that of an earlier check
-	alike       bool        // the first run equalled the baseline
-	ifIdentical report.Case // the report of an alike case whose further runs are identical, too
-}
-
-// RunNumbers says how often a case runs.
-type RunNumbers struct {
-	Retries   int // further runs of a case that differs
-	Identical int // runs of an identical case, the first included; 0 is 1
-}
-
-// of returns the number of runs of a case, the first included.
-func (n RunNumbers) of(u undecidedCase) int {
-	if u.alike {
-		return max(1, n.Identical)
-	}
-	return 1 + n.Retries
-}
-
-// waitingRoom holds cases that differed in the first pass, until a lane runs them again. It
-// is bounded: a case that does not fit runs again after the pass. Several goroutines may use it.
-type waitingRoom struct {
-	room int // 0 = no case runs again during the pass
-
-	mu    sync.Mutex
-	cases []undecidedCase // in the order of their arrival
-}
-
-// add adds a case if there is room.
-func (w *waitingRoom) add(u undecidedCase) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.cases) < w.room {
-		w.cases = append(w.cases, u)
-	}
-}
-
-// next takes out the case that has waited longest. While there is room for more, next takes
-// the case only if it lasts as long as the next case of the pass: long cases begin first.
-func (w *waitingRoom) next(long time.Duration, due pass.Durations) (u undecidedCase, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.cases) == 0 || len(w.cases) < w.room && due.Of(w.cases[0].task.Index) < long {
-		return u, false
-	}
-	u, w.cases = w.cases[0], w.cases[1:]
-	return u, true
-}
-
 // FinishedCases are the cases that an interrupted run finished. A Sample of them runs again before
 // the run is resumed.
 type FinishedCases struct {
 	Judge   *Judge
 	Numbers RunNumbers
-	Done    map[string]state.Line // by the name of the case
+	Done    *Finished
 	Command func(caseName string) *exec.Command
 	Sample  *sample.Sample
 }
 
-// Repeat runs a sample of the finished cases among all tasks again. It refuses to resume if one has
+// Repeat runs a sample of the finished cases among all tasks again. It reuses the slice. It refuses to resume if one has
 // another outcome now. If no case is left to run, outcomes of two tools cannot mix, and Repeat does
 // nothing.
 func (f *FinishedCases) Repeat(ctx context.Context, all []pass.Task) error {
-	var finished []pass.Task
-	left := false
-	for _, t := range all {
-		line, ok := f.Done[t.Entry.Name]
-		left = left || !ok || !line.Identical || f.Numbers.Identical > 1
-		if ok {
-			finished = append(finished, t)
-		}
-	}
+	left := f.Done.Count < len(all) || f.Numbers.Identical > 1 || slices.Contains(f.Done.differs, true)
 	if !left {
 		return nil
 	}
+	finished := slices.DeleteFunc(all, func(t pass.Task) bool { return !f.Done.Has(t.Index) })
 	return f.Sample.Repeat(ctx, finished, f.isAsBefore, f.join)
 }
 
 // isAsBefore reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
 func (f *FinishedCases) isAsBefore(ctx context.Context, t pass.Task) (same bool, err error) {
-	identical := f.Done[t.Entry.Name].Identical
+	identical := !f.Done.differs[t.Index]
 	if identical && f.Judge.Reference != nil {
 		for n := 0; n <= f.Numbers.Retries && err == nil && !same; n++ {
 			same, err = f.meetsReference(ctx, t)

@@ -87,7 +87,7 @@ func runLoop(t *testing.T, o Options, names []string, texts map[string][]string)
 	o.Costs, err = turns.New(turns.Options{})
 	must(t, err)
 	o.Journal = &Journal{}
-	_, _, err = o.Journal.Open(folder)
+	_, _, err = o.Journal.Open(folder, nil)
 	must(t, err)
 	e := &fakeExecutor{texts: texts, runs: map[string]int{}}
 	o.Events = run.NewEvents(report.Tee{})
