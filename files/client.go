@@ -253,8 +253,10 @@ func clientOf(r *http.Request, token string) fair.Client {
 		return fair.Client{Token: token, Address: r.RemoteAddr}
 	}
 	addr := at.Addr().Unmap()
-	if prefix, err := addr.Prefix(customer); err == nil && addr.Is6() {
-		addr = prefix.Addr()
+	if addr.Is6() { // else Prefix makes an error
+		if prefix, err := addr.Prefix(customer); err == nil {
+			addr = prefix.Addr()
+		}
 	}
 	return fair.Client{Token: token, Address: addr.String()}
 }

@@ -66,7 +66,7 @@ func TestBrokenAnswers(t *testing.T) {
 		}
 	}
 	answers := map[string]http.HandlerFunc{
-		"below-0": ranged("bytes 0-3/-5"), "elsewhere": ranged("bytes 7-10/100"), "unknown": ranged("bytes 0-3/*"),
+		"below-0": ranged("bytes 0-3/-5"), "elsewhere": ranged("bytes 7-10/100"), "unknown": ranged("bytes 0-3/*"), "no-bytes": ranged("lines 0-3/4"), "no-number": ranged("bytes -3/4"),
 		"no-size": func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			_, _ = w.Write([]byte("data"))

@@ -19,12 +19,16 @@ const waitUnit = 100 * time.Millisecond
 // repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times.
 // minio-go sends each request once: its own repetitions would read a body that the transport of the
 // failed attempt may still be reading.
+//
+// The context of an attempt ends requestMax after the first one began.
 func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) error {
+	deadline := time.Now().Add(requestMax)
 	for try := 1; ; try++ {
-		once, cancel := context.WithCancel(ctx)
+		once, cancel := context.WithDeadline(ctx, deadline)
 		err := attempt(once)
+		ended := once.Err() != nil
 		cancel() // ends what the attempt left running, such as the transfer of a body
-		if err == nil || try == triesMax || ctx.Err() != nil || !p.passes(ctx, err) {
+		if err == nil || try == triesMax || ended || !p.passes(ctx, err) {
 			return err
 		}
 		timer := time.NewTimer(rand.N(waitUnit << (try - 1)))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -108,4 +110,22 @@ func TestRepeat(t *testing.T) {
 			t.Errorf("%v: %d attempts, %v", c.errs, times, err)
 		}
 	}
+}
+
+// A request and its repetitions end together after requestMax.
+func TestRepeatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, times := time.Now(), 0
+		err := peer{}.repeat(t.Context(), func(ctx context.Context) error {
+			if times++; times == 1 {
+				time.Sleep(requestMax - time.Second)
+				return minio.ErrorResponse{StatusCode: http.StatusServiceUnavailable}
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if took := time.Since(began); times != 2 || took != requestMax || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d attempts in %v, %v", times, took, err)
+		}
+	})
 }

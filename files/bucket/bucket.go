@@ -138,7 +138,7 @@ func (s *Store) Check(ctx context.Context) error {
 // turn is how a request waits for a connection: Take or TakeLate of a budget.
 type turn func(*fair.Budget, context.Context, fair.Client) error
 
-// request calls do when it is the client's turn.
+// request calls do, which makes one request and its repetitions, when it is the client's turn.
 func (s *Store) request(ctx context.Context, take turn, do func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -148,9 +148,7 @@ func (s *Store) request(ctx context.Context, take turn, do func(context.Context)
 		return err
 	}
 	defer s.turns.Give(c, 1)
-	bounded, cancel := context.WithTimeout(ctx, requestMax)
-	defer cancel()
-	return s.remote.explain(ctx, do(bounded))
+	return s.remote.explain(ctx, do(ctx))
 }
 
 // Stat describes a file.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 
@@ -33,12 +35,17 @@ func (r *remote) key(name string) string { return r.prefix + name }
 func (r *remote) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
 	var is minio.ObjectInfo
 	err := r.repeat(ctx, func(ctx context.Context) (err error) {
-		is, err = r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
-		if err == nil {
-			err = checkInfo(infoOf(name, is))
-		}
+		is, err = r.statOnce(ctx, name)
 		return err
 	})
+	return is, err
+}
+
+func (r *remote) statOnce(ctx context.Context, name string) (minio.ObjectInfo, error) {
+	is, err := r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
+	if err == nil {
+		err = checkInfo(infoOf(name, is))
+	}
 	return is, err
 }
 
@@ -169,7 +176,12 @@ const firstSize = 256 << 10
 func (r *remote) fetch(ctx context.Context, name string, b *pages.Buffer) (info fileio.Info, n int, err error) {
 	err = r.repeat(ctx, func(ctx context.Context) error {
 		var body io.ReadCloser
-		if body, info, err = r.open(ctx, name, "", 0, firstSize); err != nil {
+		body, info, err = r.open(ctx, name, "", 0, firstSize)
+		if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
+			info, err = r.statEmpty(ctx, name)
+			return err
+		}
+		if err != nil {
 			return err
 		}
 		defer body.Close()
@@ -178,9 +190,6 @@ func (r *remote) fetch(ctx context.Context, name string, b *pages.Buffer) (info 
 		n = min(n, len(b.Data))
 		return readFull(body, b.Data[:n])
 	})
-	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return r.statEmpty(ctx, name)
-	}
 	return info, n, err
 }
 
@@ -211,7 +220,7 @@ func readFull(body io.Reader, data []byte) error {
 // have it.
 func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (body io.ReadCloser, info fileio.Info, err error) {
 	o := minio.GetObjectOptions{}
-	o.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))
+	o.Set("Range", "bytes="+strconv.FormatInt(offset, 10)+"-"+strconv.FormatInt(offset+n-1, 10))
 	if tag != "" {
 		o.Set("If-Match", `"`+tag+`"`)
 	}
@@ -221,10 +230,11 @@ func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (b
 	}
 	info = infoOf(name, is)
 	if sent := header.Get("Content-Range"); sent != "" {
-		var first, last int64
-		if _, e := fmt.Sscanf(sent, "bytes %d-%d/%d", &first, &last, &info.Size); e != nil || first != offset || info.Size < offset {
+		first, size, ok := parseRange(sent)
+		if !ok || first != offset || size < offset {
 			err = &brokenError{fmt.Errorf("the range %.60q instead of one from %d", sent, offset)}
 		}
+		info.Size = size
 	} else if offset > 0 {
 		err = errors.New("the object store ignored the range of a request")
 	}
@@ -234,13 +244,23 @@ func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (b
 	return body, info, err
 }
 
+// parseRange returns the first byte of a Content-Range, and the size of the file.
+func parseRange(text string) (first, size int64, ok bool) {
+	text, inBytes := strings.CutPrefix(text, "bytes ")
+	piece, whole, _ := strings.Cut(text, "/")
+	from, _, _ := strings.Cut(piece, "-")
+	first, firstErr := strconv.ParseInt(from, 10, 64)
+	size, sizeErr := strconv.ParseInt(whole, 10, 64)
+	return first, size, inBytes && firstErr == nil && sizeErr == nil
+}
+
 // statEmpty describes a file that has no first byte.
-func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, int, error) {
-	is, err := r.stat(ctx, name)
+func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, error) {
+	is, err := r.statOnce(ctx, name)
 	if err == nil && is.Size > 0 {
 		err = errReplaced
 	}
-	return infoOf(name, is), 0, err
+	return infoOf(name, is), err
 }
 
 // matching adds the condition of withMatch to a request, because minio-go has no option for it. It

@@ -203,6 +203,28 @@ func TestDeadlineWhileWaiting(t *testing.T) {
 	}
 }
 
+// A read that waits makes no further call once a deadline of the past is set: net/http ends a read
+// in this way at each request.
+func TestEndedWithoutCall(t *testing.T) {
+	ours, _ := connected(t, 0)
+	reading := &ours.(*connection).reading
+	call, calls := reading.call, 0
+	reading.call = func(fd uintptr) bool {
+		calls++
+		return call(fd)
+	}
+	waits := reading.announceWaits()
+	done := make(chan error, 1)
+	go func() { _, err := ours.Read(make([]byte, 1)); done <- err }()
+	<-waits
+	if err := ours.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, os.ErrDeadlineExceeded) || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
+
 // A part of a file arrives whole at a client that reads slowly, and ends early where the file
 // does. A client that reads nothing ends it.
 func TestSendsFiles(t *testing.T) {

@@ -104,7 +104,10 @@ func (c *connection) run(t *transfer, raw func(func(uintptr) bool) error) error 
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
-		if t.deadline.passed() {
+		switch {
+		case t.deadline.bars(): // net/http ends a read that waits for the next request
+			return os.ErrDeadlineExceeded
+		case t.deadline.passed():
 			return c.tryLast(t)
 		}
 		if err := t.deadline.renew(); err != nil {
