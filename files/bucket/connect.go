@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -42,11 +41,10 @@ const (
 	// regionDefault is the region that most other object stores expect.
 	regionDefault = "us-east-1"
 
-	dialMax     = 10 * time.Second
-	answerMax   = 30 * time.Second
-	idleMax     = 30 * time.Second
-	headersMax  = 256 << 10       // of an answer
-	metadataMax = 5 * time.Second // to ask a cloud machine for its role
+	dialMax    = 10 * time.Second
+	answerMax  = 30 * time.Second
+	idleMax    = 30 * time.Second
+	headersMax = 256 << 10 // of an answer
 )
 
 // connect returns a bucket at its object store. It sends no request.
@@ -80,17 +78,12 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 
 		MaxResponseHeaderBytes: headersMax,
 	}
-	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	if iam := role(); iam != nil {
-		providers = append(providers, iam)
-	}
-	keys := credentials.NewChainCredentials(providers)
-	value, err := keys.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataMax}})
-	if err != nil || value.SignerType.IsAnonymous() {
-		return nil, errors.New("no credentials for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role")
+	creds := credentials.New(&keys{sources: sources()})
+	if _, err := creds.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataMax}}); err != nil {
+		return nil, err
 	}
 	r.client, err = minio.NewCore(host, &minio.Options{
-		Creds: keys, Secure: u.Scheme == "https", Region: region, BucketLookup: lookup,
+		Creds: creds, Secure: u.Scheme == "https", Region: region, BucketLookup: lookup,
 		Transport: matching{r.http}, MaxRetries: 1,
 	})
 	if err != nil {
@@ -98,20 +91,4 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	}
 	r.host = r.client.EndpointURL().Host
 	return r, nil
-}
-
-// role returns the credentials of a web identity, of the container or of the machine. It returns
-// nil if only the machine could have a role and AWS_EC2_METADATA_DISABLED forbids asking it.
-func role() *credentials.IAM {
-	iam := &credentials.IAM{Client: &http.Client{Timeout: metadataMax}}
-	switch {
-	case os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "":
-		iam.Endpoint = os.Getenv("AWS_ENDPOINT_URL_STS")
-	case os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "", os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "":
-	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true":
-		return nil
-	default:
-		iam.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
-	}
-	return iam
 }

@@ -2,6 +2,7 @@ package bucket_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/fileio"
 	"muster/fileio/enginetest"
 	"muster/files/bucket"
 	"muster/files/bucket/buckettest"
@@ -103,9 +105,8 @@ func TestCredentials(t *testing.T) {
 
 var signedBy = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=(\w+)/`)
 
-// keysOf returns the keys and the session tokens of requests to an object store, with variables
-// that set sets.
-func keysOf(t *testing.T, set func(func(name, value string))) (keys, sessions map[string]bool) {
+// cleanEnvironment removes all variables and files with credentials.
+func cleanEnvironment(t *testing.T) {
 	t.Helper()
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
@@ -113,6 +114,13 @@ func keysOf(t *testing.T, set func(func(name, value string))) (keys, sessions ma
 		}
 	}
 	t.Setenv("HOME", t.TempDir())
+}
+
+// keysOf returns the keys and the session tokens of requests to an object store, with variables
+// that set sets.
+func keysOf(t *testing.T, set func(func(name, value string))) (keys, sessions map[string]bool) {
+	t.Helper()
+	cleanEnvironment(t)
 	set(t.Setenv)
 	keys, sessions = map[string]bool{}, map[string]bool{}
 	var mu sync.Mutex
@@ -134,4 +142,79 @@ func keysOf(t *testing.T, set func(func(name, value string))) (keys, sessions ma
 	mu.Lock()
 	defer mu.Unlock()
 	return keys, sessions
+}
+
+// answer returns a server that gives one answer to every request.
+func answer(t *testing.T, status int, text string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, text)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// An error names the source that has no credentials, the reason, and the mend.
+func TestNoCredentials(t *testing.T) {
+	dir := t.TempDir()
+	file, proof, none := filepath.Join(dir, "credentials"), filepath.Join(dir, "proof"), filepath.Join(dir, "none")
+	for name, text := range map[string]string{file: "[half]\naws_access_key_id = half\n", proof: "proof"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusal := answer(t, http.StatusForbidden, "<ErrorResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><Error><Code>AccessDenied</Code><Message>no such right</Message></Error></ErrorResponse>")
+	gone, page, empty := answer(t, http.StatusNotFound, ""), answer(t, http.StatusOK, "<html>Welcome"), answer(t, http.StatusOK, "{}")
+	const silent = "http://127.0.0.1:1"
+	for name, c := range map[string]struct {
+		variables map[string]string
+		want      string
+		busy      bool
+	}{
+		"nothing":         {map[string]string{"AWS_EC2_METADATA_DISABLED": "true"}, ": set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or", false},
+		"half":            {map[string]string{"AWS_EC2_METADATA_DISABLED": "true", "AWS_ACCESS_KEY_ID": "mine"}, " (the environment: a key is missing): set both", false},
+		"missing profile": {map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": silent, "AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "team"}, " (profile team: it does not exist): check AWS_PROFILE", false},
+		"half a profile":  {map[string]string{"AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "half"}, " (profile half: \"profile has partial static credentials: ", false},
+		"missing file":    {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": none}, " (the web identity: " + none + " does not exist): check AWS_WEB_IDENTITY_TOKEN_FILE", false},
+		"silent service":  {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": proof, "AWS_ENDPOINT_URL_STS": silent}, " (the web identity: " + silent + ": 127.0.0.1:1: connection refused): check", true},
+		"refusal":         {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": proof, "AWS_ENDPOINT_URL_STS": refusal}, ` (the web identity: "AccessDenied", "no such right"): check`, false},
+		"container":       {map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": gone}, ` (the container's role: "404 Not Found"): check AWS_CONTAINER_`, false},
+		"no keys":         {map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": empty}, " (the container's role: a key is missing): check AWS_CONTAINER_", false},
+		"no role":         {map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": gone}, ` (this machine's role: "404 Not Found"): set AWS_ACCESS_KEY_ID`, false},
+		"no machine":      {map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": silent}, " (this machine's role: " + silent + "/latest/api/token: 127.0.0.1:1: connection refused): set AWS_", false},
+		"a page":          {map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": page}, " (this machine's role: its answer makes no sense): set AWS_", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cleanEnvironment(t)
+			for name, value := range c.variables {
+				t.Setenv(name, value)
+			}
+			_, err := bucket.Open(bucket.Options{Bucket: "kept", Endpoint: silent})
+			if err == nil || !strings.HasPrefix(err.Error(), "no credentials for the object store"+c.want) || errors.Is(err, fileio.ErrBusy) != c.busy {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// If expired credentials are not renewed, requests fail. None is sent without a signature.
+func TestRenewalFails(t *testing.T) {
+	cleanEnvironment(t)
+	r := &roles{valid: -time.Second}
+	service := httptest.NewServer(r)
+	t.Cleanup(service.Close)
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", service.URL)
+	store := buckettest.Start(t)
+	s := openAt(t, bucket.Options{Endpoint: store.URL, Bucket: buckettest.Bucket})
+	enginetest.Put(t, s, "a", []byte("content"))
+	service.Close()
+	store.Fault = func(_ http.ResponseWriter, q *http.Request) bool {
+		t.Errorf("a request is signed by %q", q.Header.Get("Authorization"))
+		return false
+	}
+	_, err := enginetest.Get(t.Context(), s, "a")
+	if !errors.Is(err, fileio.ErrBusy) || !strings.Contains(err.Error(), "this machine's role: http") {
+		t.Error(err)
+	}
 }

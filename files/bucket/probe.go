@@ -14,6 +14,19 @@ import (
 	"muster/fileio"
 )
 
+// probePrefix begins the names of files that probe and Check write. Clients cannot use them.
+const probePrefix = ".muster-probe/"
+
+func probeName() string { return probePrefix + rand.Text() }
+
+// checkName returns an error if a file cannot have this name.
+func checkName(name string) error {
+	if strings.HasPrefix(name, probePrefix) {
+		return fmt.Errorf("%q: %w: names below %s are for checks of the object store", name, fileio.ErrName, probePrefix)
+	}
+	return fileio.CheckName(name)
+}
+
 // A refusal has the errors of changes with a condition. An error is nil if the object store obeys
 // the condition.
 type refusal struct{ writes, deletes error }
