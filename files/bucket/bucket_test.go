@@ -317,6 +317,11 @@ func TestOpenErrors(t *testing.T) {
 		{bucket.Options{Bucket: "other"}, "has no bucket other"},
 		{bucket.Options{Endpoint: "localhost:1"}, "not the address of an object store"},
 		{bucket.Options{Endpoint: "https://key:secret@s3.example.com"}, `"s3.example.com" is not the address`},
+		{bucket.Options{Endpoint: "http://localhost:65536"}, `"http://localhost:65536" is not the address`},
+		{bucket.Options{Endpoint: "http://localhost:0"}, "not the address of an object store"},
+		{bucket.Options{Endpoint: "http://:9000"}, "not the address of an object store"},
+		{bucket.Options{Endpoint: "http://localhost#9000"}, "not the address of an object store"},
+		{bucket.Options{Endpoint: "http://-"}, "not the address of an object store"},
 		{bucket.Options{MemoryMax: 1}, "too small"},
 	} {
 		c.o.Endpoint = cmp.Or(c.o.Endpoint, server.URL)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,9 +55,9 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		r.prefix += "/"
 	}
 	address := cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), amazon)
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", afterUser(address))
+	u, err := parseEndpoint(address)
+	if err != nil {
+		return nil, err
 	}
 	host, lookup := u.Host, minio.BucketLookupAuto
 	if at, ok := strings.CutPrefix(host, bucket+"."); ok && strings.Contains(at, ".") {
@@ -87,8 +88,23 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 		Transport: matching{r.http}, MaxRetries: 1,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
+		return nil, addressError(address)
 	}
 	r.host = r.client.EndpointURL().Host
 	return r, nil
+}
+
+func parseEndpoint(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, addressError(address)
+	}
+	if port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16); err != nil || port == 0 {
+		return nil, addressError(address)
+	}
+	return u, nil
+}
+
+func addressError(address string) error {
+	return fmt.Errorf("%q is not the address of an object store: use one such as https://s3.example.com", afterUser(address))
 }
