@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -42,6 +43,8 @@ func runProcess() error {
 	if err := check.SystemLimits(); err != nil {
 		return err
 	}
+	// net/http logs bytes that a server sent unasked, which has no option of a transport.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

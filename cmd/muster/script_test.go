@@ -26,8 +26,8 @@ import (
 //	                         command runs till the end of the script
 //	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
 //	end NAME TERM|KILL       ends it
-//	objectstore NAME ...     an object store with the bucket kept, which may ignore conditions
-//	                         or speak TLS; $NAME is its address, and its credentials are set
+//	objectstore NAME ...     an object store with the bucket kept, which may ignore conditions,
+//	                         send too much or speak TLS; $NAME is its address, and its credentials are set
 //	hosts NAME HOST ADDRESS  a proxy that has a server for a host
 //	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
 //	proxy VARIABLE NAME ...  what stands in front of it, with faults, see proxy_script_test.go

@@ -89,13 +89,14 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // objectstore starts an object store with an empty bucket: versitygw, or with "ignores" moto,
-// which ignores some conditions. Where these are not installed it is one in memory, unless
+// which ignores some conditions, or with "talks" one that finds no file and sends more than its
+// answers. Where these are not installed it is one in memory, unless
 // MUSTER_REQUIRE=all requires them. With --cert FILE --key FILE it speaks TLS, and with
 // --virtual-domain HOST it has its bucket at kept.HOST, too. The variable NAME is its address. The
 // client's variables for credentials are set.
 func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
-		ts.Fatalf("usage: objectstore NAME [ignores | --cert FILE --key FILE [--virtual-domain HOST]]")
+		ts.Fatalf("usage: objectstore NAME [ignores | talks | --cert FILE --key FILE [--virtual-domain HOST]]")
 	}
 	for name, value := range buckettest.Variables() {
 		ts.Setenv(name, value)
@@ -111,12 +112,16 @@ func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 			secure[flag] = rest[i+1]
 		}
 	}
-	if kind.Installed() {
+	talks := slices.Contains(args, "talks")
+	if kind.Installed() && !talks {
 		ts.Setenv(args[0], buckettest.Run(testOf(ts), kind, rest...).URL)
 		return
 	}
 	store := buckettest.New()
 	store.IgnoreParts = ignores
+	if talks {
+		store.Fault = talk
+	}
 	server := httptest.NewUnstartedServer(store)
 	config, err := serverTLS(ts, secure)
 	ts.Check(err)
@@ -128,6 +133,21 @@ func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
+}
+
+// talk answers a GET, and sends more.
+func talk(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return false
+	}
+	defer client.Close()
+	_, _ = io.WriteString(client, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\nmore")
+	_, _ = io.Copy(io.Discard, client) // until it closes the connection
+	return true
 }
 
 // hosts starts an HTTP proxy that connects requests for HOST:443 with the server at ADDRESS, and
