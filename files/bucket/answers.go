@@ -135,6 +135,10 @@ var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)
 // whole file.
 var errNoRange error = &brokenError{errors.New("a piece of a file without its range")}
 
+// errUnasked is the error of a request without a condition that was refused because of one. A client
+// would take fileio.ErrChanged for the answer to a condition of its own.
+var errUnasked error = &brokenError{errors.New("a condition failed that no request had")}
+
 type limited struct {
 	io.ReadCloser
 	left int64

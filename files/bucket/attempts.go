@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"muster/fileio"
 )
 
 // triesMax is how many times a request is sent.
@@ -16,18 +18,28 @@ const triesMax = 5
 // one. minio-go adds up to 200 ms to each wait.
 const waitUnit = 100 * time.Millisecond
 
-// repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times.
+// repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times. The
+// requests of attempt have no condition.
+func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) error {
+	return p.repeatIf(ctx, false, attempt)
+}
+
+// repeatIf is like repeat, for requests that may have a condition.
+//
 // minio-go sends each request once: its own repetitions would read a body that the transport of the
 // failed attempt may still be reading.
 //
 // The context of an attempt ends requestMax after the first one began.
-func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) error {
+func (p peer) repeatIf(ctx context.Context, hasCondition bool, attempt func(context.Context) error) error {
 	deadline := time.Now().Add(requestMax)
 	for try := 1; ; try++ {
 		once, cancel := context.WithDeadline(ctx, deadline)
 		err := attempt(once)
 		ended := once.Err() != nil
 		cancel() // ends what the attempt left running, such as the transfer of a body
+		if !hasCondition && errors.Is(p.explain(ctx, err), fileio.ErrChanged) {
+			err = errUnasked
+		}
 		if err == nil || try == triesMax || ended || !p.passes(ctx, err) {
 			return err
 		}

@@ -99,7 +99,7 @@ func TestRepeat(t *testing.T) {
 		{want: 2, errs: []error{busy, busy, nil}, after: cancel},
 	} {
 		times := 0
-		err := r.repeat(ctx, func(context.Context) error {
+		err := r.repeatIf(ctx, true, func(context.Context) error {
 			times++
 			if times == c.want && c.after != nil {
 				c.after()

@@ -125,7 +125,7 @@ func (f *content) request(ctx context.Context, data []byte) error {
 		s.turns.Give(c, 1)
 	}
 	var body io.ReadCloser
-	err := s.remote.repeat(bounded, func(context.Context) (err error) {
+	err := s.remote.repeatIf(bounded, true, func(context.Context) (err error) {
 		body, err = s.remote.openRest(bounded, f.Info, f.at, f.left, data)
 		return err
 	})

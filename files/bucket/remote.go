@@ -62,7 +62,7 @@ var errNoTag error = &brokenError{errors.New("a file without size or ETag")}
 // remove removes a file if it has the tag match. With an empty match it removes any file, or
 // none. lost reports whether the file may be removed despite the error.
 func (r *remote) remove(ctx context.Context, key, match string) (lost bool, err error) {
-	err = r.repeat(ctx, func(ctx context.Context) error {
+	err = r.repeatIf(ctx, match != "", func(ctx context.Context) error {
 		err := r.client.RemoveObject(withMatch(ctx, match), r.bucket, key, minio.RemoveObjectOptions{})
 		lost = lost || err != nil && !settled(err)
 		return err
@@ -99,7 +99,7 @@ func (c condition) options(id string) (o minio.PutObjectOptions) {
 
 // put writes a file with one request, and returns its tag.
 func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
-	err = r.repeat(ctx, func(ctx context.Context) (err error) {
+	err = r.repeatIf(ctx, want != condition{}, func(ctx context.Context) (err error) {
 		tag, err = r.putOnce(ctx, key, data, want, id)
 		return err
 	})

@@ -56,7 +56,7 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 }
 
 func (u *upload) complete(ctx context.Context, want condition) (tag string, err error) {
-	err = u.repeat(ctx, func(ctx context.Context) error {
+	err = u.repeatIf(ctx, want != condition{}, func(ctx context.Context) error {
 		done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
 		tag = done.ETag
 		return err
