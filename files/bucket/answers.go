@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -42,6 +43,9 @@ func (p peer) explain(ctx context.Context, err error) error {
 	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
+	}
+	if busy, ok := errors.AsType[*busyError](err); ok {
+		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, busy.status, fileio.ErrBusy)
 	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // only its words: callers would take a wrapped time-out for the client's
 		return silentError(fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)))
@@ -125,6 +129,29 @@ var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", 
 
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
+
+// A busyError is the error of an answer with Retry-After. The request was not executed.
+type busyError struct {
+	status string
+	after  time.Duration
+}
+
+func (e *busyError) Error() string { return e.status }
+
+// retryAfter returns how long to wait before a repetition; 0 = the answer does not say.
+func retryAfter(answer *http.Response) time.Duration {
+	if answer.StatusCode != http.StatusServiceUnavailable && answer.StatusCode != http.StatusTooManyRequests {
+		return 0
+	}
+	text := answer.Header.Get("Retry-After")
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return time.Until(at)
+	}
+	return 0
+}
 
 // wordsMax bounds an answer that is not a file. A list of 1,000 of the longest names is smaller.
 const wordsMax = 8 << 20

@@ -14,8 +14,8 @@ import (
 // triesMax is how many times a request is sent.
 const triesMax = 5
 
-// waitUnit is the longest wait before the first repetition. The longest wait doubles with each
-// one. minio-go adds up to 200 ms to each wait.
+// waitUnit is the longest wait before the first repetition, unless the object store asks for a longer
+// one. The longest wait doubles with each one. minio-go adds up to 200 ms to each wait.
 const waitUnit = 100 * time.Millisecond
 
 // repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times. The
@@ -43,7 +43,14 @@ func (p peer) repeatIf(ctx context.Context, hasCondition bool, attempt func(cont
 		if err == nil || try == triesMax || ended || !p.passes(ctx, err) {
 			return err
 		}
-		timer := time.NewTimer(rand.N(waitUnit << (try - 1)))
+		wait := rand.N(waitUnit << (try - 1))
+		if busy, ok := errors.AsType[*busyError](err); ok {
+			wait = max(wait, busy.after)
+		}
+		if time.Until(deadline) <= wait {
+			return err
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

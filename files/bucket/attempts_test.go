@@ -6,12 +6,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"muster/fileio"
 )
 
 // A transport may read the body of a failed attempt while the next one is sent, and after that.
@@ -128,4 +131,62 @@ func TestRepeatEnds(t *testing.T) {
 			t.Errorf("%d attempts in %v, %v", times, took, err)
 		}
 	})
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// remoteOver returns a remote whose requests are answered by a function.
+func remoteOver(t *testing.T, answer transport) *remote {
+	t.Helper()
+	core, err := minio.NewCore("s3.example.com", &minio.Options{
+		Creds: credentials.NewStaticV4("key", "secret", ""), Region: regionDefault, Transport: matching{answer}, MaxRetries: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &remote{peer: peer{bucket: "kept"}, client: core}
+}
+
+// A repetition waits as long as the object store asks for. It is not made if that is longer than the
+// request may take.
+func TestRetryAfter(t *testing.T) {
+	for _, c := range []struct {
+		status      int
+		after       string
+		least, most time.Duration // until the repetition; 0 = none
+	}{
+		{http.StatusServiceUnavailable, "7", 7 * time.Second, 8 * time.Second},
+		{http.StatusTooManyRequests, "Sat, 01 Jan 2000 00:00:09 GMT", 9 * time.Second, 10 * time.Second}, // the bubble's clock begins at midnight
+		{http.StatusServiceUnavailable, "120", 0, 0},
+		{http.StatusServiceUnavailable, "soon", 1, time.Second},
+		{http.StatusServiceUnavailable, "0", 1, time.Second},
+		{http.StatusInternalServerError, "7", 1, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, times := time.Now(), 0
+			r := remoteOver(t, func(q *http.Request) (*http.Response, error) {
+				answer := &http.Response{StatusCode: http.StatusOK, Request: q, Body: http.NoBody, Header: http.Header{
+					"Etag": {`"tag"`}, "Content-Length": {"1"}, "Last-Modified": {"Mon, 02 Jan 2006 15:04:05 GMT"},
+				}}
+				if times++; times == 1 {
+					answer.StatusCode, answer.Status = c.status, "503 Busy"
+					answer.Header.Set("Retry-After", c.after)
+				}
+				return answer, nil
+			})
+			_, err := r.stat(t.Context(), "x")
+			took := time.Since(began)
+			if c.least == 0 {
+				if why := r.explain(t.Context(), err); times != 1 || took > time.Second || !errors.Is(why, fileio.ErrBusy) || !strings.Contains(why.Error(), `is too busy ("503 Busy")`) {
+					t.Errorf("%s: %d requests in %v: %v", c.after, times, took, why)
+				}
+				return
+			}
+			if times != 2 || took < c.least || took > c.most || err != nil {
+				t.Errorf("%d, %s: %d requests in %v: %v", c.status, c.after, times, took, err)
+			}
+		})
+	}
 }

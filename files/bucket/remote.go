@@ -162,6 +162,9 @@ func (r *remote) putCarefully(ctx context.Context, key string, data []byte, id s
 
 // settled reports whether a request that failed was certainly not executed.
 func settled(err error) bool {
+	if _, ok := errors.AsType[*busyError](err); ok {
+		return true
+	}
 	status := minio.ToErrorResponse(err).StatusCode
 	return status/100 == 4 || status == http.StatusServiceUnavailable
 }
@@ -264,7 +267,7 @@ func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, error
 }
 
 // matching adds the condition of withMatch to a request, because minio-go has no option for it. It
-// bounds what minio-go reads of an answer that is not a file, and drops cookies.
+// bounds what minio-go reads of an answer that is not a file, reads Retry-After, and drops cookies.
 type matching struct{ http.RoundTripper }
 
 type matchKey struct{}
@@ -283,6 +286,11 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := m.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if after := retryAfter(answer); after > 0 {
+		_, _ = io.CopyN(io.Discard, answer.Body, 4<<10) // for the connection's next request
+		_ = answer.Body.Close()
+		return nil, &busyError{answer.Status, after}
 	}
 	if answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "" {
 		_ = answer.Body.Close() // the first error counts
