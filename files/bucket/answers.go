@@ -153,10 +153,16 @@ func retryAfter(answer *http.Response) time.Duration {
 	return 0
 }
 
-// wordsMax bounds an answer that is not a file. A list of 1,000 of the longest names is smaller.
-const wordsMax = 8 << 20
+const (
+	// listMax bounds a list. One of 1,000 of the longest names is smaller.
+	listMax = 8 << 20
+	// wordsMax bounds another answer that is not a file. minio-go reads it into memory.
+	wordsMax = 64 << 10
+)
 
-var errTooLong error = &brokenError{fmt.Errorf("more than %d MiB", wordsMax>>20)}
+// errTooLong is the error of a longer answer. The rest of an error's text is dropped instead, because
+// its status suffices.
+var errTooLong error = &brokenError{errors.New("it is too long")}
 
 // errNoRange is the error of an answer 206 without Content-Range. Its piece could be taken for the
 // whole file.

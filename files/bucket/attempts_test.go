@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +187,46 @@ func TestRetryAfter(t *testing.T) {
 			}
 			if times != 2 || took < c.least || took > c.most || err != nil {
 				t.Errorf("%d, %s: %d requests in %v: %v", c.status, c.after, times, took, err)
+			}
+		})
+	}
+}
+
+// endless is a body without an end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+// Little is read of an answer that is neither a file nor a list. The status of an error counts even if
+// its text is too long.
+func TestEndlessAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		send   func(*remote) error
+		want   string
+	}{
+		"get":  {http.StatusForbidden, func(r *remote) error { _, _, err := r.open(t.Context(), "x", "", 0, 1); return err }, "denies access"},
+		"list": {http.StatusForbidden, func(r *remote) error { _, err := r.client.ListObjectsV2("kept", "", "", "", "", 1); return err }, "denies access"},
+		"put":  {http.StatusInsufficientStorage, func(r *remote) error { _, err := r.putOnce(t.Context(), "x", nil, condition{}, ""); return err }, syscall.ENOSPC.Error()},
+		"complete": {http.StatusOK, func(r *remote) error {
+			_, err := (&upload{remote: r, key: "x"}).complete(t.Context(), condition{})
+			return err
+		}, "it is too long"},
+		"busy": {http.StatusServiceUnavailable, func(r *remote) error { _, err := r.statOnce(t.Context(), "x"); return err }, "too busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &endless{}
+			r := remoteOver(t, func(q *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: c.status, Request: q, Body: body, Header: http.Header{"Retry-After": {"9"}}}, nil
+			})
+			err := r.explain(t.Context(), c.send(r))
+			if body.read > 2*wordsMax || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d bytes were read: %v", body.read, err)
 			}
 		})
 	}

@@ -288,7 +288,7 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if after := retryAfter(answer); after > 0 {
-		_, _ = io.CopyN(io.Discard, answer.Body, 4<<10) // for the connection's next request
+		_, _ = io.CopyN(io.Discard, answer.Body, wordsMax) // for the connection's next request
 		_ = answer.Body.Close()
 		return nil, &busyError{answer.Status, after}
 	}
@@ -297,8 +297,16 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errNoRange
 	}
 	answer.Header.Del("Set-Cookie")
-	if r.Method != http.MethodGet || r.URL.RawQuery != "" || answer.StatusCode >= http.StatusMultipleChoices {
+	switch {
+	case answer.StatusCode >= http.StatusMultipleChoices:
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, wordsMax), answer.Body}
+	case r.Method != http.MethodGet:
 		answer.Body = &limited{answer.Body, wordsMax}
+	case r.URL.RawQuery != "":
+		answer.Body = &limited{answer.Body, listMax}
 	}
 	return answer, nil
 }
