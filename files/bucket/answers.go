@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -171,6 +172,24 @@ var errNoRange error = &brokenError{errors.New("a piece of a file without its ra
 // errUnasked is the error of a request without a condition that was refused because of one. A client
 // would take fileio.ErrChanged for the answer to a condition of its own.
 var errUnasked error = &brokenError{errors.New("a condition failed that no request had")}
+
+// errWeakTag is the error of an answer with a weak ETag. No condition holds for one (RFC 9110, 8.8.3.2).
+// Object stores have strong ones, but a proxy that compresses answers makes them weak.
+var errWeakTag error = &brokenError{errors.New("a weak ETag: let no proxy change its answers")}
+
+// checkAnswer refuses an answer that minio-go would accept or shorten.
+func checkAnswer(answer *http.Response) error {
+	after := retryAfter(answer)
+	switch {
+	case after > 0:
+		return &busyError{answer.Status, after}
+	case answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "":
+		return errNoRange
+	case answer.StatusCode < http.StatusMultipleChoices && strings.HasPrefix(answer.Header.Get("Etag"), "W/"):
+		return errWeakTag
+	}
+	return nil
+}
 
 type limited struct {
 	io.ReadCloser

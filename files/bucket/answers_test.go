@@ -75,6 +75,10 @@ func TestBrokenAnswers(t *testing.T) {
 			w.Header().Del("ETag")
 			_, _ = w.Write([]byte("data"))
 		},
+		"weak-tag": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `W/"tag"`)
+			_, _ = w.Write([]byte("data"))
+		},
 		"no-range": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write([]byte("data"))
@@ -110,8 +114,10 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 	readers.Wait()
 	always := func(*fileio.Info) bool { return true }
-	if _, err := s.Put(t.Context(), "no-tag", strings.NewReader("x"), 1, always); !errors.Is(err, fileio.ErrBusy) {
-		t.Errorf("a condition without a tag: %v", err)
+	for _, name := range []string{"no-tag", "weak-tag"} {
+		if _, err := s.Put(t.Context(), name, strings.NewReader("x"), 1, always); !errors.Is(err, fileio.ErrBusy) {
+			t.Errorf("a condition, %s: %v", name, err)
+		}
 	}
 }
 

@@ -287,14 +287,10 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if after := retryAfter(answer); after > 0 {
+	if err := checkAnswer(answer); err != nil {
 		_, _ = io.CopyN(io.Discard, answer.Body, wordsMax) // for the connection's next request
 		_ = answer.Body.Close()
-		return nil, &busyError{answer.Status, after}
-	}
-	if answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "" {
-		_ = answer.Body.Close() // the first error counts
-		return nil, errNoRange
+		return nil, err
 	}
 	answer.Header.Del("Set-Cookie")
 	switch {
