@@ -1,10 +1,10 @@
 package lane
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -29,7 +29,7 @@ func (h *helper) collect(d *Answer) error {
 		}
 	}
 	h.files = d.Files
-	slices.SortFunc(d.Files, func(a, b Output) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(d.Files, func(a, b Output) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
 

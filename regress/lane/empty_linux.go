@@ -1,12 +1,13 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // empty removes everything below dir except the names in keep.
@@ -176,7 +177,7 @@ func eachEntryAt(fd int, do func(entry) error) error {
 
 // cstring cuts off everything from the first NUL byte.
 func cstring(padded []byte) []byte {
-	text, _, _ := bytes.Cut(padded, []byte{0})
+	text, _, _ := scan.Cut(padded, 0)
 	return text
 }
 

@@ -1,12 +1,12 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // placedFile is a file that the lane put into the work folder.
@@ -85,7 +85,7 @@ func resetFolder(dir string) error {
 	if err != nil || n == 0 {
 		return nil // no attributes, or a file system without any
 	}
-	for name := range bytes.SplitSeq(names[:n-1], []byte{0}) {
+	for name := range scan.Split(names[:n-1], 0) {
 		_ = syscall.Removexattr(dir, string(name)) // those of a security module stay
 	}
 	return nil
@@ -139,7 +139,7 @@ func (f *folder) placeSource(it Item) error {
 func (f *folder) dropSourceDirs(name string) error {
 	for len(f.sourceDirs) > 0 {
 		dir := f.sourceDirs[len(f.sourceDirs)-1]
-		if strings.HasPrefix(name, dir) && name[len(dir)] == '/' {
+		if scan.HasPrefix(name, dir) && name[len(dir)] == '/' {
 			return nil
 		}
 		delete(f.watch.watches, f.dirs[dir])
@@ -188,7 +188,7 @@ func (f *folder) makeParents(name string) error {
 		if err := path.mkdir(0o755); err != nil {
 			return path.fail("make", err)
 		}
-		dir = strings.Clone(dir)
+		dir = string([]byte(dir))
 		wd, err := f.watch.addWatch(path, watch{work, dir})
 		if err != nil {
 			return err

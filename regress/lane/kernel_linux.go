@@ -1,11 +1,12 @@
 package lane
 
 import (
-	"bytes"
 	"io"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // The waits of a running case are raw system calls: the thread stays in the kernel with all
@@ -169,7 +170,7 @@ func eachLine(path string, buf []byte, do func(line []byte)) error {
 		have += max(0, n)
 		rest := buf[:have]
 		for {
-			line, after, ended := bytes.Cut(rest, []byte{'\n'})
+			line, after, ended := scan.Cut(rest, '\n')
 			if !ended {
 				break
 			}

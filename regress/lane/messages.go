@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"time"
@@ -146,7 +145,8 @@ func beginFrame(buf []byte) []byte { return append(buf[:0], 0, 0, 0, 0) }
 
 // endFrame fills in the header of a message that beginFrame began.
 func endFrame(b []byte) []byte {
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-headerBytes))
+	n := len(b) - headerBytes
+	copy(b, []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
 	return b
 }
 
@@ -200,7 +200,8 @@ func (f *Frames) size() (size int, known bool, err error) {
 	if f.filled < headerBytes {
 		return 0, false, nil
 	}
-	n := binary.LittleEndian.Uint32(f.buf)
+	b := f.buf[:headerBytes]
+	n := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 	if n > frameBytesMax {
 		return 0, false, errDamaged
 	}

@@ -1,12 +1,12 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // mounts finds file systems that are mounted below the lane's folder. Removing files there by
@@ -182,7 +182,7 @@ func (s *Setup) inside() []string {
 	return list
 }
 
-func folderOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+func folderOf(path string) string { return path[:max(0, scan.LastIndex(path, '/'))] }
 
 // relativeTo returns a path below dir as relative to dir.
 func relativeTo(dir, path string) string {
@@ -283,7 +283,7 @@ func (p *pidMax) changed() bool { return p.fd >= 0 && p.read(p.fd) != p.text }
 
 // isAtLeast reports whether a release such as "6.14.2-arch1" is this version or a later one.
 func isAtLeast(release []byte, major, minor int) bool {
-	first, rest, _ := bytes.Cut(release, []byte("."))
+	first, rest, _ := scan.Cut(release, '.')
 	end := 0
 	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
 		end++

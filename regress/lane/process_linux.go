@@ -1,12 +1,13 @@
 package lane
 
 import (
-	"bytes"
 	"runtime"
 	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // The traits that cases inherit from the helper must not depend on how muster was started.
@@ -250,11 +251,11 @@ func cleanMappings(buf []byte) (list []mapping) {
 	var m mapping
 	file := false
 	_ = eachLine("/proc/self/smaps", buf, func(line []byte) {
-		fields := bytes.Fields(line)
+		first, rest, _ := scan.Cut(line, ' ')
 		switch {
-		case len(fields) >= 5 && !bytes.HasSuffix(fields[0], []byte(":")):
-			m, file = parseRange(fields[0]), len(fields) > 5 && fields[5][0] == '/' && fields[1][1] != 'w'
-		case file && len(fields) > 1 && string(fields[0]) == "Anonymous:" && string(fields[1]) == "0" && m.end > m.start:
+		case !scan.HasSuffix(first, ":"): // from-to rights offset device inode path
+			m, file = parseRange(first), scan.Contains(rest, " /") && rest[1] != 'w'
+		case file && string(first) == "Anonymous:" && scan.HasSuffix(rest, " 0 kB") && m.end > m.start:
 			list = append(list, m)
 		}
 	})
@@ -262,7 +263,7 @@ func cleanMappings(buf []byte) (list []mapping) {
 }
 
 func parseRange(text []byte) mapping {
-	from, to, _ := bytes.Cut(text, []byte("-"))
+	from, to, _ := scan.Cut(text, '-')
 	start, err1 := strconv.ParseUint(string(from), 16, 64)
 	end, err2 := strconv.ParseUint(string(to), 16, 64)
 	if err1 != nil || err2 != nil {
@@ -290,8 +291,10 @@ func readSize(buf []byte) (s memorySize) {
 }
 
 func readKiB(line []byte, key string, kib *int64) {
-	if rest, ok := bytes.CutPrefix(line, []byte(key)); ok {
-		number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
-		*kib, _ = strconv.ParseInt(string(number), 10, 64)
+	if rest, ok := scan.CutPrefix(line, key); ok {
+		for number := range scan.Fields(rest) {
+			*kib, _ = strconv.ParseInt(string(number), 10, 64)
+			break
+		}
 	}
 }

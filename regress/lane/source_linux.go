@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"syscall"
@@ -137,7 +136,7 @@ func equal(now int, then content, size int64, path *path) (bool, error) {
 		if err := then.read(y[:n], at); err != nil {
 			return false, err
 		}
-		if !bytes.Equal(x[:n], y[:n]) {
+		if string(x[:n]) != string(y[:n]) {
 			return false, nil
 		}
 		at += n

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"unsafe"
 
 	"muster/regress/lane/fork"
 	"muster/regress/lane/observe"
+	"muster/regress/lane/scan"
 )
 
 // step is a system call that a new process makes before it becomes the command.
@@ -52,7 +52,7 @@ type block struct {
 func (k *block) set(list ...string) error {
 	k.bytes, k.pointers = k.bytes[:0], k.pointers[:0]
 	for _, s := range list {
-		if strings.IndexByte(s, 0) >= 0 {
+		if scan.Index(s, 0) >= 0 {
 			return syscall.EINVAL
 		}
 		k.bytes = append(append(k.bytes, s...), 0)

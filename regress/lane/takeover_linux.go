@@ -1,10 +1,11 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"syscall"
+
+	"muster/regress/lane/scan"
 )
 
 // init makes the process a lane helper if it was started as one. It runs before "os" and
@@ -23,8 +24,8 @@ func startedAsHelper() bool {
 	if err != nil {
 		return false
 	}
-	_, rest, _ := bytes.Cut(line, []byte{0})
-	first, _, ended := bytes.Cut(rest, []byte{0})
+	_, rest, _ := scan.Cut(line, 0)
+	first, _, ended := scan.Cut(rest, 0)
 	return ended && string(first) == Argument
 }
 

@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"bytes"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -71,7 +70,7 @@ func (t *traits) same(u *traits) bool {
 		return false
 	}
 	for i := range t.texts {
-		if !bytes.Equal(t.texts[i].bytes(), u.texts[i].bytes()) {
+		if string(t.texts[i].bytes()) != string(u.texts[i].bytes()) {
 			return false
 		}
 	}

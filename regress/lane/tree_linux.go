@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"muster/regress/lane/fork"
+	"muster/regress/lane/scan"
 )
 
 // tree holds the running case's processes: the command, its descendants, and those that this
@@ -133,7 +133,7 @@ func stateOf(proc string) byte {
 		return 0
 	}
 	// The process name, in brackets, may contain any bytes.
-	_, state, _ := bytes.Cut(line[bytes.LastIndexByte(line, ')')+1:], []byte(" "))
+	_, state, _ := scan.Cut(line[scan.LastIndex(line, ')')+1:], ' ')
 	if len(state) == 0 {
 		return 0
 	}
@@ -223,7 +223,7 @@ func (t *tree) childrenOf(thread string, found []int) []int {
 	if err != nil {
 		return found // the thread has ended
 	}
-	for field := range bytes.FieldsSeq(list) {
+	for field := range scan.Fields(list) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
 			found = append(found, pid)
 		}
@@ -241,10 +241,10 @@ func (t *tree) resident() int64 {
 		if err != nil {
 			return true
 		}
-		if fields := bytes.Fields(line); len(fields) > 1 {
-			pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-			sum += pages * page
-		}
+		_, after, _ := scan.Cut(line, ' ') // size resident shared …
+		number, _, _ := scan.Cut(after, ' ')
+		pages, _ := strconv.ParseInt(string(number), 10, 64)
+		sum += pages * page
 		return true
 	})
 	return sum
@@ -266,8 +266,8 @@ func threadsOfAll() int64 {
 	if err != nil {
 		return 0
 	}
-	_, after, _ := bytes.Cut(line, []byte("/"))
-	number, _, _ := bytes.Cut(after, []byte(" "))
+	_, after, _ := scan.Cut(line, '/')
+	number, _, _ := scan.Cut(after, ' ')
 	all, _ := strconv.ParseInt(string(number), 10, 64)
 	return all
 }

@@ -1,7 +1,10 @@
 package lane
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -45,6 +48,26 @@ func TestWire(t *testing.T) {
 	for name, m := range samples() {
 		if got := hex.EncodeToString(m.AppendFrame(nil)); got != want[name] {
 			t.Errorf("%s is\n%s, want\n%s", name, got, want[name])
+		}
+	}
+}
+
+// TestNumbers compares numbers in messages with those of encoding/binary.
+func TestNumbers(t *testing.T) {
+	for _, v := range []int64{0, 1, -1, 63, 64, -64, -65, 1 << 31, math.MaxInt64, math.MinInt64} {
+		want := binary.AppendVarint(nil, v)
+		if got := appendInt(nil, v); !bytes.Equal(got, want) {
+			t.Errorf("%d is %x, want %x", v, got, want)
+		}
+		in := messageReader{rest: append(want, 7)}
+		if got := in.int(); got != v || in.bad || len(in.rest) != 1 {
+			t.Errorf("%x was read as %d, damaged: %v", want, got, in.bad)
+		}
+	}
+	ten := bytes.Repeat([]byte{0xff}, 9)
+	for _, damaged := range [][]byte{{}, {0x80}, append(ten, 2), append(ten, 0x80, 0)} {
+		if in := (messageReader{rest: damaged}); in.int() != 0 || !in.bad {
+			t.Errorf("%x is not damaged", damaged)
 		}
 	}
 }

@@ -3,12 +3,12 @@
 package observe
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
+
+	"muster/regress/lane/scan"
 )
 
 // instruction is struct sock_filter of the kernel's packet filter.
@@ -98,9 +98,9 @@ func parseAddress(b []byte) address {
 	case syscall.AF_UNIX:
 		name := b[2:]
 		if len(name) > 1 && name[0] == 0 {
-			return address{shared: "socket @" + strings.ToValidUTF8(string(name[1:]), "?")}
+			return address{shared: "socket @" + scan.Valid(string(name[1:]))}
 		}
-		text, _, _ := bytes.Cut(name, []byte{0})
+		text, _, _ := scan.Cut(name, 0)
 		return address{path: string(text)}
 	case syscall.AF_INET, syscall.AF_INET6:
 		if len(b) >= 4 {
@@ -129,7 +129,7 @@ func (b *pages) readString(pid uint32, address uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _, ended := bytes.Cut(b[:n], []byte{0})
+	text, _, ended := scan.Cut(b[:n], 0)
 	if !ended {
 		return "", syscall.ENAMETOOLONG
 	}
@@ -174,11 +174,11 @@ func folderOf(pid uint32, descriptor int32) (string, error) {
 	}
 	folder, err := readLink(name)
 	switch {
-	case err == syscall.ENAMETOOLONG, strings.HasPrefix(folder, "(unreachable)"):
+	case err == syscall.ENAMETOOLONG, scan.HasPrefix(folder, "(unreachable)"):
 		return "", errUnseen
-	case err == nil && !strings.HasPrefix(folder, "/"):
+	case err == nil && !scan.HasPrefix(folder, "/"):
 		return "", syscall.ENOTDIR // a pipe or a socket
-	case strings.HasSuffix(folder, " (deleted)"):
+	case scan.HasSuffix(folder, " (deleted)"):
 		var st syscall.Stat_t
 		if syscall.Stat(name, &st) != nil || st.Nlink == 0 {
 			return "", syscall.ESTALE
@@ -201,7 +201,7 @@ func readLink(name string) (string, error) {
 
 // absolute returns a path of a process from the root. An empty path is the folder itself.
 func absolute(pid uint32, folder int32, path string) (string, error) {
-	if strings.HasPrefix(path, "/") {
+	if scan.HasPrefix(path, "/") {
 		return clean(path), nil
 	}
 	base, err := folderOf(pid, folder)
@@ -213,7 +213,7 @@ func absolute(pid uint32, folder int32, path string) (string, error) {
 
 // clean removes empty and "." parts of a path. It keeps "..", which may follow a link.
 func clean(path string) string {
-	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasSuffix(path, "/") {
+	if !scan.Contains(path, "//") && !scan.Contains(path, "/.") && !scan.HasSuffix(path, "/") {
 		return path
 	}
 	return rebuild(path, false)
@@ -221,55 +221,58 @@ func clean(path string) string {
 
 // withoutDots also removes "..", as if no part were a link.
 func withoutDots(path string) string {
-	if !strings.Contains(path, "/..") {
+	if !scan.Contains(path, "/..") {
 		return path
 	}
 	return rebuild(path, true)
 }
 
 func rebuild(path string, dots bool) string {
-	kept := []string{}
-	for part := range strings.SplitSeq(path, "/") {
+	kept := []byte{}
+	for part := range scan.Split(path, '/') {
 		switch {
 		case part == "" || part == ".":
 		case part == ".." && dots:
-			kept = kept[:max(0, len(kept)-1)]
+			kept = kept[:max(0, scan.LastIndex(kept, '/'))]
 		default:
-			kept = append(kept, part)
+			kept = append(append(kept, '/'), part...)
 		}
 	}
-	return "/" + strings.Join(kept, "/")
+	if len(kept) == 0 {
+		return "/"
+	}
+	return string(kept)
 }
 
 // throughProc returns a path without a first part in /proc that leads to a folder or file of a
 // process: its root, its working folder or a descriptor.
 func throughProc(pid uint32, path string) string {
-	rest, ok := strings.CutPrefix(path, "/dev/fd/")
+	rest, ok := scan.CutPrefix(path, "/dev/fd/")
 	if ok {
 		rest = "self/fd/" + rest
-	} else if rest, ok = strings.CutPrefix(path, "/proc/"); !ok {
+	} else if rest, ok = scan.CutPrefix(path, "/proc/"); !ok {
 		return path
 	}
-	who, rest, _ := strings.Cut(rest, "/")
+	who, rest, _ := scan.Cut(rest, '/')
 	if who == "self" || who == "thread-self" {
 		who = strconv.Itoa(int(pid))
 	}
-	if below, ok := strings.CutPrefix(rest, "task/"); ok {
-		who, rest, _ = strings.Cut(below, "/")
+	if below, ok := scan.CutPrefix(rest, "task/"); ok {
+		who, rest, _ = scan.Cut(below, '/')
 	}
-	what, rest, _ := strings.Cut(rest, "/")
+	what, rest, _ := scan.Cut(rest, '/')
 	if what == "root" {
 		return clean("/" + rest)
 	}
 	if what == "fd" {
 		var descriptor string
-		descriptor, rest, _ = strings.Cut(rest, "/")
+		descriptor, rest, _ = scan.Cut(rest, '/')
 		what += "/" + descriptor
 	} else if what != "cwd" {
 		return path
 	}
 	to, err := readLink("/proc/" + who + "/" + what)
-	if err != nil || !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
+	if err != nil || !scan.HasPrefix(to, "/") || scan.HasSuffix(to, " (deleted)") {
 		return path
 	}
 	return clean(to + "/" + rest)
@@ -304,14 +307,14 @@ func follow(folder, rest string, last bool) string {
 	at := folder
 	for links := 0; rest != "" && links < linksMax; {
 		var part string
-		part, rest, _ = strings.Cut(rest, "/")
+		part, rest, _ = scan.Cut(rest, '/')
 		switch {
 		case part == "" || part == ".":
 			continue
 		case part == ".." && at == folder:
-			return clean(folder[:strings.LastIndexByte(folder, '/')] + "/" + rest)
+			return clean(folder[:scan.LastIndex(folder, '/')] + "/" + rest)
 		case part == "..":
-			at = at[:strings.LastIndexByte(at, '/')]
+			at = at[:scan.LastIndex(at, '/')]
 			continue
 		case rest == "" && !last:
 			return ""
@@ -323,7 +326,7 @@ func follow(folder, rest string, last bool) string {
 			continue
 		case err != nil:
 			return "" // the call fails, or makes the file
-		case strings.HasPrefix(target, "/"):
+		case scan.HasPrefix(target, "/"):
 			return clean(target + "/" + rest)
 		}
 		links++

@@ -12,7 +12,7 @@
 // than the plain one may lack files.
 package observe
 
-import "strings"
+import "muster/regress/lane/scan"
 
 // Kind says how a command used a path. It is a set of bits.
 type Kind uint8
@@ -62,5 +62,5 @@ func IsKernels(path string) bool {
 }
 
 func isBelow(path, folder string) bool {
-	return strings.HasPrefix(path, folder) && (len(path) == len(folder) || path[len(folder)] == '/')
+	return scan.HasPrefix(path, folder) && (len(path) == len(folder) || path[len(folder)] == '/')
 }
