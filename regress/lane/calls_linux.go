@@ -34,8 +34,8 @@ func (p *path) lstat(st *syscall.Stat_t) error {
 // its own for them, as far as the kernel permits.
 type ipc struct {
 	own    bool
-	queues int // descriptor of the folder of POSIX's queues, or -1
-	names  [512]byte
+	queues int   // descriptor of the folder of POSIX's queues, or -1
+	empty  int64 // the size of this folder without queues
 }
 
 // unshare makes the namespace for this thread, which starts the commands.
@@ -48,6 +48,7 @@ func (i *ipc) unshare(apart bool) {
 	}
 	if i.own {
 		i.queues = queueFolder()
+		i.empty = i.queueBytes()
 	}
 }
 
@@ -83,16 +84,18 @@ func queueFolder() int {
 	return dir
 }
 
-// hasQueues reports whether that folder has a name other than "." and "..".
-func (i *ipc) hasQueues() bool {
-	const two = 48 // bytes: two entries with such names
-	_, _, _ = syscall.RawSyscall(syscall.SYS_LSEEK, uintptr(i.queues), 0, 0)
-	n, _, e := syscall.RawSyscall(syscall.SYS_GETDENTS64, uintptr(i.queues), uintptr(unsafe.Pointer(&i.names)), unsafe.Sizeof(i.names))
-	return e == 0 && n > two
+// queueBytes returns the size of that folder, which grows with each queue. That takes less time than
+// to list them.
+func (i *ipc) queueBytes() int64 {
+	var st syscall.Stat_t
+	if i.queues < 0 || syscall.Fstat(i.queues, &st) != nil {
+		return 0
+	}
+	return st.Size
 }
 
 // hasObjects reports whether a case left any. Then the next case needs another helper: they
-// end with this one's namespace. The five calls take 0.8 µs.
+// end with this one's namespace. The four calls take 0.7 µs.
 func (i *ipc) hasObjects() bool {
 	if !i.own {
 		return false
@@ -103,5 +106,5 @@ func (i *ipc) hasObjects() bool {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_SEMCTL, 0, 0, semInfo, uintptr(unsafe.Pointer(&sem)), 0, 0)
 	_, _, _ = syscall.RawSyscall(syscall.SYS_MSGCTL, 0, msgInfo, uintptr(unsafe.Pointer(&msg)))
 	return shm[0] > 0 || sem[7] > 0 || msg[0] > 0 || // used_ids, semusz, msgpool
-		i.queues >= 0 && i.hasQueues()
+		i.queueBytes() > i.empty
 }

@@ -41,16 +41,26 @@ func poll(fds []pollFD, timeout time.Duration) error {
 	return nil
 }
 
-// wait4 is wait4(2) for any child, without blocking. got is 0 if no child has ended.
-func wait4(usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error) {
+// wait4 is wait4(2) for any child. With WNOHANG it does not block, and got is 0 if no child has ended.
+func wait4(options uintptr, usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error) {
 	const all = 0x40000000 // __WALL: children made by clone(2) too
 	anyChild := -1
 	r, _, e := syscall.RawSyscall6(syscall.SYS_WAIT4, uintptr(anyChild),
-		uintptr(unsafe.Pointer(&status)), syscall.WNOHANG|all, uintptr(unsafe.Pointer(usage)), 0, 0)
+		uintptr(unsafe.Pointer(&status)), options|all, uintptr(unsafe.Pointer(usage)), 0, 0)
 	if e != 0 {
 		return 0, 0, e
 	}
 	return int(r), status, nil
+}
+
+// openPID returns a pidfd of a child, or -1.
+func openPID(pid int) int {
+	const pidfdOpen = 434 // its number on every architecture
+	fd, _, e := syscall.RawSyscall(pidfdOpen, uintptr(pid), 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(fd)
 }
 
 // idlePatience bounds a raw read of the socket. A lane that is idle for longer waits as

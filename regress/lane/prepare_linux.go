@@ -20,6 +20,7 @@ type helper struct {
 	ipc          ipc
 	keys         keys
 	spawner      spawner
+	alarm        alarm
 	server       fork.Server
 	mounts       mounts
 	dir          string // the work folder, as cases see it
@@ -88,6 +89,8 @@ func prepare(s *Setup) (*helper, error) {
 	}
 	h.tree.server, h.dir = &h.server, dir
 	h.traits.recordFirst()
+	h.alarm.setUp()
+	h.spawner.noPIDFD = h.alarm.works
 	return h, h.openStreams()
 }
 

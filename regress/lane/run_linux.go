@@ -105,11 +105,8 @@ func (h *helper) run(job *Job, d *Answer) error {
 	if err != nil {
 		return fail("start", job.Path, err)
 	}
-	if pidfd >= 0 {
-		defer closeFD(pidfd)
-	}
 	h.tree.reset(pid)
-	err = h.awaitCommand(pidfd, d)
+	err = await(h, pidfd, d)
 	d.Wall = time.Since(h.began)
 	before := h.tree.reaped
 	if err := h.endTree(err); err != nil {
@@ -194,6 +191,29 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 	}
 	begin(h, h.setup.Timeout-h.server.Took()) // else a case could end in time that a plain run does not end in
 	return h.server.Fork(stdin, h.stdout.fd, h.stderr.fd)
+}
+
+// await waits for the command to end. Without a pidfd it waits for a tick at most by an alarm. Only then
+// does the command get one.
+func await(h *helper, pidfd int, d *Answer) error {
+	if pidfd < 0 && h.alarm.works {
+		first := min(tick, time.Until(h.timeLimit))
+		h.alarm.set(max(first, time.Microsecond))
+		err := h.tree.await()
+		h.alarm.set(0)
+		if err != nil {
+			return err
+		}
+		if h.tree.commandEnded {
+			d.Kind, d.Code = endingOf(Exited, h.tree.status)
+			return h.waitForEvent(-1, 0) // the parent may be gone
+		}
+		pidfd = openPID(h.tree.pid)
+	}
+	if pidfd >= 0 {
+		defer closeFD(pidfd)
+	}
+	return h.awaitCommand(pidfd, d)
 }
 
 // awaitCommand waits for the command to end. It ends the command at a limit of time, memory or

@@ -4,6 +4,7 @@ package lane
 
 import (
 	"syscall"
+	"time"
 
 	"muster/regress/lane/fork"
 	"muster/regress/lane/observe"
@@ -14,6 +15,7 @@ type spawner struct {
 	env []string
 	dir string
 
+	noPIDFD  bool              // always false
 	observer *observe.Observer // always nil: this build cannot observe
 }
 
@@ -45,3 +47,10 @@ func (s *spawner) startServer(fork.Command, []fork.FD) (pid, pidfd int, err erro
 }
 
 func (s *spawner) mountProc(_, _ int) error { return syscall.ENOSYS }
+
+// alarm is missing in this build.
+type alarm struct{ works bool }
+
+func (a *alarm) setUp() {}
+
+func (a *alarm) set(time.Duration) {}

@@ -39,3 +39,19 @@ end:
 	MOVQ	$60, AX             // exit
 	SYSCALL
 	JMP	end
+
+// The handler of the alarm's signal does nothing: the signal ends a wait.
+TEXT alarmed<>(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+TEXT restore<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	$15, AX             // rt_sigreturn
+	SYSCALL
+
+// func alarmHandler() (handler, returning uintptr)
+TEXT ·alarmHandler(SB), NOSPLIT, $0-16
+	LEAQ	alarmed<>(SB), AX
+	MOVQ	AX, handler+0(FP)
+	LEAQ	restore<>(SB), AX
+	MOVQ	AX, returning+8(FP)
+	RET

@@ -35,3 +35,18 @@ end:
 	MOVD	$93, R8             // exit
 	SVC
 	B	end
+
+TEXT alarmed<>(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+TEXT restore<>(SB), NOSPLIT|NOFRAME, $0
+	MOVD	$139, R8            // rt_sigreturn
+	SVC
+
+// func alarmHandler() (handler, returning uintptr)
+TEXT ·alarmHandler(SB), NOSPLIT, $0-16
+	MOVD	$alarmed<>(SB), R0
+	MOVD	R0, handler+0(FP)
+	MOVD	$restore<>(SB), R0
+	MOVD	R0, returning+8(FP)
+	RET

@@ -36,11 +36,19 @@ func (t *tree) reset(pid int) {
 }
 
 // reap reaps all processes that have ended.
-func (t *tree) reap() error {
+func (t *tree) reap() error { return t.reapFrom(syscall.WNOHANG) }
+
+// await waits until a process or a signal has come, and reaps all processes that have ended.
+func (t *tree) await() error { return t.reapFrom(0) }
+
+// reapFrom reaps all processes that have ended. The first call has these options.
+func (t *tree) reapFrom(options uintptr) error {
 	var usage syscall.Rusage
-	for {
-		got, status, err := wait4(&usage)
+	for ; ; options = syscall.WNOHANG {
+		got, status, err := wait4(options, &usage)
 		switch {
+		case err == syscall.EINTR && options == 0:
+			return nil
 		case err == syscall.EINTR:
 			continue
 		case err == syscall.ECHILD:
