@@ -20,7 +20,7 @@ func TestWithoutAJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, size := range []int{0, 50_000, 256 << 10, 1_000_000} {
+		for _, size := range []int{0, 5_000, 50_000, 256 << 10, 1_000_000} {
 			data := enginetest.Content(size, size)
 			enginetest.Put(t, s, "x", data)
 			before := e.Stats().Done
@@ -34,6 +34,16 @@ func TestWithoutAJob(t *testing.T) {
 				t.Errorf("%d bytes: %d of them, %v", size, got.Len(), err)
 			}
 			jobs := e.Stats().Done - before
+			cached, err := s.GetCached(t.Context(), "x")
+			if err != nil || e.Stats().Done != before+jobs || reportsCached(t, folder) && (cached == nil) != jobsOnly {
+				t.Errorf("%d bytes, with jobs alone: %v: %v, %v", size, jobsOnly, cached, err)
+			}
+			if cached != nil {
+				got.Reset()
+				if err := errors.Join(cached.CopyTo(t.Context(), &got, 0, cached.Size), cached.Close()); err != nil || !bytes.Equal(got.Bytes(), data) {
+					t.Errorf("%d bytes: %d of them, %v", size, got.Len(), err)
+				}
+			}
 			if reportsCached(t, folder) && (jobs == 0) == jobsOnly {
 				t.Errorf("%d bytes take %d jobs, with jobs alone: %v", size, jobs, jobsOnly)
 			}

@@ -96,22 +96,10 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s.ledger.Use(name)
-	opened, before := s.names.find(name)
-	if opened != nil {
-		return s.openCached(ctx, opened, true)
+	if f, err := getCached(ctx, s, name, true); f != nil || err != nil {
+		return f, err
 	}
 	at := placeOf(name)
-	if !s.options.JobsOnly {
-		opened, known, err := s.cache.open(s.descriptor(at.folder), at.name, name)
-		if known && err != nil {
-			return nil, operationError("get", name, err)
-		}
-		if known {
-			s.names.keep(opened, before)
-			return s.openCached(ctx, opened, false)
-		}
-	}
 	b, err := s.reads.Take(ctx, firstSize)
 	if err != nil {
 		return nil, err
@@ -124,9 +112,37 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	return fileOf(&stored{File: File{Info: infoOf(name, j.Info)}, store: s, buffer: b, beginning: b.Data[:j.N], file: j.File}), nil
 }
 
+// GetCached is like Get if the system has the beginning of the file in memory. Otherwise it returns nil,
+// and does not wait for the disk.
+func (s *Store) GetCached(ctx context.Context, name string) (*File, error) {
+	return getCached(ctx, s, name, false)
+}
+
+// getCached returns a file that is open, or whose name the system has in memory.
+func getCached(ctx context.Context, s *Store, name string, reads bool) (*File, error) {
+	s.ledger.Use(name)
+	opened, before := s.names.find(name)
+	again := opened != nil
+	if !again && !s.options.JobsOnly {
+		at := placeOf(name)
+		found, known, err := s.cache.open(s.descriptor(at.folder), at.name, name)
+		if known && err != nil {
+			return nil, operationError("get", name, err)
+		}
+		if known {
+			s.names.keep(found, before)
+			opened = found
+		}
+	}
+	if opened == nil {
+		return nil, nil
+	}
+	return openCached(ctx, s, opened, again, reads)
+}
+
 // openCached returns an open file, which was found again or just opened. If the system does not
-// have all of its beginning in memory, a job reads the rest.
-func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*File, error) {
+// have all of its beginning in memory, a job reads the rest, or openCached returns nil.
+func openCached(ctx context.Context, s *Store, opened *openFile, again, reads bool) (*File, error) {
 	if content := opened.content.Load(); content != nil {
 		opened.close()
 		return fileOf(&stored{File: File{Info: opened.Info}, store: s, beginning: *content, file: -1}), nil
@@ -136,6 +152,10 @@ func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*
 	if first > copiedMax && s.cache.hasBeginning(opened, first) {
 		f.known = first
 		return fileOf(f), nil
+	}
+	if first > copiedMax && !reads {
+		opened.close()
+		return nil, nil
 	}
 	b, err := s.reads.Take(ctx, int(first))
 	if err != nil {
@@ -160,6 +180,11 @@ func (s *Store) openCached(ctx context.Context, opened *openFile, again bool) (*
 	}
 	if n == size {
 		return fileOf(f), nil
+	}
+	if !reads {
+		b.Free()
+		opened.close()
+		return nil, nil
 	}
 	j := Job{Op: OpRead, File: f.file, Data: b.Data[n:size], Offset: int64(n)}
 	if err := s.execute(ctx, &j); err != nil {

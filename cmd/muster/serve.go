@@ -341,7 +341,7 @@ func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.
 }
 
 // openCopies opens the folder of --cache. Nobody waits for its disk: package cached verifies the copies.
-func (s *serveFlags) openCopies(ctx context.Context, log *slog.Logger, stderr io.Writer) (cached.Origin, error) {
+func (s *serveFlags) openCopies(ctx context.Context, log *slog.Logger, stderr io.Writer) (cached.Copies, error) {
 	s.store.Capacity, s.store.Evict, s.store.Sync = s.cacheMax, []string{cached.Folder}, fileio.SyncNone
 	s.store.MemoryMax -= s.bucket.MemoryMax
 	copies, err := s.openFolder(log, stderr, "--cache", s.cache)
@@ -385,7 +385,7 @@ func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (*bucket.
 }
 
 // openFolder distinguishes an unsuitable folder from an operation that the system refused.
-func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder string) (cached.Origin, error) {
+func (s *serveFlags) openFolder(log *slog.Logger, stderr io.Writer, flag, folder string) (cached.Copies, error) {
 	engine, err := s.engine.open(log, stderr)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ type Store struct {
 
 // New returns a store that reads the files of one store through copies in another one. Close closes
 // both. The store of the copies must evict files below [Folder].
-func New(of, copies Origin, o Options) *Store {
+func New(of Origin, copies Copies, o Options) *Store {
 	c := newCopies(copies, o)
 	return &Store{Origin: of, copies: c, fetcher: newFetcher(of, c), max: o.Max / 4}
 }
@@ -71,6 +71,9 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 
 func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 	open, err := s.copies.open(ctx, name, 0)
+	if errors.Is(err, fileio.ErrBusy) {
+		return s.getDirectly(ctx, name)
+	}
 	found := err == nil
 	if found && open.Proven && !open.stale {
 		s.figures.hits.Add(1)
@@ -85,13 +88,13 @@ func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 			return s.serve(info, &content{open: open}), nil
 		}
 		if found {
-			_ = open.file.Close()
+			closeFile(open.file)
 		}
 		switch {
 		case err != nil:
 			return nil, getError(name, err)
 		case addressed:
-			s.copies.remove(ctx, name)
+			_ = s.copies.remove(ctx, name) // else it is found again, and the file is read without copies
 		default:
 			p.tag = info.Tag
 		}
@@ -99,14 +102,14 @@ func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 	if s.copies.isPaused() {
 		return s.getDirectly(ctx, name)
 	}
-	var file *fileio.File
+	var file *source
 	fresh, err := s.fetcher.share(ctx, p, &file)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.tag != "": // the fetch had the same tag
 	case fresh.Tag == "": // an old copy was verified
-		_ = closeFile(file)
+		file.close()
 		return nil, errAgain
 	default:
 		info = fresh
@@ -115,7 +118,7 @@ func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 }
 
 // serveFetched returns a file whose beginning was just copied.
-func (s *Store) serveFetched(ctx context.Context, info fileio.Info, file *fileio.File) (*fileio.File, error) {
+func (s *Store) serveFetched(ctx context.Context, info fileio.Info, file *source) (*fileio.File, error) {
 	c := &content{origin: file, fetched: true}
 	f := s.serve(info, c)
 	switch {
@@ -125,7 +128,7 @@ func (s *Store) serveFetched(ctx context.Context, info fileio.Info, file *fileio
 		c.direct = true
 	case info.Size <= pieceSize:
 		c.origin = nil
-		_ = closeFile(file) // it was only read
+		file.close()
 	}
 	s.figures.misses.Add(1)
 	return f, nil
@@ -138,7 +141,7 @@ func (s *Store) serve(info fileio.Info, c *content) *fileio.File {
 }
 
 func (s *Store) getDirectly(ctx context.Context, name string) (*fileio.File, error) {
-	file, err := s.Origin.Get(ctx, name)
+	file, err := s.fetcher.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +174,7 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 func (s *Store) drop(ctx context.Context, name string) {
 	if digestIn(name) != nil {
 		s.fetcher.drop(name)
-		s.copies.remove(ctx, name)
+		s.copies.drop(ctx, name)
 	}
 }
 
@@ -199,5 +202,6 @@ func (s *Store) Stats() fileio.Stats {
 func (s *Store) Close() error {
 	s.fetcher.close()
 	s.fetcher.wait.Wait()
+	s.copies.operations.Wait()
 	return errors.Join(s.copies.store.Close(), s.Origin.Close())
 }

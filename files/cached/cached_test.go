@@ -39,16 +39,16 @@ func (o *origin) Get(ctx context.Context, name string) (*fileio.File, error) {
 		return nil, err
 	}
 	o.opened.Add(1)
-	return &fileio.File{Info: f.Info, Content: &counted{f, o}}, nil
+	return &fileio.File{Info: f.Info, Content: &countedContent{f, o}}, nil
 }
 
-// counted is the content of a file of an origin.
-type counted struct {
+// countedContent is the content of a file of an origin.
+type countedContent struct {
 	*fileio.File
 	o *origin
 }
 
-func (c *counted) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+func (c *countedContent) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if c.o.before != nil && offset > 0 {
 		if err := c.o.before(ctx, offset); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (c *counted) CopyTo(ctx context.Context, w io.Writer, offset, n int64) erro
 	return c.File.CopyTo(ctx, w, offset, n)
 }
 
-func (c *counted) Close() error {
+func (c *countedContent) Close() error {
 	c.o.opened.Add(-1)
 	return c.File.Close()
 }

@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,16 @@ type content struct {
 	max     int64 // larger files have a copy of their first piece only
 
 	index   int64
-	open    copied       // copy of the piece with this index; without a file if none is open
-	fetched bool         // open was made for this read
-	origin  *fileio.File // nil = not open
-	direct  bool         // the rest comes from the origin
+	open    openCopy // of the piece with this index; without a file if none is open
+	fetched bool     // open was made for this read
+	origin  *source  // nil = not open
+	direct  bool     // the rest comes from the origin
 	out     counter
 }
 
 // CopyTo implements fileio.Content.
 func (c *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
-	if offset < 0 || n < 0 || offset+n > c.Size {
+	if offset < 0 || n < 0 || n > c.Size-offset {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, c.Size)
 	}
 	for begun := false; n > 0; {
@@ -64,7 +65,13 @@ func (c *content) copySome(ctx context.Context, w io.Writer, offset, n int64) (s
 		if err := c.openOrigin(ctx); err != nil {
 			return 0, err
 		}
-		sent, err, _ = c.out.copy(ctx, c.origin, w, offset, n)
+		stop := context.AfterFunc(ctx, c.origin.end)
+		sent, err, _ = c.out.copy(c.origin.ctx, c.origin.File, w, offset, n)
+		if !stop() {
+			err = cmp.Or(ctx.Err(), err)
+			c.origin.close()
+			c.origin = nil
+		}
 		return sent, err
 	}
 	if !c.fetched {
@@ -92,7 +99,7 @@ func (c *content) use(ctx context.Context, index int64) error {
 		c.fetched = false
 		return nil
 	}
-	if c.fetcher.copies.isPaused() {
+	if index == 0 || c.fetcher.copies.isPaused() { // only Get makes first copies: drop knows its fetches
 		return nil
 	}
 	_, err := c.fetcher.share(ctx, piece{c.Name, index, c.Tag}, &c.origin)
@@ -111,7 +118,7 @@ func (c *content) tryOpen(ctx context.Context, index int64) bool {
 		return false
 	}
 	if open.Tag != c.Tag || open.Size != c.Size {
-		_ = open.file.Close()
+		closeFile(open.file)
 		return false
 	}
 	c.open, c.index, c.direct = open, index, false
@@ -122,13 +129,12 @@ func (c *content) openOrigin(ctx context.Context) (err error) {
 	if c.origin != nil {
 		return nil
 	}
-	if c.origin, err = c.fetcher.origin.Get(ctx, c.Name); err != nil {
-		c.origin = nil
+	if c.origin, err = c.fetcher.open(ctx, c.Name); err != nil {
 		return err
 	}
 	if c.origin.Tag != c.Tag {
-		err = errors.Join(errReplaced, c.origin.Close())
-		c.origin = nil
+		c.origin.close()
+		c.origin, err = nil, errReplaced
 	}
 	return err
 }
@@ -137,16 +143,15 @@ func (c *content) openOrigin(ctx context.Context) (err error) {
 var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
 
 func (c *content) closeCopy() {
-	if c.open.file != nil {
-		_ = c.open.file.Close() // it was only read
-		c.open = copied{}
-	}
+	closeFile(c.open.file)
+	c.open = openCopy{}
 }
 
 // Close implements fileio.Content.
 func (c *content) Close() error {
 	c.closeCopy()
-	return closeFile(c.origin)
+	c.origin.close()
+	return nil
 }
 
 // counter counts what a writer accepts.

@@ -16,33 +16,29 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"muster/fileio"
-	"muster/internal/wording"
 )
 
 // copies are the copies of files, in a store. Their bytes may be wrong after a power failure,
 // because copying does not wait for the disk. So the bytes are verified when a copy is first used
 // after a restart of the machine.
 type copies struct {
-	store Origin
+	disk
+	store Copies
 	of    string // distinguishes the origin from others
 	boot  string
-	log   *slog.Logger
 
-	mu     sync.Mutex
-	known  map[string]*knownCopy // first copies of files, by the files' names
-	stale  map[string]bool       // files whose first copy could not be removed; more than staleMax = all files
-	paused time.Time             // no copy is made until then
-	warned time.Time
+	mu    sync.Mutex
+	known map[string]*knownCopy // first copies of files, by the files' names
+	stale map[string]bool       // files whose first copy could not be removed; more than staleMax = all files
 }
 
 // A knownCopy is a copy whose label was read. If the copy has another tag now, it was replaced.
 type knownCopy struct {
 	label
-	key, tag string
+	tag string
 }
 
 // knownMax bounds copies.known. Each takes about 500 bytes.
@@ -64,56 +60,62 @@ func (c *copies) key(name string, index int64) string {
 	return Folder + hex.EncodeToString(sum[:])
 }
 
-// open opens a copy if it may be used: it was written or verified since the machine's start.
-func (c *copies) open(ctx context.Context, name string, index int64) (copied, error) {
+// open opens a copy if it may be used: it was written or verified since the machine's start. The
+// error is ErrBusy if that takes too long.
+func (c *copies) open(ctx context.Context, name string, index int64) (openCopy, error) {
 	found, err := c.find(ctx, name, index)
 	if err == nil && found.Boot != c.boot {
-		return copied{}, errors.Join(errDamaged, found.file.Close())
+		return openCopy{}, errors.Join(errDamaged, found.file.Close())
 	}
 	return found, err
 }
 
 // find is like open, and also returns copies of another boot. The Proven of a first copy is about the
 // whole file.
-func (c *copies) find(ctx context.Context, name string, index int64) (is copied, err error) {
-	var known *knownCopy
+func (c *copies) find(ctx context.Context, name string, index int64) (is openCopy, err error) {
+	key := ""
 	if index == 0 {
 		c.mu.Lock()
-		known = c.known[name]
-		stale := c.stale[name] || len(c.stale) > staleMax
+		known, stale := c.known[name], c.stale[name] || len(c.stale) > staleMax
 		c.mu.Unlock()
 		defer func() { is.stale = stale }()
+		if known != nil {
+			key = known.Key
+			f, _ := c.store.GetCached(ctx, key)
+			if f != nil && f.Tag == known.tag && c.hanging.Load() == 0 {
+				return openCopy{label: &known.label, file: f}, nil
+			}
+			closeFile(f)
+		}
 	}
-	key := ""
-	if known != nil {
-		key = known.key
-	} else {
-		key = c.key(name, index)
-	}
+	return c.attempt(ctx, func(*time.Timer) (openCopy, error) {
+		return c.read(ctx, name, cmp.Or(key, c.key(name, index)), index)
+	})
+}
+
+// read opens a copy and reads its label. It waits for the disk.
+func (c *copies) read(ctx context.Context, name, key string, index int64) (openCopy, error) {
 	f, err := c.store.Get(ctx, key)
 	if err != nil {
-		return copied{}, err
-	}
-	if known != nil && f.Tag == known.tag {
-		return copied{label: &known.label, file: f}, nil
+		return openCopy{}, err
 	}
 	found, err := readLabel(ctx, f, index)
 	if err != nil {
-		return copied{}, errors.Join(err, f.Close())
+		return openCopy{}, errors.Join(err, f.Close())
 	}
 	if index > 0 || found.Boot != c.boot {
 		return found, nil
 	}
 	last := found.last()
 	if last > 0 && digestIn(name) != nil {
-		if end, err := c.open(ctx, name, last); err == nil {
-			found.Proven = end.Proven && end.Tag == found.Tag
+		if end, err := c.read(ctx, name, c.key(name, last), last); err == nil {
+			found.Proven = end.Proven && end.Tag == found.Tag && end.Boot == c.boot
 			_ = end.file.Close()
 		}
 	}
 	if found.Proven || last == 0 { // another last copy would change it
-		known = &knownCopy{*found.label, key, f.Tag}
-		known.Tag, known.Boot, known.Hash = strings.Clone(known.Tag), c.boot, nil // else they hold the whole text
+		known := &knownCopy{*found.label, f.Tag}
+		known.Tag, known.Boot, known.Key = strings.Clone(known.Tag), c.boot, key // else they hold the whole text
 		c.remember(name, known, f.Changed)
 	}
 	return found, nil
@@ -138,12 +140,6 @@ func (c *copies) remember(name string, is *knownCopy, written time.Time) {
 	c.known[name] = is
 }
 
-func (c *copies) forget(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.known, name)
-}
-
 // write makes a copy of the piece at an offset of a file. It returns only errors of the file: if no
 // copy can be kept, write returns nil. The file may be a copy of an earlier boot, with the label old.
 // Then write verifies its bytes.
@@ -156,12 +152,16 @@ func (c *copies) write(ctx context.Context, name string, index int64, l label, f
 		_ = out.CloseWithError(err)
 		sent <- err
 	}()
-	r := &labelled{in: in, sum: sha256.New(), label: l, old: old, last: index == l.last()}
-	r.label.Boot = c.boot
+	r := &labeller{in: in, sum: sha256.New(), label: l, old: old, last: index == l.last()}
+	r.label.Boot, r.label.Key = c.boot, c.key(name, index)
 	if r.digest = digestIn(name); r.digest != nil && old == nil {
 		r.whole = c.hashUntil(ctx, name, index, l.Tag)
 	}
-	_, err := c.store.Put(ctx, c.key(name, index), r, n+labelSize, nil)
+	_, err := c.attempt(ctx, func(slow *time.Timer) (openCopy, error) {
+		r.slow = slow
+		_, err := c.store.Put(ctx, r.label.Key, r, n+labelSize, nil)
+		return openCopy{}, err
+	})
 	_ = in.CloseWithError(errEnough)
 	if e := <-sent; e != nil && !errors.Is(e, errEnough) {
 		return e
@@ -169,7 +169,6 @@ func (c *copies) write(ctx context.Context, name string, index int64, l label, f
 	if errors.Is(err, errDamaged) {
 		return err
 	}
-	c.forget(name)
 	c.report(ctx, err)
 	return nil
 }
@@ -194,69 +193,46 @@ func (c *copies) hashUntil(ctx context.Context, name string, index int64, tag st
 	return h
 }
 
+// verify makes a copy of an earlier boot usable, or returns an error. It closes the copy.
+func (c *copies) verify(ctx context.Context, name string, index int64, old openCopy) error {
+	_, err := c.attempt(ctx, func(*time.Timer) (openCopy, error) {
+		err := c.write(ctx, name, index, *old.label, old.file, 0, old.text)
+		return openCopy{}, errors.Join(err, old.file.Close())
+	})
+	return err
+}
+
 // remove removes the first copy of a file. Without it, the file's other copies are used only if they
 // have the tag that the origin reports.
-func (c *copies) remove(ctx context.Context, name string) {
-	c.forget(name)
-	err := c.store.Delete(context.WithoutCancel(ctx), c.key(name, 0), nil)
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // most have none
-		return
+func (c *copies) remove(ctx context.Context, name string) error {
+	ctx = context.WithoutCancel(ctx)
+	_, err := c.attempt(ctx, func(*time.Timer) (openCopy, error) {
+		return openCopy{}, c.store.Delete(ctx, c.key(name, 0), nil)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // most have none
 	}
+	return err
+}
+
+// drop is like remove, for a file that was changed. If the copy stays, it is not served unasked.
+func (c *copies) drop(ctx context.Context, name string) {
+	err := c.remove(ctx, name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.stale) <= staleMax {
+	if err == nil {
+		delete(c.stale, name)
+	} else if len(c.stale) <= staleMax {
 		c.stale[name] = true
 	}
 }
 
 // staleMax bounds copies.stale.
-const staleMax = 1000
+const staleMax = 16 << 10
 
-// pauseTime is how long no copies are made after a failure, and warnTime how long no further
-// warning is logged.
-const (
-	pauseTime = 10 * time.Second
-	warnTime  = time.Hour
-)
-
-// report pauses copying after a failure. It is no failure if a copy does not fit because others are
-// being made, or if too many operations wait.
-func (c *copies) report(ctx context.Context, err error) {
-	var errno syscall.Errno
-	full := errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno)
-	if err == nil || full || errors.Is(err, fileio.ErrBusy) || ctx.Err() != nil {
-		return
-	}
-	c.mu.Lock()
-	now := time.Now()
-	warn := now.Sub(c.warned) > warnTime
-	c.paused = now.Add(pauseTime)
-	if warn {
-		c.warned = now
-	}
-	c.mu.Unlock()
-	if !warn {
-		return
-	}
-	if named, ok := errors.AsType[*fs.PathError](err); ok {
-		err = named.Err // the copy's name is a digest
-	}
-	reason := wording.Of(err)
-	if errors.Is(err, fs.ErrNotExist) {
-		reason = "its folder was removed: start the server again"
-	}
-	c.log.Warn("the cache cannot keep copies, so files are read from the object store", "reason", reason)
-}
-
-func (c *copies) isPaused() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Before(c.paused)
-}
-
-func newCopies(store Origin, o Options) *copies {
+func newCopies(store Copies, o Options) *copies {
 	return &copies{
-		store: store, of: o.Name, boot: cmp.Or(o.Boot, bootID()), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		store: store, of: o.Name, boot: cmp.Or(o.Boot, bootID()), disk: disk{log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))},
 		known: map[string]*knownCopy{}, stale: map[string]bool{},
 	}
 }

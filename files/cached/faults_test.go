@@ -75,7 +75,7 @@ func TestRestart(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		s := cached.New(of, unclosed{copies}, cached.Options{Max: 50 << 20, Boot: boot})
+		s := cached.New(of, sharedCopies{copies}, cached.Options{Max: 50 << 20, Boot: boot})
 		for range 2 {
 			for name, data := range contents {
 				enginetest.CheckContent(t, s, name, data)
@@ -148,7 +148,7 @@ func TestBrokenCopies(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = copies.Close() })
 			log, text := logged()
-			s := cached.New(of, unclosed{copies}, cached.Options{Max: 50 << 20, Log: log})
+			s := cached.New(of, sharedCopies{copies}, cached.Options{Max: 50 << 20, Log: log})
 			var names []string
 			content := func(i int) []byte { return enginetest.Content(i, []int{0, 100, 50_000, 700_000, 2_000_000}[i%5]) }
 			for i := range 20 {

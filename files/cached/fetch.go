@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -32,19 +33,57 @@ type piece struct {
 // A fetch makes the copy of a piece. It ends early when its last reader has left.
 type fetch struct {
 	piece
-	cancel context.CancelFunc
+	source *source // of the reader who started it
 	done   chan struct{}
 
-	// The fetcher's lock guards these.
+	// The fetcher's lock guards these until done.
 	readers int
-	ending  bool // it was cancelled: a reader who finds it waits for its end, and tries again
-	ended   bool
-	left    bool // the reader who started it has left without file
+	ending  bool // its source was ended, so err is not the origin's
 
-	// These belong to the fetch until it has ended.
-	file *fileio.File // the origin's, for the reader who started it; nil = not open
-	info fileio.Info  // of the origin's file; zero = it was not asked
+	// These belong to the fetch until done.
+	kept bool        // the source may be used further, by the reader who started the fetch
+	info fileio.Info // of the origin's file; zero = it was not asked
 	err  error
+}
+
+// A source is a file of the origin. All its requests end with its context, also an answer that goes on
+// behind a piece.
+type source struct {
+	*fileio.File // nil = not open yet
+	ctx          context.Context
+	end          context.CancelFunc
+}
+
+// newSource returns a source for a reader. It does not end with ctx, because others may wait for its
+// bytes too.
+func (f *fetcher) newSource(ctx context.Context) *source {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(f.closing, cancel)
+	return &source{ctx: ctx, end: func() {
+		stop()
+		cancel()
+	}}
+}
+
+// open opens a source for one reader.
+func (f *fetcher) open(ctx context.Context, name string) (*source, error) {
+	s := f.newSource(ctx)
+	defer context.AfterFunc(ctx, s.end)()
+	var err error
+	if s.File, err = f.origin.Get(s.ctx, name); err != nil {
+		s.end()
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	return s, nil
+}
+
+// close ends a source, if there is one. Its file was only read.
+func (s *source) close() {
+	if s == nil {
+		return
+	}
+	s.end()
+	closeFile(s.File)
 }
 
 // errAgain is the error of a fetch that has ended because of another reader, or because the file has
@@ -57,12 +96,12 @@ func newFetcher(origin Origin, c *copies) *fetcher {
 	return f
 }
 
-// share starts the fetch of a copy, or waits with others for a running one. file is the reader's open
-// file of the origin, or nil. A fetch that this reader starts uses the file, and may open it.
+// share starts the fetch of a copy, or waits with others for a running one. file is the reader's source,
+// or nil. A fetch that this reader starts uses it, and may open one.
 //
 // After success there is a copy, unless none can be kept. The error is errAgain, or that of the
 // origin. info is what the origin reported; zero = it was not asked.
-func (f *fetcher) share(ctx context.Context, p piece, file **fileio.File) (info fileio.Info, err error) {
+func (f *fetcher) share(ctx context.Context, p piece, file **source) (info fileio.Info, err error) {
 	f.mu.Lock()
 	one := f.running[p]
 	starts := one == nil
@@ -70,45 +109,38 @@ func (f *fetcher) share(ctx context.Context, p piece, file **fileio.File) (info 
 		one = f.start(ctx, p, *file)
 		*file = nil
 	}
-	ending := one.ending
 	one.readers++
 	f.mu.Unlock()
 	select {
 	case <-one.done:
 	case <-ctx.Done():
-		return info, errors.Join(ctx.Err(), f.leave(one, starts))
+		f.leave(one, starts)
+		return info, ctx.Err()
 	}
-	switch {
-	case starts:
-		*file = one.file
-		if one.err != nil && one.ending {
-			return info, errAgain
-		}
-		return one.info, one.err
-	case ending, one.err != nil:
+	if starts && one.kept {
+		*file = one.source
+	}
+	if one.err != nil && (one.ending || !starts) {
 		return info, errAgain
 	}
-	return one.info, nil
+	return one.info, one.err
 }
 
 // start starts a fetch. The caller holds the lock.
-func (f *fetcher) start(ctx context.Context, p piece, file *fileio.File) *fetch {
-	one := &fetch{piece: p, done: make(chan struct{}), file: file}
-	// Others wait for it too, so it goes on if this reader leaves.
-	ctx, one.cancel = context.WithCancel(context.WithoutCancel(ctx))
+func (f *fetcher) start(ctx context.Context, p piece, s *source) *fetch {
+	if s == nil {
+		s = f.newSource(ctx)
+	}
+	one := &fetch{piece: p, source: s, done: make(chan struct{})}
 	f.running[p] = one
 	f.wait.Go(func() {
-		defer context.AfterFunc(f.closing, one.cancel)()
-		if one.err = f.fill(ctx, one); one.err != nil {
-			one.cancel() // else the file may go on with the answer to its last request
-		}
+		one.err = f.fill(one)
 		f.mu.Lock()
 		delete(f.running, p)
-		one.ended = true
-		left := one.left
+		one.kept = one.err == nil && s.File != nil && s.ctx.Err() == nil
 		f.mu.Unlock()
-		if left {
-			_ = closeFile(one.file)
+		if !one.kept {
+			s.close()
 		}
 		close(one.done)
 	})
@@ -116,21 +148,20 @@ func (f *fetcher) start(ctx context.Context, p piece, file *fileio.File) *fetch 
 }
 
 // leave ends the wait of a reader.
-func (f *fetcher) leave(one *fetch, starts bool) error {
+func (f *fetcher) leave(one *fetch, starts bool) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	one.readers--
-	switch {
-	case one.ended && starts:
-		return closeFile(one.file)
-	case one.ended:
-		return nil
-	case one.readers == 0:
+	if one.readers--; one.readers == 0 {
 		one.ending = true
-		one.cancel()
+		one.source.end()
 	}
-	one.left = one.left || starts
-	return nil
+	f.mu.Unlock()
+	if starts {
+		f.wait.Go(func() {
+			if <-one.done; one.kept {
+				one.source.close()
+			}
+		})
+	}
 }
 
 // drop ends the fetch of the beginning of a file whose name is its digest, and waits for its end.
@@ -139,7 +170,7 @@ func (f *fetcher) drop(name string) {
 	one := f.running[piece{name: name}]
 	if one != nil {
 		one.ending = true
-		one.cancel()
+		one.source.end()
 	}
 	f.mu.Unlock()
 	if one != nil {
@@ -148,42 +179,29 @@ func (f *fetcher) drop(name string) {
 }
 
 // fill makes the copy.
-func (f *fetcher) fill(ctx context.Context, one *fetch) (err error) {
-	old, err := f.copies.find(ctx, one.name, one.index)
+func (f *fetcher) fill(one *fetch) error {
+	s := one.source
+	old, err := f.copies.find(s.ctx, one.name, one.index)
 	if err == nil && (one.tag == "" || one.tag == old.Tag) {
-		if old.Boot != f.copies.boot {
-			err = f.copies.write(ctx, one.name, one.index, *old.label, old.file, 0, old.text)
+		if old.Boot == f.copies.boot {
+			closeFile(old.file)
+			return nil
 		}
-		if _ = old.file.Close(); err == nil {
+		if f.copies.verify(s.ctx, one.name, one.index, old) == nil {
 			return nil
 		}
 	} else if err == nil {
-		_ = old.file.Close()
+		closeFile(old.file)
 	}
-	if one.file == nil {
-		if one.file, err = f.origin.Get(ctx, one.name); err != nil {
+	if s.File == nil {
+		if s.File, err = f.origin.Get(s.ctx, one.name); err != nil {
 			return err
 		}
 	}
-	if one.tag == "" || one.tag == one.file.Tag {
-		l := label{Tag: one.file.Tag, Size: one.file.Size, Changed: one.file.Changed}
-		err = f.copies.write(ctx, one.name, one.index, l, one.file, one.index*pieceSize, nil)
-	} else {
-		err = errAgain
+	if one.tag != "" && one.tag != s.Tag {
+		return errAgain
 	}
-	if err != nil {
-		_ = closeFile(one.file) // the first error counts
-		one.file = nil
-		return err
-	}
-	one.info = one.file.Info
-	return nil
-}
-
-// closeFile closes a file, if there is one.
-func closeFile(f *fileio.File) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
+	one.info = s.Info
+	l := label{Tag: s.Tag, Size: s.Size, Changed: s.Changed}
+	return f.copies.write(s.ctx, one.name, one.index, l, s.File, one.index*pieceSize, nil)
 }

@@ -1,6 +1,7 @@
 package cached_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -100,7 +101,7 @@ func TestCloseEndsFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newOrigin(t)
 		copies := openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20)
-		s := cached.New(unclosed{of}, unclosed{copies}, cached.Options{})
+		s := cached.New(sharedStore{of}, sharedCopies{copies}, cached.Options{})
 		enginetest.Put(t, s, "a", []byte("content"))
 		ended := false
 		of.before = func(ctx context.Context, _ int64) error {
@@ -117,41 +118,63 @@ func TestCloseEndsFetches(t *testing.T) {
 	})
 }
 
-// unclosed is a store that its test closes.
-type unclosed struct{ cached.Origin }
+// sharedStore is a store that its test closes.
+type sharedStore struct{ cached.Origin }
 
-func (unclosed) Close() error { return nil }
+func (sharedStore) Close() error { return nil }
 
-// A copy that is being made while its file is deleted is not served afterwards.
-func TestDeletedMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of, goOn := newOrigin(t), make(chan struct{})
-		s := cached.New(of, &late{openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20), goOn}, cached.Options{})
-		data := []byte("content")
-		enginetest.Put(t, of.Origin, named(data), data)
-		go func() { _, _ = enginetest.Get(t.Context(), s, named(data)) }()
-		synctest.Wait()
-		deleted := make(chan error, 1)
-		go func() { deleted <- s.Delete(t.Context(), named(data), nil) }()
-		synctest.Wait()
-		close(goOn)
-		if err := <-deleted; err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
-		if _, err := enginetest.Get(t.Context(), s, named(data)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("a deleted file: %v", err)
-		}
-	})
+// sharedCopies are the same for copies.
+type sharedCopies struct{ cached.Copies }
+
+func (sharedCopies) Close() error { return nil }
+
+// A copy that is being made while its file is changed is not served afterwards, and its
+// readers have not left.
+func TestChangedMeanwhile(t *testing.T) {
+	for _, deletes := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			of, goOn := newOrigin(t), make(chan struct{})
+			s := cached.New(of, &lateStore{openCopies(t, &direct.Engine{}, t.TempDir(), 20<<20), goOn}, cached.Options{Max: 20 << 20})
+			data := enginetest.Content(1, 2*pieceSize)
+			enginetest.Put(t, of.Origin, named(data), data)
+			of.before = func(ctx context.Context, _ int64) error { return ctx.Err() }
+			read := make(chan error, 1)
+			go func() {
+				_, err := enginetest.Get(t.Context(), s, named(data))
+				read <- err
+			}()
+			synctest.Wait()
+			changed := make(chan error, 1)
+			go func() {
+				if deletes {
+					changed <- s.Delete(t.Context(), named(data), nil)
+					return
+				}
+				_, err := s.Put(t.Context(), named(data), bytes.NewReader(data), int64(len(data)), nil)
+				changed <- err
+			}()
+			synctest.Wait()
+			close(goOn)
+			if err := <-changed; err != nil {
+				t.Error(err)
+			}
+			if err := <-read; errors.Is(err, context.Canceled) {
+				t.Errorf("a reader who has not left: %v", err)
+			}
+			if _, err := enginetest.Get(t.Context(), s, named(data)); errors.Is(err, fs.ErrNotExist) != deletes {
+				t.Error(err)
+			}
+		})
+	}
 }
 
-// late writes files when it may go on, even if nobody waits for them.
-type late struct {
-	cached.Origin
+// lateStore writes files when it may go on, even if nobody waits for them.
+type lateStore struct {
+	cached.Copies
 	goOn chan struct{}
 }
 
-func (l *late) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
+func (l *lateStore) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
 	<-l.goOn
-	return l.Origin.Put(context.WithoutCancel(ctx), name, r, size, want)
+	return l.Copies.Put(context.WithoutCancel(ctx), name, r, size, want)
 }

@@ -32,6 +32,7 @@ type label struct {
 	Size    int64     // of the whole file
 	Changed time.Time // of the file; the copy's own time is that of its file
 	Boot    string    // in which the copy was written or verified
+	Key     string    // name of the copy, because copies may be swapped
 
 	// The following are set for files named by their SHA-256.
 	Hash   []byte // state of the SHA-256 of the file up to the end of this copy; nil = unknown
@@ -41,21 +42,21 @@ type label struct {
 // text returns the label's lines. They are read at every hit. JSON would take a fifth of a hit's time.
 func (l *label) text() string {
 	return strings.Join([]string{
-		l.Tag, strconv.FormatInt(l.Size, 10), l.Changed.Format(time.RFC3339Nano), l.Boot, strconv.FormatBool(l.Proven), hex.EncodeToString(l.Hash), "",
+		l.Tag, strconv.FormatInt(l.Size, 10), l.Changed.Format(time.RFC3339Nano), l.Boot, l.Key, strconv.FormatBool(l.Proven), hex.EncodeToString(l.Hash), "",
 	}, "\n")
 }
 
 // parse reads the lines of text. It reports whether they are those of a label.
 func (l *label) parse(text string) bool {
-	lines := strings.SplitN(text, "\n", 7)
-	if len(lines) < 7 {
+	lines := strings.SplitN(text, "\n", 8)
+	if len(lines) < 8 {
 		return false
 	}
-	l.Tag, l.Boot, l.Proven = lines[0], lines[3], lines[4] == "true"
+	l.Tag, l.Boot, l.Key, l.Proven = lines[0], lines[3], lines[4], lines[5] == "true"
 	var errs [3]error
 	l.Size, errs[0] = strconv.ParseInt(lines[1], 10, 64)
 	l.Changed, errs[1] = time.Parse(time.RFC3339Nano, lines[2])
-	l.Hash, errs[2] = hex.DecodeString(lines[5])
+	l.Hash, errs[2] = hex.DecodeString(lines[6])
 	return errs == [3]error{} && l.Size >= 0
 }
 
@@ -64,8 +65,8 @@ func (l *label) length(index int64) int64 { return min(pieceSize, l.Size-index*p
 
 func (l *label) last() int64 { return max(0, (l.Size-1)/pieceSize) }
 
-// A copied is an open copy. Its label is not verified if it is of another boot.
-type copied struct {
+// An openCopy is an open file of a copy. Its label is not verified if it is of another boot.
+type openCopy struct {
 	*label
 	file  *fileio.File
 	text  []byte // the label; nil = it is known
@@ -76,19 +77,19 @@ type copied struct {
 var errDamaged = errors.New("the copy is damaged, or was not verified since the machine's start")
 
 // readLabel returns the copy in a file.
-func readLabel(ctx context.Context, f *fileio.File, index int64) (copied, error) {
+func readLabel(ctx context.Context, f *fileio.File, index int64) (openCopy, error) {
 	if f.Size < labelSize {
-		return copied{}, errDamaged
+		return openCopy{}, errDamaged
 	}
 	text := make(tail, 0, labelSize)
 	if err := f.CopyTo(ctx, &text, f.Size-labelSize, labelSize); err != nil {
-		return copied{}, err
+		return openCopy{}, err
 	}
 	l := &label{}
-	if !l.parse(string(text[sha256.Size:])) || l.length(index) != f.Size-labelSize {
-		return copied{}, errDamaged
+	if !l.parse(string(text[sha256.Size:])) || l.Key != f.Name || l.length(index) != f.Size-labelSize {
+		return openCopy{}, errDamaged
 	}
-	return copied{label: l, file: f, text: text}, nil
+	return openCopy{label: l, file: f, text: text}, nil
 }
 
 // tail keeps what is written to it.
@@ -99,9 +100,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// labelled reads the bytes of a copy, and then its label.
-type labelled struct {
+// A labeller reads the bytes of a copy, and then its label.
+type labeller struct {
 	in     io.Reader
+	slow   *time.Timer // stands still while the bytes are waited for
 	sum    hash.Hash
 	label  label
 	old    []byte // the label of the old copy that is verified; nil = this is a new one
@@ -112,11 +114,13 @@ type labelled struct {
 }
 
 // Read implements io.Reader.
-func (r *labelled) Read(p []byte) (int, error) {
+func (r *labeller) Read(p []byte) (int, error) {
 	if r.text != nil {
 		return r.text.Read(p)
 	}
+	r.slow.Stop()
 	n, err := r.in.Read(p)
+	r.slow.Reset(patience)
 	_, _ = r.sum.Write(p[:n]) // a hash returns no error
 	if r.whole != nil {
 		_, _ = r.whole.Write(p[:n])
@@ -128,7 +132,7 @@ func (r *labelled) Read(p []byte) (int, error) {
 }
 
 // end makes the label.
-func (r *labelled) end() error {
+func (r *labeller) end() error {
 	l, sum := &r.label, r.sum.Sum(nil)
 	if r.old != nil && !bytes.Equal(seal(sum, r.old[sha256.Size:]), r.old) {
 		return errDamaged

@@ -39,7 +39,7 @@ func storm(t *testing.T, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := cached.New(unclosed{of}, copies, cached.Options{Max: 5 << 20})
+	s := cached.New(sharedStore{of}, copies, cached.Options{Max: 5 << 20})
 	if seed%3 == 0 {
 		engine.Break(seed, 20, 0)
 	}
