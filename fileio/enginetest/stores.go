@@ -188,7 +188,7 @@ func conditions(t *testing.T, s Store) {
 		t.Errorf("put with the tag of a replaced file: %v", err)
 	}
 	CheckContent(t, s, "c", []byte("three"))
-	t.Run("at the same time", func(t *testing.T) { OneWins(t, s, 10, 8, 10) })
+	t.Run("at the same time", func(t *testing.T) { OneWins(t, slices.Repeat([]Store{s}, 8), 10, 10) })
 }
 
 func conditionalDeletes(t *testing.T, s Store) {
@@ -205,20 +205,31 @@ func conditionalDeletes(t *testing.T, s Store) {
 	}
 }
 
-// OneWins has several writers per round, who each want to replace the same version. Exactly
-// one must succeed. Their files have at least size bytes.
-func OneWins(t *testing.T, s Store, rounds, writers, size int) {
+// OneWins has a writer for each of several stores, which keep the same files. In each round, all want
+// to replace the same version or, every second time, to write the first one. Exactly one must
+// succeed. None gets the last byte of its file, of at least size bytes, before all have got the others.
+func OneWins(t *testing.T, stores []Store, rounds, size int) {
 	tag := ""
 	for round := range rounds {
+		if round%2 == 0 && round > 0 {
+			if err := stores[0].Delete(t.Context(), "w", nil); err != nil {
+				t.Fatal(err)
+			}
+			tag = ""
+		}
 		var (
-			wait sync.WaitGroup
-			mu   sync.Mutex
-			won  []fileio.Info
+			wait, ready sync.WaitGroup
+			mu          sync.Mutex
+			won         []fileio.Info
 		)
-		for i := range writers {
-			data := Content(round*writers+i, size+i)
+		ready.Add(len(stores))
+		for i, s := range stores {
+			data, arrive := Content(round*len(stores)+i, size+i), sync.OnceFunc(ready.Done)
+			last := len(data) - 1
+			r := io.MultiReader(bytes.NewReader(data[:last]), meeting{arrive, ready.Wait}, bytes.NewReader(data[last:]))
 			wait.Go(func() {
-				info, err := s.Put(t.Context(), "w", bytes.NewReader(data), -1, ifTag(tag))
+				defer arrive()
+				info, err := s.Put(t.Context(), "w", r, -1, ifTag(tag))
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -234,7 +245,20 @@ func OneWins(t *testing.T, s Store, rounds, writers, size int) {
 			t.Fatalf("round %d: %d writers replaced %q", round, len(won), tag)
 		}
 		tag = won[0].Tag
+		if now, err := stores[0].Stat(t.Context(), "w"); err != nil || now.Tag != tag {
+			t.Fatalf("round %d: %v is there, but %q won: %v", round, now, tag, err)
+		}
 	}
+	t.Logf("one of %d writers won each of %d rounds", len(stores), rounds)
+}
+
+// A meeting is an empty reader that waits for all others.
+type meeting struct{ arrive, wait func() }
+
+func (m meeting) Read([]byte) (int, error) {
+	m.arrive()
+	m.wait()
+	return 0, io.EOF
 }
 
 func names(t *testing.T, s Store) {

@@ -47,14 +47,20 @@ func openAt(t *testing.T, o bucket.Options) *bucket.Store {
 	return s
 }
 
-// openAny opens an empty store at the object store of MUSTER_TEST_S3, such as
+// openAny opens an empty store that anyEmpty returns.
+func openAny(t *testing.T) *bucket.Store {
+	t.Helper()
+	return openAt(t, anyEmpty(t))
+}
+
+// anyEmpty returns the options of an empty store at the object store of MUSTER_TEST_S3, such as
 // http://127.0.0.1:7070/BUCKET with credentials in AWS's variables, or else at a server of
 // buckettest.
-func openAny(t *testing.T) *bucket.Store {
+func anyEmpty(t *testing.T) bucket.Options {
 	t.Helper()
 	if at := os.Getenv("MUSTER_TEST_S3"); at != "" {
 		cut := strings.LastIndex(at, "/")
-		return openAt(t, bucket.Options{Endpoint: at[:cut], Bucket: at[cut+1:], Prefix: strings.ToLower(rand.Text())})
+		return bucket.Options{Endpoint: at[:cut], Bucket: at[cut+1:], Prefix: strings.ToLower(rand.Text())}
 	}
 	server := buckettest.Start(t)
 	t.Cleanup(func() {
@@ -62,7 +68,8 @@ func openAny(t *testing.T) *bucket.Store {
 			t.Errorf("the parts of %d uploads remain", n)
 		}
 	})
-	return open(t, server, bucket.Options{Prefix: "team/x"})
+	buckettest.Setenv(t)
+	return bucket.Options{Endpoint: server.URL, Bucket: buckettest.Bucket, Prefix: "team/x"}
 }
 
 func TestStore(t *testing.T) {
@@ -106,15 +113,21 @@ func (s *signalling) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// Of two writers who want to replace the same version, one wins: with one request, and with a
-// file in parts.
+// Of two servers who want to write the same version, one wins: with one request, and with a file in
+// parts.
 func TestOneWins(t *testing.T) {
-	rounds, sizes := 5, []int{100_000, partSize + 1}
-	if os.Getenv("MUSTER_LONG") != "" {
-		rounds, sizes = 1000, append(sizes, 64<<20+1)
+	all := map[int]int{100_000: 5, partSize + 1: 5}
+	if !testing.Short() {
+		all[64<<20+1] = 2
 	}
-	for _, size := range sizes {
-		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) { enginetest.OneWins(t, openAny(t), rounds, 2, size) })
+	for size, rounds := range all {
+		if os.Getenv("MUSTER_LONG") != "" {
+			rounds = 1000
+		}
+		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
+			o := anyEmpty(t)
+			enginetest.OneWins(t, []enginetest.Store{openAt(t, o), openAt(t, o)}, rounds, size)
+		})
 	}
 }
 
