@@ -161,11 +161,12 @@ bench-pool:
 	$(GO) -C bench run ./pool
 
 # The goals of the file service beside nginx and plain net/http, some 7 minutes. ROW is some of get-50k,
-# get-1k, put-64m, slow, slow-hog, 5000 and slow-5000, or bucket, which is over an object store and takes 5
-# minutes. Disks are made in memory, as root, and taken away again.
+# get-1k, put-64m, slow, slow-hog, 5000 and slow-5000, or bucket, which is over versitygw and takes 5
+# minutes, or minio. Disks are made in memory, as root, and taken away again.
 ROW ?= all
 bench-files: build
 	@case "$(ROW)" in *bucket*) scripts/object-stores install || true;; esac
+	@case "$(ROW)" in *minio*) scripts/object-stores install-minio || true;; esac
 	$(GO) -C bench run ./files -muster $(MUSTER) -cache $(TEST_CACHE) -row $(ROW)
 
 # How often muster tells of a cost that is not there, and finds 5 % that are: some 20 minutes

@@ -11,7 +11,8 @@ import (
 
 // A row is a load of some seconds and the goals that are judged by it.
 type row struct {
-	name   string // for -row
+	name   string      // for -row
+	store  objectStore // none = a folder
 	load   load
 	rounds int
 	goals  []goal
@@ -77,15 +78,14 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 		return err
 	}
 	b.engines = b.engines[:1]
-	if slices.ContainsFunc(chosen, func(r row) bool { return r.contestants != nil }) {
-		if _, err := os.Stat(b.store()); err != nil {
-			return fmt.Errorf("%w: scripts/object-stores install brings it", err)
+	for _, r := range chosen {
+		if _, err := os.Stat(b.program(r.store)); err != nil && r.store.name != "" {
+			return fmt.Errorf("%w: scripts/object-stores brings it", err)
 		}
 	}
 	for i, r := range chosen {
-		isBucket := r.contestants != nil
-		if i == 0 || isBucket != (chosen[i-1].contestants != nil) {
-			b.printHead(isBucket)
+		if i == 0 || r.store.name != chosen[i-1].store.name {
+			b.printHead(r.store.name)
 		}
 		b.load, b.rounds, b.chosen, b.operations = r.load, r.rounds, r.contestants, []string{upload, download}
 		if !slices.ContainsFunc(r.goals, func(g goal) bool { return g.operation == download }) {
@@ -94,7 +94,7 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 		measured, err := b.measure(ctx)
 		if len(measured) > 0 && len(measured[0].rounds) > 0 {
 			for _, g := range r.goals {
-				if isBucket {
+				if r.store.name != "" {
 					b.printBeside(r, g, named(measured, g.operation))
 				} else {
 					b.printGoal(r.name, g, named(measured, g.operation))
@@ -108,31 +108,32 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 	return nil
 }
 
-// choose returns the rows of the names: those of a folder are "all", those of a bucket "bucket".
+// choose returns the rows of the names: those of a folder are "all", those of an object store
+// "bucket" or "minio".
 func (b *bench) choose(names string) ([]row, error) {
-	folder, bucket := rows(), b.bucketRows()
+	all := slices.Concat(rows(), b.bucketRows())
 	switch names {
 	case "all":
-		return folder, nil
-	case "bucket":
-		return bucket, nil
+		return rows(), nil
+	case "bucket", "minio":
+		return slices.DeleteFunc(all, func(r row) bool { return !strings.HasPrefix(r.name, names+"-") }), nil
 	}
 	wanted := strings.Split(names, ",")
-	chosen := slices.DeleteFunc(slices.Concat(folder, bucket), func(r row) bool { return !slices.Contains(wanted, r.name) })
+	chosen := slices.DeleteFunc(slices.Clone(all), func(r row) bool { return !slices.Contains(wanted, r.name) })
 	if len(chosen) == len(wanted) {
 		return chosen, nil
 	}
 	var possible []string
-	for _, r := range slices.Concat(folder, bucket) {
+	for _, r := range all {
 		possible = append(possible, r.name)
 	}
-	return nil, fmt.Errorf("-row %s: the rows are all, bucket, or some of %s", names, strings.Join(possible, ", "))
+	return nil, fmt.Errorf("-row %s: the rows are all, bucket, minio, or some of %s", names, strings.Join(possible, ", "))
 }
 
-func (b *bench) printHead(isBucket bool) {
+func (b *bench) printHead(store string) {
 	fmt.Fprintf(b.out, "%s; muster with --io %s, %d threads and --sync %s", time.Now().UTC().Format(time.DateOnly), b.engines[0], b.threads, b.sync)
-	if isBucket {
-		fmt.Fprintf(b.out, "; the object store is %s\n\n| row | load | figure | muster | beside | | muster ÷ that | goal | |\n|%s\n", storeName, strings.Repeat("---|", 9))
+	if store != "" {
+		fmt.Fprintf(b.out, "; the object store is %s\n\n| row | load | figure | muster | beside | | muster ÷ that | goal | |\n|%s\n", store, strings.Repeat("---|", 9))
 		return
 	}
 	fmt.Fprintf(b.out, "\n\n| row | load | figure | muster | %s | muster ÷ %s | goal | |\n|---|---|---|---|%s|\n",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,8 +144,8 @@ type server struct {
 	store *server // nil = it has none
 }
 
-// startTime is how long a server may take until it listens.
-const startTime = 10 * time.Second
+// startTime is how long a server may take until it answers.
+const startTime = 30 * time.Second
 
 // start starts a contestant, after its store if it has one.
 func start(ctx context.Context, c contestant, folder string) (*server, error) {
@@ -186,12 +187,16 @@ func launch(ctx context.Context, c contestant, folder, store string) (*server, e
 		return nil, err
 	}
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		connection, err := net.Dial("tcp", addr)
+		answer, err := http.Get("http://" + addr + "/")
 		if err == nil {
-			return s, connection.Close()
+			_ = answer.Body.Close() // its status says all
+			if answer.StatusCode < http.StatusInternalServerError {
+				return s, nil
+			}
+			err = errors.New(answer.Status)
 		}
 		if time.Since(began) > startTime || ctx.Err() != nil {
-			return nil, errors.Join(fmt.Errorf("%s does not listen: %w", c.name, err), s.stop())
+			return nil, errors.Join(fmt.Errorf("%s does not answer: %w", c.name, err), s.stop())
 		}
 	}
 }
