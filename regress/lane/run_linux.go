@@ -9,7 +9,8 @@ import (
 	"muster/regress/lane/observe"
 )
 
-// tick is the interval between looks at a running case's memory and output.
+// tick is the interval between looks at a running case's memory and output. For the first tick, an alarm
+// instead of a pidfd bounds the wait for a command.
 const tick = 20 * time.Millisecond
 
 var (
@@ -193,8 +194,8 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 	return h.server.Fork(stdin, h.stdout.fd, h.stderr.fd)
 }
 
-// await waits for the command to end. Without a pidfd it waits for a tick at most by an alarm. Only then
-// does the command get one.
+// await waits for the command to end. If the command has no pidfd, an alarm ends the wait after a tick. A
+// command that still runs then gets a pidfd.
 func await(h *helper, pidfd int, d *Answer) error {
 	if pidfd < 0 && h.alarm.works {
 		first := min(tick, time.Until(h.timeLimit))
