@@ -84,8 +84,8 @@ func queueFolder() int {
 	return dir
 }
 
-// queueBytes returns the size of that folder, which grows with each queue. That takes less time than
-// to list them.
+// queueBytes returns the size of the folder of POSIX's queues, which grows with each queue. A list of the
+// queues would take more time.
 func (i *ipc) queueBytes() int64 {
 	var st syscall.Stat_t
 	if i.queues < 0 || syscall.Fstat(i.queues, &st) != nil {

@@ -25,8 +25,8 @@ import (
 // the lists. One walker with a single list, for both directions, was as long (292 lines, here
 // 286). It took 1.9 to 2.2 times as long to write a message, and up to 1.5 times to read one.
 
-// appendInt appends a number as encoding/binary does. That package would initialise package reflect
-// before the helper.
+// appendInt appends a number as binary.AppendVarint does. Package encoding/binary would be initialised
+// before the helper, and package reflect with it.
 func appendInt(b []byte, v int64) []byte {
 	rest := uint64(v)<<1 ^ uint64(v>>63)
 	for ; rest >= 0x80; rest >>= 7 {

@@ -48,7 +48,7 @@ func (s *spawner) startServer(fork.Command, []fork.FD) (pid, pidfd int, err erro
 
 func (s *spawner) mountProc(_, _ int) error { return syscall.ENOSYS }
 
-// alarm is missing in this build.
+// alarm does nothing in this build, so works is false.
 type alarm struct{ works bool }
 
 func (a *alarm) setUp() {}

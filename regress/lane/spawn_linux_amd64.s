@@ -40,7 +40,7 @@ end:
 	SYSCALL
 	JMP	end
 
-// The handler of the alarm's signal does nothing: the signal ends a wait.
+// The handler of the alarm's signal does nothing. The signal itself ends the wait.
 TEXT alarmed<>(SB), NOSPLIT|NOFRAME, $0
 	RET
 

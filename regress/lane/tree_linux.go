@@ -38,10 +38,10 @@ func (t *tree) reset(pid int) {
 // reap reaps all processes that have ended.
 func (t *tree) reap() error { return t.reapFrom(syscall.WNOHANG) }
 
-// await waits until a process or a signal has come, and reaps all processes that have ended.
+// await waits until a process ends or a signal comes. Then it reaps all processes that have ended.
 func (t *tree) await() error { return t.reapFrom(0) }
 
-// reapFrom reaps all processes that have ended. The first call has these options.
+// reapFrom reaps all processes that have ended. options are those of the first wait4, which may block.
 func (t *tree) reapFrom(options uintptr) error {
 	var usage syscall.Rusage
 	for ; ; options = syscall.WNOHANG {

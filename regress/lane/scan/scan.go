@@ -1,13 +1,13 @@
 // Package scan cuts paths and the texts of /proc into their parts.
 //
-// The lane helper needs this instead of the packages strings and bytes. They depend on unicode, whose
-// init comes after that of os and reflect, and then a helper would be taken over only when half the
-// program is initialised.
+// The lane helper uses this package instead of strings and bytes. They depend on unicode, which Go
+// initialises after os. With them, the helper would be taken over only when half the program is
+// initialised.
 package scan
 
 import "unicode/utf8"
 
-// Text is what can be cut.
+// Text is a string, or bytes.
 type Text interface{ ~string | ~[]byte }
 
 // Index returns the index of the first c, or -1.
@@ -29,7 +29,7 @@ func LastIndex[T Text](s T, c byte) int {
 	return i
 }
 
-// Cut returns what stands before and after the first c. Without one, all stands before it.
+// Cut returns the text before and after the first c. Without a c, all of s is before.
 func Cut[T Text](s T, c byte) (before, after T, found bool) {
 	if i := Index(s, c); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -37,7 +37,7 @@ func Cut[T Text](s T, c byte) (before, after T, found bool) {
 	return s, s[len(s):], false
 }
 
-// Split yields the parts of s between c.
+// Split yields the parts of s that c separates.
 func Split[T Text](s T, c byte) func(yield func(T) bool) {
 	return func(yield func(T) bool) {
 		for found := true; found; {
@@ -92,7 +92,7 @@ func Contains[T Text](s T, part string) bool {
 	return false
 }
 
-// Valid returns s as UTF-8, with a question mark for each run of bytes that are none.
+// Valid returns s with a question mark for each run of bytes that are not UTF-8.
 func Valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
