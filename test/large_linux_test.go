@@ -67,8 +67,8 @@ func TestManyCases(t *testing.T) {
 	}
 }
 
-// reopen makes the last check one that was interrupted before its last case. Its journal has many
-// lines of each case, so that few cases show whether muster keeps lines.
+// reopen turns the last check into one that was interrupted before its last case. It repeats the lines
+// of the journal, so that few cases show whether muster keeps lines.
 func (f folder) reopen() {
 	f.Helper()
 	runs, err := filepath.Glob(filepath.Join(f.dir, ".muster/runs/*/run.json"))

@@ -282,7 +282,7 @@ func (w *Writer) Abort(keep bool) error {
 	return err
 }
 
-// Kept returns how many cases the part has once the writer is closed, and false if they are complete.
+// Kept returns how many cases an incomplete part keeps for Resume. Call it after Finish or Abort.
 func (w *Writer) Kept() (cases int, incomplete bool) { return w.kept, !w.sealed }
 
 // closeDatabase ends the committer and rolls back uncommitted changes.

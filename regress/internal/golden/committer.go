@@ -94,8 +94,8 @@ func (c *committer) stop() {
 	c.sink.close()
 }
 
-// countCommitted rolls back, and returns how many cases remain; 0 if the disk does not say. It is
-// called after stop.
+// countCommitted rolls back, and returns how many cases remain; 0 if they cannot be read. It is called
+// after stop.
 func (c *committer) countCommitted() (n int) {
 	ctx := context.Background()
 	_, _ = c.conn.ExecContext(ctx, "ROLLBACK") // an error means that nothing was open

@@ -43,7 +43,7 @@ type Writer struct {
 	committer  *committer
 	closed     bool
 	sealed     bool // the part is complete
-	kept       int  // cases in the part; of a writer that is closed and not sealed
+	kept       int  // cases in the part, once the writer is closed without being sealed
 
 	mu     sync.Mutex
 	known  contentSet // blobs that are stored or queued

@@ -154,7 +154,7 @@ type Choice struct {
 // Unless a sample was recorded, it also admits the other names that the recorded selection wants.
 func (c *Chooser) Choose(names []string, b Baseline) Choice {
 	var choice Choice
-	wanted, present := make([]int, 0, len(names)), make([]bool, len(b.Names)) // wanted: i of names, ^i of b.Names
+	wanted, present := make([]int, 0, len(names)), make([]bool, len(b.Names)) // wanted has i for names[i], and ^i for b.Names[i]
 	for i, n := range names {
 		place, known := slices.BinarySearch(b.Names, n)
 		if known {
@@ -227,7 +227,7 @@ func Order(names []string, first map[string]bool, took []time.Duration) []int {
 			rank[i] = uint8(bits.Len64(uint64(max(0, took[i]) / short)))
 		}
 		if first[name] {
-			rank[i] += 1 + 64 // more than any length of 64 bits
+			rank[i] += 1 + 64 // more than bits.Len64 returns
 		}
 	}
 	slices.SortStableFunc(ordered, func(a, b int) int { return cmp.Compare(rank[b], rank[a]) })

@@ -295,8 +295,8 @@ func joinedByHand(r *Run) map[string]string {
 }
 
 // ReportGroups finds the causes of all collected differences and their rules, reports them, and saves them
-// with the run. side returns the baseline's side of a case that does not differ, of those in names, a
-// slice that is reused; nil if it cannot be had.
+// with the run. names are those of all cases; their slice is reused. side returns the baseline's side of
+// one that does not differ. side is nil if these sides are not available.
 func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(caseName string) (content.Side, error)) error {
 	found := r.Differences.Causes(joinedByHand(r))
 	r.Ledger.Summary.Groups = len(found.Causes)

@@ -34,7 +34,7 @@ type Line struct {
 	Forked  bool     `json:"forked,omitempty"` // a fork of a command that had started
 }
 
-// lineSize is more than most lines have, in bytes.
+// lineSize is the buffer for one line, in bytes. Most lines are shorter.
 const lineSize = 512
 
 // printEngine returns an engine's account as the files of a run keep it. The worker's name is
@@ -62,8 +62,8 @@ func parseEngine(r *outcome.EngineRun) {
 // Lines appends to a run's cases.jsonl. One goroutine calls Add; several may call At.
 type Lines struct{ journal }
 
-// OpenLines opens a run's lines for appending, without a torn last one. First it passes each line
-// that is there to take, with its place in the file.
+// OpenLines opens a run's lines for appending, and cuts off a torn last one. First it passes each line
+// of the file to take, with its offset.
 func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	whole, err := r.scanLines(func(at int64, line *Line) bool {
 		take(at, line)
@@ -79,7 +79,7 @@ func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	return &Lines{j}, nil
 }
 
-// At returns the line at a place that OpenLines passed to take.
+// At returns the line at an offset that OpenLines passed to take.
 func (l *Lines) At(at int64) (line Line, err error) {
 	from := bufio.NewReaderSize(io.NewSectionReader(l.f, at, math.MaxInt64-at), lineSize)
 	text, err := from.ReadBytes('\n')
@@ -206,7 +206,7 @@ func (j *journal) Close() error {
 	return errors.Join(j.Flush(), j.f.Close())
 }
 
-// scanJournal passes the whole lines of a file to take, each with its place, until take returns
+// scanJournal passes the whole lines of a file to take, each with its offset, until take returns
 // false. It returns the number of their bytes. A file that does not exist has no lines.
 func scanJournal[T any](path string, take func(at int64, line *T) (more bool)) (whole int64, err error) {
 	f, err := os.Open(path)

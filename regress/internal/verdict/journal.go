@@ -22,8 +22,8 @@ type Journal struct {
 	flushed time.Time
 }
 
-// Open opens the journal of a run over selected cases for appending. It returns what the run did
-// before an interrupt.
+// Open opens the journal of a run for appending. cases are the selected ones. Open returns what the run
+// did before an interrupt.
 func (j *Journal) Open(run *state.Run, cases []corpus.Entry) (done *Finished, pairs []state.Pair, err error) {
 	done = &Finished{cases: cases}
 	if j.lines, err = run.OpenLines(done.add); err != nil {
@@ -67,16 +67,16 @@ func (j *Journal) CloseLines() error { return j.lines.Close() }
 // ClosePairs ends the pairs.
 func (j *Journal) ClosePairs() error { return j.pairs.Close() }
 
-// Finished are the cases that an interrupted run finished. It keeps where in the journal the line of
-// each one is, in 9 bytes a case: a million lines take a gigabyte. Several goroutines may call its
-// methods once all lines are added.
+// Finished has the cases that an interrupted run finished. It keeps the offset of each one's line in the
+// journal, and whether the case differed. That takes 9 bytes a case, where a million lines take a
+// gigabyte. Several goroutines may call its methods once all lines are added.
 type Finished struct {
 	Count int // of finished cases
 
 	cases   []corpus.Entry // selected
 	byName  []int          // the cases' indexes, by their names; nil until the first line
 	lines   *state.Lines
-	at      []int64 // of the last line of each case; notFinished for none
+	at      []int64 // offset of the last line of each case, or notFinished
 	differs []bool  // by that line
 }
 

@@ -159,8 +159,7 @@ func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
 	return content.NewSide(&old.Outcome, j.Baseline.Content).Cached(), content.KeptSide(&rec.Outcome, j.Found.Content).Cached()
 }
 
-// FinishedCases are the cases that an interrupted run finished. A Sample of them runs again before
-// the run is resumed.
+// FinishedCases runs a Sample of the finished cases again before a run is resumed.
 type FinishedCases struct {
 	Judge   *Judge
 	Numbers RunNumbers
@@ -169,9 +168,9 @@ type FinishedCases struct {
 	Sample  *sample.Sample
 }
 
-// Repeat runs a sample of the finished cases among all tasks again. It reuses the slice. It refuses to resume if one has
+// Repeat runs a sample of the finished cases among all tasks again, and refuses to resume if one has
 // another outcome now. If no case is left to run, outcomes of two tools cannot mix, and Repeat does
-// nothing.
+// nothing. It reuses the slice.
 func (f *FinishedCases) Repeat(ctx context.Context, all []pass.Task) error {
 	left := f.Done.Count < len(all) || f.Numbers.Identical > 1 || slices.Contains(f.Done.differs, true)
 	if !left {

@@ -43,7 +43,7 @@ type undecidedCase struct {
 	onEngine *outcome.EngineRun
 	reused   bool         // the first run is that of an earlier check
 	alike    bool         // the first run equalled the baseline
-	first    *firstResult // of an alike case that --runs has run again
+	first    *firstResult // of an alike case that runs again because of --runs
 }
 
 // RunNumbers says how often a case runs.
