@@ -117,7 +117,7 @@ func classify(path string, err error) error {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
 		return damageError(path, err)
 	case sqlite3.SQLITE_FULL:
-		return fault.Environmentf("golden %s: the disk is full: free space there", path)
+		return fault.Environmentf("golden %s: the disk is full: make room there", path)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fault.Environmentf("golden %s is held by another process: try again", path)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
