@@ -253,7 +253,7 @@ func clientOf(r *http.Request, token string) fair.Client {
 		return fair.Client{Token: token, Address: r.RemoteAddr}
 	}
 	addr := at.Addr().Unmap()
-	if addr.Is6() { // else Prefix makes an error
+	if addr.Is6() { // for others, Prefix allocates an error
 		if prefix, err := addr.Prefix(customer); err == nil {
 			addr = prefix.Addr()
 		}

@@ -131,7 +131,7 @@ var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", 
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
 
-// A busyError is the error of an answer with Retry-After. The request was not executed.
+// A busyError is the error of an answer 503 or 429 with Retry-After. The request was not executed.
 type busyError struct {
 	status string
 	after  time.Duration
@@ -139,7 +139,7 @@ type busyError struct {
 
 func (e *busyError) Error() string { return e.status }
 
-// retryAfter returns how long to wait before a repetition; 0 = the answer does not say.
+// retryAfter returns how long an answer asks to wait before a repetition; 0 or less = not at all.
 func retryAfter(answer *http.Response) time.Duration {
 	if answer.StatusCode != http.StatusServiceUnavailable && answer.StatusCode != http.StatusTooManyRequests {
 		return 0
@@ -155,29 +155,29 @@ func retryAfter(answer *http.Response) time.Duration {
 }
 
 const (
-	// listMax bounds a list. One of 1,000 of the longest names is smaller.
+	// listMax bounds a list, in bytes. A list of 1,000 of the longest names is shorter.
 	listMax = 8 << 20
-	// wordsMax bounds another answer that is not a file. minio-go reads it into memory.
+	// wordsMax bounds an answer that is neither a file nor a list, in bytes. minio-go reads it into memory.
 	wordsMax = 64 << 10
 )
 
-// errTooLong is the error of a longer answer. The rest of an error's text is dropped instead, because
-// its status suffices.
+// errTooLong is the error of an answer beyond these bounds. The text of an error is cut off instead,
+// because its status suffices.
 var errTooLong error = &brokenError{errors.New("it is too long")}
 
 // errNoRange is the error of an answer 206 without Content-Range. Its piece could be taken for the
 // whole file.
 var errNoRange error = &brokenError{errors.New("a piece of a file without its range")}
 
-// errUnasked is the error of a request without a condition that was refused because of one. A client
-// would take fileio.ErrChanged for the answer to a condition of its own.
-var errUnasked error = &brokenError{errors.New("a condition failed that no request had")}
+// errUnasked is the error if the object store reports a failed condition, and the request had none. A
+// client would take fileio.ErrChanged for the answer to a condition of its own.
+var errUnasked error = &brokenError{errors.New("a condition failed, but the request had none")}
 
 // errWeakTag is the error of an answer with a weak ETag. No condition holds for one (RFC 9110, 8.8.3.2).
-// Object stores have strong ones, but a proxy that compresses answers makes them weak.
+// Object stores send strong ones, but a proxy that compresses answers makes them weak.
 var errWeakTag error = &brokenError{errors.New("a weak ETag: let no proxy change its answers")}
 
-// checkAnswer refuses an answer that minio-go would accept or shorten.
+// checkAnswer refuses an answer that minio-go would accept, or whose Retry-After it would lose.
 func checkAnswer(answer *http.Response) error {
 	after := retryAfter(answer)
 	switch {

@@ -121,8 +121,8 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// An object store may refuse a request without a condition as if it had one. This is no answer to a
-// condition of the client.
+// An object store may report a failed condition for a request that had none. Then the client gets 503,
+// not the answer to a condition of its own.
 func TestUnaskedConditions(t *testing.T) {
 	server := buckettest.Start(t)
 	server.IgnoreDelete = true // so a delete has no condition
@@ -160,7 +160,7 @@ func TestUnaskedConditions(t *testing.T) {
 	} {
 		requests.Go(func() {
 			err := request()
-			if errors.Is(err, fileio.ErrChanged) || !errors.Is(err, fileio.ErrBusy) || !strings.Contains(err.Error(), "a condition failed that no request had") {
+			if errors.Is(err, fileio.ErrChanged) || !errors.Is(err, fileio.ErrBusy) || !strings.Contains(err.Error(), "a condition failed, but the request had none") {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

@@ -14,8 +14,8 @@ import (
 // triesMax is how many times a request is sent.
 const triesMax = 5
 
-// waitUnit is the longest wait before the first repetition, unless the object store asks for a longer
-// one. The longest wait doubles with each one. minio-go adds up to 200 ms to each wait.
+// waitUnit is the longest wait before the first repetition. It doubles with each repetition, and
+// minio-go adds up to 200 ms. If the object store asks for a longer wait by Retry-After, that one counts.
 const waitUnit = 100 * time.Millisecond
 
 // repeat calls attempt until it succeeds, fails permanently, or has failed triesMax times. The
@@ -24,7 +24,7 @@ func (p peer) repeat(ctx context.Context, attempt func(context.Context) error) e
 	return p.repeatIf(ctx, false, attempt)
 }
 
-// repeatIf is like repeat, for requests that may have a condition.
+// repeatIf is like repeat. hasCondition reports whether the requests have a condition.
 //
 // minio-go sends each request once: its own repetitions would read a body that the transport of the
 // failed attempt may still be reading.

@@ -150,8 +150,8 @@ func remoteOver(t *testing.T, answer transport) *remote {
 	return &remote{peer: peer{bucket: "kept"}, client: core}
 }
 
-// A repetition waits as long as the object store asks for. It is not made if that is longer than the
-// request may take.
+// A repetition waits as long as the object store asks. If that is longer than a request may take,
+// the request is not repeated.
 func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		status      int

@@ -138,7 +138,7 @@ func (s *Store) Check(ctx context.Context) error {
 // turn is how a request waits for a connection: Take or TakeLate of a budget.
 type turn func(*fair.Budget, context.Context, fair.Client) error
 
-// request calls do, which makes one request and its repetitions, when it is the client's turn.
+// request calls do when it is the client's turn. do makes one request, and its repetitions.
 func (s *Store) request(ctx context.Context, take turn, do func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	metadataMax  = 5 * time.Second  // of a request to a service that gives credentials
-	renewalPause = 30 * time.Second // after a failed renewal: requests wait for each one
+	metadataMax  = 5 * time.Second  // limits a request to a service that has credentials
+	renewalPause = 30 * time.Second // after a failed renewal, because requests wait for a renewal
 )
 
 // A source is a place that may have credentials.
 type source struct {
 	credentials.Provider
 	name, mend string
-	named      bool // the environment names the source, so it must have some
+	named      bool // the environment names the source, so it must have credentials
 }
 
 const keysMend = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role"
@@ -58,11 +58,11 @@ func sources() []source {
 }
 
 // keys has the credentials of the first source that has some. minio-go's own chain hides why a
-// source fails, and then has requests sent without a signature.
+// source fails, and then requests are sent without a signature.
 //
 // A renewal that fails is tried again after renewalPause. Credentials are used until they expire.
 type keys struct {
-	sources []source // once one had credentials, that one alone
+	sources []source // only one is left once it had credentials
 	value   credentials.Value
 	failed  error     // of the last renewal; nil = it succeeded
 	again   time.Time // when a failed renewal may be tried again
@@ -94,7 +94,7 @@ func (k *keys) RetrieveWithCredContext(c *credentials.CredContext) (credentials.
 // Retrieve implements credentials.Provider.
 func (k *keys) Retrieve() (credentials.Value, error) { return k.RetrieveWithCredContext(nil) }
 
-// renew asks the sources. It returns why the first one fails.
+// renew asks the sources in their order. If none has credentials, it returns why the first one fails.
 func (k *keys) renew(c *credentials.CredContext) (failed error) {
 	for i, s := range k.sources {
 		value, err := s.RetrieveWithCredContext(c)
@@ -115,7 +115,7 @@ func (k *keys) renew(c *credentials.CredContext) (failed error) {
 }
 
 // isMissing reports whether an error means that no file has the profile. A wrapped fs.ErrNotExist
-// is another file's.
+// is about another file.
 func isMissing(err error) bool {
 	if file, ok := err.(*fs.PathError); ok {
 		return errors.Is(file, fs.ErrNotExist)
@@ -134,7 +134,7 @@ func (k *keys) explain(s source, err error) error {
 	return errors.New(text)
 }
 
-// sourceWords returns why a source has no credentials; nil = it has only a part of them.
+// sourceWords returns why a source has no credentials. err is nil if it has only one of the two keys.
 func sourceWords(err error) string {
 	if err == nil {
 		return "a key is missing"

@@ -247,7 +247,7 @@ func (r *remote) open(ctx context.Context, name, tag string, offset, n int64) (b
 	return body, info, err
 }
 
-// parseRange returns the first byte of a Content-Range, and the size of the file.
+// parseRange returns the offset in a Content-Range, and the size of the file.
 func parseRange(text string) (first, size int64, ok bool) {
 	text, inBytes := strings.CutPrefix(text, "bytes ")
 	piece, whole, _ := strings.Cut(text, "/")
@@ -288,7 +288,7 @@ func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := checkAnswer(answer); err != nil {
-		_, _ = io.CopyN(io.Discard, answer.Body, wordsMax) // for the connection's next request
+		_, _ = io.CopyN(io.Discard, answer.Body, wordsMax) // so that the next request can use the connection
 		_ = answer.Body.Close()
 		return nil, err
 	}

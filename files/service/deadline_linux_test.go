@@ -203,8 +203,8 @@ func TestDeadlineWhileWaiting(t *testing.T) {
 	}
 }
 
-// A read that waits makes no further call once a deadline of the past is set: net/http ends a read
-// in this way at each request.
+// A read that waits makes no further system call once its deadline is set to the past. net/http ends
+// a read in this way at each request.
 func TestEndedWithoutCall(t *testing.T) {
 	ours, _ := connected(t, 0)
 	reading := &ours.(*connection).reading
