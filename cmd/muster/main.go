@@ -43,7 +43,8 @@ func runProcess() error {
 	if err := check.SystemLimits(); err != nil {
 		return err
 	}
-	// net/http logs bytes that a server sent unasked, which has no option of a transport.
+	// This also discards the lines of package log. net/http logs there what a server sends unasked, and no
+	// option of a transport prevents that.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once

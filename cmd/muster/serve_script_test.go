@@ -89,10 +89,10 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // objectstore starts an object store with an empty bucket: versitygw, or with "ignores" moto,
-// which ignores some conditions, or with "talks" one that finds no file and sends more than its
-// answers. Where these are not installed it is one in memory, unless
+// which ignores some conditions. Where these are not installed it is one in memory, unless
 // MUSTER_REQUIRE=all requires them. With --cert FILE --key FILE it speaks TLS, and with
-// --virtual-domain HOST it has its bucket at kept.HOST, too. The variable NAME is its address. The
+// --virtual-domain HOST it has its bucket at kept.HOST, too. With "talks" it is always the one in
+// memory, finds no file, and sends more than its answers. The variable NAME is its address. The
 // client's variables for credentials are set.
 func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
@@ -135,7 +135,7 @@ func objectstore(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], server.URL)
 }
 
-// talk answers a GET, and sends more.
+// talk answers a GET with 404, and sends more than the answer.
 func talk(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet {
 		return false
