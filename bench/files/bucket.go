@@ -58,14 +58,14 @@ func (b *bench) bucketRows() []row {
 	}
 }
 
-// slowRow is the rates over an object store on a slow disk.
+// slowRow measures rates over an object store on a slow disk.
 func (b *bench) slowRow(name string, s objectStore, connections, rounds int) row {
 	goals := []goal{rateOf(upload, 0.9), p99Of(upload, false), rateOf(download, 0.9), p99Of(download, false)}
 	return row{name, s, load{disk: slowDisk, connections: connections, requests: 1000, size: "50K"}, rounds, goals,
 		[]contestant{b.gateway(s, []string{"-to", "http"}, ""), b.objectStore(s, "-to", "s3", "-bucket", storeBucket)}}
 }
 
-// cpuRow is the CPU of a request over an object store in memory.
+// cpuRow measures the CPU of a request over an object store in memory.
 func (b *bench) cpuRow(name string, s objectStore) row {
 	most := func(operation string) goal {
 		return goal{operation: operation, figure: "CPU ms", of: cpu, form: "%.3f", most: 1.5}
@@ -89,7 +89,7 @@ func (b *bench) objectStore(s objectStore, client ...string) contestant {
 	}}
 }
 
-// program is that of an object store, which scripts/object-stores installs.
+// program returns the path of an object store's program, which scripts/object-stores installs.
 func (b *bench) program(s objectStore) string { return filepath.Join(b.cache, s.path) }
 
 // gateway is muster over an object store, with copies in a folder beside it if that has a name.

@@ -80,7 +80,7 @@ func (b *bench) measureGoals(ctx context.Context, names string) error {
 	b.engines = b.engines[:1]
 	for _, r := range chosen {
 		if _, err := os.Stat(b.program(r.store)); err != nil && r.store.name != "" {
-			return fmt.Errorf("%w: scripts/object-stores brings it", err)
+			return fmt.Errorf("%w: install it with scripts/object-stores", err)
 		}
 	}
 	for i, r := range chosen {

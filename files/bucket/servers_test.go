@@ -63,7 +63,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// emptyTrash removes what MinIO keeps of deleted files for 5 minutes. Of a race of large files that was 22 GB.
+// emptyTrash removes what MinIO keeps of deleted files for 5 minutes. A race of large files left 22 GB.
 func emptyTrash(ctx context.Context, folder string) {
 	for range time.Tick(time.Second) {
 		if ctx.Err() != nil {

@@ -46,8 +46,8 @@ type fetch struct {
 	err  error
 }
 
-// A source is a file of the origin. All its requests end with its context, also an answer that goes on
-// behind a piece.
+// A source is a file of the origin. Its context ends all its requests, and also an answer that
+// continues after a piece was read.
 type source struct {
 	*fileio.File // nil = not open yet
 	ctx          context.Context
