@@ -145,7 +145,7 @@ func retryAfter(answer *http.Response) time.Duration {
 		return 0
 	}
 	text := answer.Header.Get("Retry-After")
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // then n is the largest one
 		return time.Duration(n) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {

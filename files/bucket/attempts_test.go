@@ -161,6 +161,10 @@ func TestRetryAfter(t *testing.T) {
 		{http.StatusServiceUnavailable, "7", 7 * time.Second, 8 * time.Second},
 		{http.StatusTooManyRequests, "Sat, 01 Jan 2000 00:00:09 GMT", 9 * time.Second, 10 * time.Second}, // the bubble's clock begins at midnight
 		{http.StatusServiceUnavailable, "120", 0, 0},
+		{http.StatusServiceUnavailable, "99999999999999999999", 0, 0},
+		{http.StatusServiceUnavailable, "-7", 1, time.Second},
+		{http.StatusServiceUnavailable, "Fri, 31 Dec 1999 23:59:00 GMT", 1, time.Second},
+		{http.StatusServiceUnavailable, "Fri, 31 Dec 9999 23:59:00 GMT", 0, 0},
 		{http.StatusServiceUnavailable, "soon", 1, time.Second},
 		{http.StatusServiceUnavailable, "0", 1, time.Second},
 		{http.StatusInternalServerError, "7", 1, time.Second},
