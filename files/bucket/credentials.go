@@ -70,7 +70,13 @@ type keys struct {
 
 // IsExpired implements credentials.Provider.
 func (k *keys) IsExpired() bool {
-	return k.value.AccessKeyID == "" || k.sources[0].IsExpired() && !(k.pauses() && k.isValid())
+	switch {
+	case k.value.AccessKeyID == "":
+		return true
+	case k.value.Expiration.IsZero(): // minio-go has a service or a program asked before each request
+		return false
+	}
+	return k.sources[0].IsExpired() && !(k.pauses() && k.isValid())
 }
 
 func (k *keys) isValid() bool {

@@ -11,11 +11,12 @@ import (
 	"muster/fileio"
 )
 
-// A service gives credentials for an hour, or fails.
+// A service gives credentials for an hour or without an end, or fails.
 type service struct {
 	credentials.Expiry
-	asked  int
-	broken bool
+	asked   int
+	broken  bool
+	endless bool
 }
 
 func (s *service) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
@@ -23,12 +24,30 @@ func (s *service) RetrieveWithCredContext(*credentials.CredContext) (credentials
 	if s.broken {
 		return credentials.Value{}, errors.New("broken")
 	}
+	if s.endless {
+		s.SetExpiration(time.Time{}, credentials.DefaultExpiryWindow)
+		return credentials.Value{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
+	}
 	end := time.Now().Add(time.Hour)
 	s.SetExpiration(end, credentials.DefaultExpiryWindow)
 	return credentials.Value{AccessKeyID: "key", SecretAccessKey: "secret", Expiration: end}, nil
 }
 
 func (s *service) Retrieve() (credentials.Value, error) { return s.RetrieveWithCredContext(nil) }
+
+// Credentials without an end are not renewed: a service or a program would be asked before each request.
+func TestNoEnd(t *testing.T) {
+	s := &service{endless: true}
+	creds := credentials.New(&keys{sources: []source{{s, "the service", "mend it", true}}})
+	for range 3 {
+		if value, err := creds.GetWithContext(nil); value.AccessKeyID != "key" || err != nil {
+			t.Error(value, err)
+		}
+	}
+	if s.asked != 1 {
+		t.Errorf("asked %d times", s.asked)
+	}
+}
 
 // Credentials are renewed before they expire. If that fails, they are used until then, and the
 // service is asked again from time to time.
