@@ -110,7 +110,7 @@ func (k *keys) renew(c *credentials.CredContext) (failed error) {
 			k.sources, k.value = k.sources[i:i+1], value
 			return nil
 		case k.value.AccessKeyID != "" || s.named: // it must have some
-		case err == nil && hasNone, isMissing(err):
+		case err == nil && hasNone, isMissing(err), isHomeless(err):
 			continue
 		}
 		if failed == nil {
@@ -121,12 +121,18 @@ func (k *keys) renew(c *credentials.CredContext) (failed error) {
 }
 
 // isMissing reports whether an error means that no file has the profile. A wrapped fs.ErrNotExist
-// is about another file.
+// is about another file. One of another operation is about a profile's program.
 func isMissing(err error) bool {
 	if file, ok := err.(*fs.PathError); ok {
-		return errors.Is(file, fs.ErrNotExist)
+		return file.Op == "open" && errors.Is(file, fs.ErrNotExist)
 	}
 	return err != nil && strings.HasPrefix(err.Error(), "section ") && strings.HasSuffix(err.Error(), "does not exist")
+}
+
+// isHomeless reports whether an error means that the user has no home, and so no file with a profile.
+func isHomeless(err error) bool {
+	_, none := os.UserHomeDir()
+	return err != nil && none != nil && err.Error() == none.Error()
 }
 
 // explain returns the error of a source. It is a fileio.ErrBusy if the source may have credentials
@@ -164,6 +170,12 @@ func sourceWords(err error) string {
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return wording.Of(err)
+	}
+	if ended, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
+		return "its credential_process fails: " + ended.Error()
 	}
 	if isMissing(err) {
 		return "it does not exist"
