@@ -316,10 +316,10 @@ func (a *alarm) setUp() {
 	a.works = e == 0
 }
 
-// set starts the alarm. Its signal is repeated, because the first one may come just before the wait. Zero
-// stops the alarm.
+// set starts the alarm. Its signal is repeated, because the first one may come just before the wait. The
+// interval is a whole tick: if signals came faster than the handler returns, this thread would do nothing
+// else. Zero stops the alarm.
 func (a *alarm) set(after time.Duration) {
-	ts := syscall.NsecToTimespec(int64(after))
-	spec := [2]syscall.Timespec{ts, ts} // interval, first
+	spec := [2]syscall.Timespec{syscall.NsecToTimespec(int64(tick)), syscall.NsecToTimespec(int64(after))} // interval, first
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_TIMER_SETTIME, uintptr(a.id), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 }
