@@ -2,15 +2,15 @@
 
 #include "textflag.h"
 
-// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr, stack unsafe.Pointer) (pid int)
 //
-// The child shares memory and stack with the parent, which may run meanwhile.
-// So the child touches no stack: it makes the system calls that steps lists,
-// notes what each returned, and ends at the first that fails. The last is
-// execve, which does not return.
-TEXT ·clone(SB), NOSPLIT, $0-40
+// The child shares memory with the parent, which may run meanwhile. The child
+// makes the system calls that steps lists, notes what each returned, and ends
+// at the first that fails. The last is execve, which does not return. stack is
+// the end of the child's stack, which only a handler of a signal uses.
+TEXT ·clone(SB), NOSPLIT, $0-48
 	MOVQ	flags+0(FP), DI
-	XORQ	SI, SI              // the stack: the same
+	MOVQ	stack+32(FP), SI
 	MOVQ	pidfd+8(FP), DX
 	XORQ	R10, R10
 	XORQ	R8, R8
@@ -20,7 +20,7 @@ TEXT ·clone(SB), NOSPLIT, $0-40
 	SYSCALL
 	TESTQ	AX, AX
 	JEQ	child
-	MOVQ	AX, pid+32(FP)
+	MOVQ	AX, pid+40(FP)
 	RET
 child:
 	MOVQ	0(R12), AX

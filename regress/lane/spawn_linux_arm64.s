@@ -2,12 +2,12 @@
 
 #include "textflag.h"
 
-// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+// func clone(flags uintptr, pidfd *int32, steps *step, count uintptr, stack unsafe.Pointer) (pid int)
 //
 // As spawn_linux_amd64.s says.
-TEXT ·clone(SB), NOSPLIT, $0-40
+TEXT ·clone(SB), NOSPLIT, $0-48
 	MOVD	flags+0(FP), R0
-	MOVD	ZR, R1              // the stack: the same
+	MOVD	stack+32(FP), R1
 	MOVD	pidfd+8(FP), R2
 	MOVD	ZR, R3
 	MOVD	ZR, R4
@@ -16,7 +16,7 @@ TEXT ·clone(SB), NOSPLIT, $0-40
 	MOVD	$220, R8            // clone
 	SVC
 	CBZ	R0, child
-	MOVD	R0, pid+32(FP)
+	MOVD	R0, pid+40(FP)
 	RET
 child:
 	MOVD	0(R19), R8
