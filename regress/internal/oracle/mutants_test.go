@@ -103,7 +103,7 @@ var mutations = []mutation{
 		"	for _, caseName := range s.varied {\n", "	for _, caseName := range s.varied[:0] {\n",
 		"runs of the sample that show that a case varies do not count"},
 	{"resume", "internal/verdict/judge.go",
-		"		left = left || !ok || !line.Identical || f.Numbers.Identical > 1\n", "		left = left || !ok && !line.Identical\n",
+		"	left := f.Done.Count < len(all) || f.Numbers.Identical > 1 || slices.Contains(f.Done.differs, true)\n", "	left := f.Done.Count < len(all)\n",
 		"a check that has further runs alone to make runs no finished case again"},
 	{"resume", "record/opening.go",
 		"		left = left || had.runs == 0 || had.runs < had.needed\n", "		left = left || had.runs == 0\n",
