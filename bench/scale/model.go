@@ -42,7 +42,8 @@ func (c costs) rate(cores int) (float64, string) {
 }
 
 // highest returns the rate that no number of cores exceeds, the part that limits it, and the
-// number of cores from which that part does.
+// number of cores from which that part does. The part is "" if no part was seen to cost anything
+// beside what is done alone.
 func (c costs) highest() (rate float64, limit string, cores int) {
 	rate, limit = c.rate(1 << 30)
 	for cores = 1; ; cores++ {

@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/pprof/profile"
 )
 
 // TestSmall measures everything over a fiftieth of the cases. Times do not matter here. The bounds
@@ -34,15 +39,16 @@ func TestSmall(t *testing.T) {
 		`\| executions at once \| \d+ \| at most 2000, --remote-jobs \| met \|`,
 		`\| requests of a kind at once \| [1-4] \| at most 4 \| met \|`,
 		`\| contents in a request \| \d\.\d MB \| at most 4\.2 MB \| met \|`,
-		`\| the golden's writer \| [1-9]\d*\.\d \| 0\.0 \|`,
+		`\| the golden's writer \| \d+\.\d \| \d+\.\d \|`,
 		`\| check, lanes \| 2 \| \d+ \| \d+ \|`,
 		`\| 256 \| \d+, `,
-		`\| the most \| \d+, from \d+ cores: `,
+		`\| the most \| (\d+, from \d+ cores: \w|no part limits it)`,
 	} {
 		if !regexp.MustCompile(want).Match(out) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
+	checkFrames(t, muster)
 	m, err := readRuns(runs)
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +68,46 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// checkFrames finds the functions of all parts in muster. Whether a profile of so few cases has a
+// sample of each of them is chance.
+func checkFrames(t *testing.T, muster string) {
+	t.Helper()
+	program, err := os.ReadFile(muster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range limitedParts {
+		for _, f := range p.frames {
+			if f != "main.profiled" && !bytes.Contains(program, []byte(f)) {
+				t.Errorf("muster has no function %s, of %q", f, p.name)
+			}
+		}
+	}
+}
+
+// A sample counts for the first part that has one of its functions.
+func TestReadParts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "profile")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}}
+	for i, name := range []string{limitedParts[1].frames[0], limitedParts[4].frames[0] + "[go.shape.int]).ask", "runtime.mallocgc"} {
+		function := &profile.Function{ID: uint64(i + 1), Name: name}
+		location := &profile.Location{ID: uint64(i + 1), Line: []profile.Line{{Function: function}}}
+		p.Function, p.Location = append(p.Function, function), append(p.Location, location)
+		p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{location}, Value: []int64{1, int64(i+1) * 1000}})
+	}
+	if err := errors.Join(p.Write(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := readParts(path)
+	if want := []time.Duration{0, 1000, 0, 0, 2000, 0, 0}; err != nil || !slices.Equal(parts, want) {
+		t.Errorf("%v, %v, want %v", parts, err, want)
+	}
+}
+
 // The model: cores limit until a part that few goroutines do is slower.
 func TestModel(t *testing.T) {
 	c := costs{cpu: 200 * time.Microsecond, parts: make([]time.Duration, len(limitedParts))}
@@ -77,6 +123,9 @@ func TestModel(t *testing.T) {
 	}
 	if rate, limit, cores := c.highest(); int(rate) != 33333 || limit != limitedParts[1].name || cores != 10 {
 		t.Errorf("at most %v from %d cores, by %q", rate, cores, limit)
+	}
+	if _, limit, _ := (costs{cpu: time.Millisecond, parts: make([]time.Duration, len(limitedParts))}).highest(); limit != "" {
+		t.Errorf("parts that cost nothing limit: %q", limit)
 	}
 	c.engine = 40 * time.Microsecond
 	if d, _ := c.perCase(2); d != 125*time.Microsecond {

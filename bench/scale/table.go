@@ -182,6 +182,10 @@ func (m *measured) printCores(b *strings.Builder, o options) {
 	b.WriteString("| the most |")
 	for _, c := range columns {
 		rate, limit, cores := m.costsOf(c.command, c.lanes).highest()
+		if limit == "" {
+			b.WriteString(" no part limits it |")
+			continue
+		}
 		fmt.Fprintf(b, " %.0f, from %d cores: %s |", rate, cores, limit)
 	}
 	b.WriteString("\n")
