@@ -160,7 +160,7 @@ func TestNoCredentials(t *testing.T) {
 	dir := t.TempDir()
 	file, proof, none := filepath.Join(dir, "credentials"), filepath.Join(dir, "proof"), filepath.Join(dir, "none")
 	for name, text := range map[string]string{
-		file: "[default]\ncredential_process = " + none + " now\n[half]\naws_access_key_id = half\n[fails]\ncredential_process = go nonsense\n", proof: "proof",
+		file: "[default]\ncredential_process = " + none + " now\n[half]\naws_access_key_id = half\n[fails]\ncredential_process = false now\n", proof: "proof",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestNoCredentials(t *testing.T) {
 		"missing profile": {map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": silent, "AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "team"}, " (profile team: it does not exist): check AWS_PROFILE", false},
 		"half a profile":  {map[string]string{"AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "half"}, " (profile half: \"profile has partial static credentials: ", false},
 		"no home":         {map[string]string{"HOME": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": gone}, ` (this machine's role: "404 Not Found"): set AWS_ACCESS_KEY_ID`, false},
-		"failed program":  {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "fails"}, " (profile fails: its credential_process fails: exit status 2): check AWS_PROFILE", false},
+		"failed program":  {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": file, "AWS_PROFILE": "fails"}, " (profile fails: its credential_process fails: exit status 1): check AWS_PROFILE", false},
 		"missing program": {map[string]string{"AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": file}, " (profile default: " + none + " does not exist): check AWS_PROFILE", false},
 		"missing file":    {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": none}, " (the web identity: " + none + " does not exist): check AWS_WEB_IDENTITY_TOKEN_FILE", false},
 		"silent service":  {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": proof, "AWS_ENDPOINT_URL_STS": silent}, " (the web identity: " + silent + ": 127.0.0.1:1: connection refused): check", true},
