@@ -275,7 +275,7 @@ func parseRange(text []byte) mapping {
 // memorySize is the size of this process, in KiB.
 type memorySize struct {
 	peak int64 // the highest resident size
-	file int64 // the resident part that comes from files, and can be read again
+	file int64 // the resident part that comes from files, also those of a tmpfs, and can be read again
 }
 
 // private returns the part of the peak that does not come from files.
@@ -283,10 +283,13 @@ func (s memorySize) private() int64 { return s.peak - s.file }
 
 // readSize reads the size of this process; 0 = unknown.
 func readSize(buf []byte) (s memorySize) {
+	var inMemory int64
 	_ = eachLine("/proc/self/status", buf, func(line []byte) {
 		readKiB(line, "VmHWM:", &s.peak)
 		readKiB(line, "RssFile:", &s.file)
+		readKiB(line, "RssShmem:", &inMemory)
 	})
+	s.file += inMemory
 	return s
 }
 
