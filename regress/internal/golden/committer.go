@@ -351,7 +351,7 @@ func checkOrigin(caseName string, origin, accepts int) error {
 // dropAccepts removes the unused accepts, and updates the indexes in the records.
 func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []bool) (dropped bool, err error) {
 	moved := make([]int, len(used)) // the new origin by the old one
-	kept := m.Accepts[:0:0]
+	var kept []Accept
 	for i, a := range m.Accepts {
 		if used[i+1] {
 			kept = append(kept, a)

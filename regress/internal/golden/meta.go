@@ -14,51 +14,53 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Meta describes how a store was made: the command, the corpus, the machine.
+// Meta describes how a store was made: the command, the corpus, the machine. Its JSON is in the file.
+// No field may be omitted when empty: merge relies on all fields.
 type Meta struct {
-	Command          []Command // as given
-	Executable       string    // path of the default command's executable
-	ExecutableDigest outcome.Digest
-	Env              []string       // K=V, what was set beyond the fixed environment
-	Corpus           outcome.Digest // identity of the corpus
-	CorpusPath       string         // its path as given, to repeat the run
-	Machine          string
-	MusterVersion    string
-	Created          time.Time
-	Repeat           int               // runs per case in the record
-	Flags            map[string]string // other settings that identify the run: rules, stdin, shell, headers, context
+	Command          []Command      `json:"command"`    // as given
+	Executable       string         `json:"executable"` // path of the default command's executable
+	ExecutableDigest outcome.Digest `json:"executable_digest"`
+	Env              []string       `json:"env"`         // K=V, what was set beyond the fixed environment
+	Corpus           outcome.Digest `json:"corpus"`      // identity of the corpus
+	CorpusPath       string         `json:"corpus_path"` // its path as given, to repeat the run
+	Machine          string         `json:"machine"`
+	MusterVersion    string         `json:"muster_version"`
+	Created          time.Time      `json:"created"`
+	Repeat           int            `json:"repeat"` // runs per case in the record
+	Flags            Flags          `json:"flags"`  // other settings that identify the run: rules, stdin, shell, headers, context
 
 	// After an accept: the run that was accepted last, and the Digest of the golden that this run
 	// was compared with. A further accept of the same run knows by them that nobody else changed
 	// the golden.
-	AcceptedRun string
-	AcceptBase  outcome.Digest
+	AcceptedRun string         `json:"accepted_run"`
+	AcceptBase  outcome.Digest `json:"accept_base"`
 
 	// Run is the ID of the run that makes the store. A resumed run recognises its own unfinished
 	// store by it. It is empty if unknown, as in older goldens.
-	Run string
+	Run string `json:"run"`
 
 	// Preflight is the digest of the preflight on an engine, mostly the tool's version. It is zero
 	// if the command ran on this machine.
-	Preflight outcome.Digest
-
-	// Tool lists the files of the tool. It is empty if the tool ran on an engine, and in
-	// older goldens.
-	Tool []ToolFile
+	Preflight outcome.Digest `json:"preflight"`
 
 	// FromEngine reports that outcomes may come from an engine although Preflight is zero: by an
 	// accept or an import.
-	FromEngine bool
+	FromEngine bool `json:"from_engine"`
+
+	Selection Selection `json:"selection"` // of the record
+	Accepts   []Accept  `json:"accepts"`   // Record.Origin refers to them; seal drops the unused ones
+
+	// Tool lists the files of the tool. It is empty if the tool ran on an engine, and in
+	// older goldens.
+	Tool []ToolFile `json:"tool"`
 
 	// Reference is what recorded the golden, if an accept changed Command since. Costs are compared
 	// with it. nil means Command.
-	Reference *Recorder
+	Reference *Recorder `json:"reference"`
 
-	Selection Selection // of the record
-	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
-	Rules     []Rule    // of accepted causes, the oldest first
-	RulesMade int       // the highest number that a rule had
-	Revoked   []Rule    // without their bodies; a merge does not bring them back
+	Rules     []Rule `json:"rules"`         // of accepted causes, the oldest first
+	RulesMade int    `json:"rules_made"`    // the highest number that a rule had
+	Revoked   []Rule `json:"rules_revoked"` // without their bodies; a merge does not bring them back
 }
 
 // OnEngine reports whether any outcome in the store may come from an engine.
@@ -66,8 +68,8 @@ func (m Meta) OnEngine() bool { return m.FromEngine || m.Preflight != outcome.Di
 
 // Command is one command, and a glob of its cases.
 type Command struct {
-	Glob string // empty: all cases that no other glob matches
-	Args []string
+	Glob string   `json:"glob"` // empty: all cases that no other glob matches
+	Args []string `json:"args"`
 }
 
 // SameCommands reports whether two lists of commands are equal.
@@ -78,9 +80,9 @@ func SameCommands(a, b []Command) bool {
 // ToolFile is one file of the tool, a path at which the tool looks for one in vain, or a folder that
 // it lists or asks for.
 type ToolFile struct {
-	Path   string
-	Role   string         // why it belongs to the tool
-	Digest outcome.Digest // zero with AbsentRole and FolderRole; of the names, with ListedRole
+	Path   string         `json:"path"`
+	Role   string         `json:"role"`            // why it belongs to the tool
+	Digest outcome.Digest `json:"digest,omitzero"` // zero with AbsentRole and FolderRole; of the names, with ListedRole
 }
 
 // Roles that are named outside package closure.
@@ -113,115 +115,45 @@ func SameTool(a, b []ToolFile) bool {
 	})
 }
 
-// text is a string in JSON. JSON holds Unicode only, while arguments and paths are bytes. Other
-// bytes are written as in printed names.
-type text string
+// Flags are values of flags. In JSON they are a list that is sorted by key.
+type Flags map[string]string
 
-func (t text) MarshalText() ([]byte, error) { return []byte(name.Print(string(t))), nil }
-
-func (t *text) UnmarshalText(b []byte) error {
-	s, err := name.Parse(string(b))
-	*t = text(s)
-	return err
-}
-
-// metaJSON is Meta in the file. No field may be omitted when empty: merge relies on all fields.
-type metaJSON struct {
-	Command          []commandJSON             `json:"command"`
-	Executable       text                      `json:"executable"`
-	ExecutableDigest outcome.Digest            `json:"executable_digest"`
-	Env              []text                    `json:"env"`
-	Corpus           outcome.Digest            `json:"corpus"`
-	CorpusPath       text                      `json:"corpus_path"`
-	Machine          text                      `json:"machine"`
-	MusterVersion    text                      `json:"muster_version"`
-	Created          time.Time                 `json:"created"`
-	Repeat           int                       `json:"repeat"`
-	Flags            []flagJSON                `json:"flags"`
-	AcceptedRun      text                      `json:"accepted_run"`
-	AcceptBase       outcome.Digest            `json:"accept_base"`
-	Run              text                      `json:"run"`
-	Preflight        outcome.Digest            `json:"preflight"`
-	FromEngine       bool                      `json:"from_engine"`
-	Selection        openJSON[selectionFields] `json:"selection"`
-	Accepts          []openJSON[acceptFields]  `json:"accepts"`
-	Tool             []toolFileJSON            `json:"tool"`
-	Reference        *recorderJSON             `json:"reference"`
-	Rules            []openJSON[ruleFields]    `json:"rules"`
-	RulesMade        int                       `json:"rules_made"`
-	Revoked          []openJSON[ruleFields]    `json:"rules_revoked"`
-}
-
-type toolFileJSON struct {
-	Path   text           `json:"path"`
-	Role   string         `json:"role"`
-	Digest outcome.Digest `json:"digest,omitzero"`
-}
-
-type commandJSON struct {
-	Glob text   `json:"glob"`
-	Args []text `json:"args"`
-}
-
-func commandsJSON(list []Command) (all []commandJSON) {
-	for _, c := range list {
-		all = append(all, commandJSON{text(c.Glob), texts[text](c.Args)})
-	}
-	return all
-}
-
-func commands(list []commandJSON) (all []Command) {
-	for _, c := range list {
-		all = append(all, Command{string(c.Glob), texts[string](c.Args)})
-	}
-	return all
-}
-
-// flagJSON is one flag; the list is sorted by key. Keys of a JSON object could not be of type text.
 type flagJSON struct {
-	Key   text `json:"key"`
-	Value text `json:"value"`
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
-func flagsJSON(flags map[string]string) (list []flagJSON) {
-	for _, k := range slices.Sorted(maps.Keys(flags)) {
-		list = append(list, flagJSON{text(k), text(flags[k])})
+// MarshalJSON writes keys and values in printed form.
+func (f Flags) MarshalJSON() ([]byte, error) {
+	var list []flagJSON
+	for _, key := range slices.Sorted(maps.Keys(f)) {
+		list = append(list, flagJSON{name.Print(key), name.Print(f[key])})
 	}
-	return list
+	return json.Marshal(list)
 }
 
-func flagsOf(list []flagJSON) map[string]string {
-	if len(list) == 0 {
-		return nil
+// UnmarshalJSON reads the output of MarshalJSON.
+func (f *Flags) UnmarshalJSON(b []byte) error {
+	var list []flagJSON
+	err := json.Unmarshal(b, &list)
+	if err == nil {
+		err = name.ParseIn(&list)
 	}
-	all := make(map[string]string, len(list))
-	for _, f := range list {
-		all[string(f.Key)] = string(f.Value)
+	*f = nil
+	if len(list) > 0 {
+		*f = Flags{}
 	}
-	return all
+	for _, flag := range list {
+		(*f)[flag.Key] = flag.Value
+	}
+	return err
 }
 
 // encodeMeta encodes m as one JSON object with sorted keys. It keeps the fields of the object old
 // that this program does not know. So an accept by an older program loses nothing.
 func encodeMeta(m Meta, old []byte) ([]byte, error) {
-	j := metaJSON{
-		Executable: text(m.Executable), ExecutableDigest: m.ExecutableDigest,
-		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
-		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
-		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
-		Preflight: m.Preflight, FromEngine: m.FromEngine, RulesMade: m.RulesMade,
-	}
-	j.Command = commandsJSON(m.Command)
-	j.Selection = m.Selection.json()
-	for _, a := range m.Accepts {
-		j.Accepts = append(j.Accepts, a.json())
-	}
-	j.Rules, j.Revoked = rulesJSON(m.Rules), rulesJSON(m.Revoked)
-	for _, f := range m.Tool {
-		j.Tool = append(j.Tool, toolFileJSON{text(f.Path), f.Role, f.Digest})
-	}
-	j.Flags, j.Reference = flagsJSON(m.Flags), m.Reference.json()
-	b, err := merge(old, j)
+	name.PrintIn(&m)
+	b, err := merge(old, m)
 	if err != nil {
 		return nil, fmt.Errorf("meta of a golden: %w", err)
 	}
@@ -247,40 +179,12 @@ func merge(old []byte, j any) ([]byte, error) {
 }
 
 // decodeMeta reads the output of encodeMeta. It ignores the fields of later programs.
-func decodeMeta(b []byte) (Meta, error) {
-	var j metaJSON
-	if err := json.Unmarshal(b, &j); err != nil {
-		return Meta{}, err
+func decodeMeta(b []byte) (m Meta, err error) {
+	if err = json.Unmarshal(b, &m); err == nil {
+		err = name.ParseIn(&m)
 	}
-	m := Meta{
-		Executable: string(j.Executable), ExecutableDigest: j.ExecutableDigest,
-		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
-		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
-		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
-		Preflight: j.Preflight, FromEngine: j.FromEngine, RulesMade: j.RulesMade,
-	}
-	m.Command = commands(j.Command)
-	m.Selection = j.Selection.fields.selection(j.Selection.later)
-	for _, a := range j.Accepts {
-		m.Accepts = append(m.Accepts, a.fields.accept(a.later))
-	}
-	m.Rules, m.Revoked = rulesOf(j.Rules), rulesOf(j.Revoked)
-	for _, f := range j.Tool {
-		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})
-	}
-	m.Flags, m.Reference = flagsOf(j.Flags), j.Reference.recorder()
-	return m, nil
-}
-
-func texts[T, S ~string](from []S) []T {
-	if from == nil {
-		return nil
-	}
-	to := make([]T, len(from))
-	for i, s := range from {
-		to[i] = T(s)
-	}
-	return to
+	m.Rules, m.Revoked = newest(m.Rules), newest(m.Revoked)
+	return m, err
 }
 
 // Machine describes this machine, for Meta and Accept.
@@ -294,77 +198,61 @@ func Machine() string {
 
 // Accept records one accept, which brought the outcomes of a run into the golden.
 type Accept struct {
-	Run           string // ID of the run
-	Author        string
-	At            time.Time
-	Reason        string
-	Command       []Command // of the run
-	Machine       string    // where the cases ran
-	MusterVersion string
-	Flags         map[string]string // like Meta.Flags; empty in goldens of older programs
+	Run           string    `json:"run"` // its ID
+	Author        string    `json:"author"`
+	At            time.Time `json:"at"`
+	Reason        string    `json:"reason"`
+	Command       []Command `json:"command"` // of the run
+	Machine       string    `json:"machine"` // where the cases ran
+	MusterVersion string    `json:"muster_version"`
+	Flags         Flags     `json:"flags"` // like Meta.Flags; empty in goldens of older programs
 
-	later map[string]json.RawMessage // fields of a later muster
+	later later
 }
 
-// acceptFields is an accept in the file, without the fields of later programs.
-type acceptFields struct {
-	Run           text          `json:"run"`
-	Author        text          `json:"author"`
-	At            time.Time     `json:"at"`
-	Reason        text          `json:"reason"`
-	Command       []commandJSON `json:"command"`
-	Machine       text          `json:"machine"`
-	MusterVersion text          `json:"muster_version"`
-	Flags         []flagJSON    `json:"flags"`
-}
+// later has the fields of a later muster.
+type later map[string]json.RawMessage
 
-func (a Accept) json() openJSON[acceptFields] {
-	return openJSON[acceptFields]{acceptFields{
-		Run: text(a.Run), Author: text(a.Author), At: a.At.UTC(), Reason: text(a.Reason),
-		Command: commandsJSON(a.Command), Machine: text(a.Machine), MusterVersion: text(a.MusterVersion),
-		Flags: flagsJSON(a.Flags),
-	}, a.later}
-}
-
-func (j acceptFields) accept(later map[string]json.RawMessage) Accept {
-	return Accept{
-		Run: string(j.Run), Author: string(j.Author), At: j.At, Reason: string(j.Reason),
-		Command: commands(j.Command), Machine: string(j.Machine), MusterVersion: string(j.MusterVersion),
-		Flags: flagsOf(j.Flags), later: later,
-	}
-}
-
-// openJSON is an object with the fields of later programs.
-type openJSON[F any] struct {
-	fields F
-	later  map[string]json.RawMessage
-}
-
-// MarshalJSON writes all fields, later ones included.
-func (j openJSON[F]) MarshalJSON() ([]byte, error) {
-	old, err := json.Marshal(j.later)
+// encode returns the object v, later fields included.
+func (l later) encode(v any) ([]byte, error) {
+	old, err := json.Marshal(l)
 	if err != nil {
 		return nil, err
 	}
-	return merge(old, j.fields)
+	return merge(old, v)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON, of this program or a later one.
-func (j *openJSON[F]) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &j.fields); err != nil {
+// decode reads the output of encode into what v points to. This program or a later one wrote it.
+func (l *later) decode(b []byte, v any) error {
+	if err := json.Unmarshal(b, v); err != nil {
 		return err
 	}
-	known, err := json.Marshal(j.fields)
+	known, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	var names map[string]json.RawMessage
-	if err := cmp.Or(json.Unmarshal(b, &j.later), json.Unmarshal(known, &names)); err != nil {
+	if err := cmp.Or(json.Unmarshal(b, l), json.Unmarshal(known, &names)); err != nil {
 		return err
 	}
-	maps.DeleteFunc(j.later, func(name string, _ json.RawMessage) bool { _, isKnown := names[name]; return isKnown })
-	if len(j.later) == 0 {
-		j.later = nil
+	maps.DeleteFunc(*l, func(name string, _ json.RawMessage) bool { _, isKnown := names[name]; return isKnown })
+	if len(*l) == 0 {
+		*l = nil
 	}
 	return nil
 }
+
+// The types without methods are what encoding/json knows of these.
+type (
+	plainAccept    Accept
+	plainSelection Selection
+	plainRule      Rule
+)
+
+func (a Accept) MarshalJSON() ([]byte, error)    { return a.later.encode(plainAccept(a)) }
+func (s Selection) MarshalJSON() ([]byte, error) { return s.later.encode(plainSelection(s)) }
+func (r Rule) MarshalJSON() ([]byte, error)      { return r.later.encode(plainRule(r)) }
+
+func (a *Accept) UnmarshalJSON(b []byte) error    { return a.later.decode(b, (*plainAccept)(a)) }
+func (s *Selection) UnmarshalJSON(b []byte) error { return s.later.decode(b, (*plainSelection)(s)) }
+func (r *Rule) UnmarshalJSON(b []byte) error      { return r.later.decode(b, (*plainRule)(r)) }

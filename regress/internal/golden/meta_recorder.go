@@ -11,12 +11,13 @@ import (
 
 // Recorder describes what recorded a golden: the command whose cost a check compares with.
 type Recorder struct {
-	Command          []Command
-	Executable       string // path of the default command's executable
-	ExecutableDigest outcome.Digest
-	Shell, Stdin     bool // how it was started
-	Created          time.Time
-	Moved            time.Time // when the last accept changed the command
+	Command          []Command      `json:"command"`
+	Executable       string         `json:"executable"` // path of the default command's executable
+	ExecutableDigest outcome.Digest `json:"executable_digest"`
+	Shell            bool           `json:"shell"` // how it was started
+	Stdin            bool           `json:"stdin"`
+	Created          time.Time      `json:"created"`
+	Moved            time.Time      `json:"moved"` // when the last accept changed the command
 }
 
 // Recorder returns what recorded the golden, even after an accept changed the command.
@@ -30,39 +31,15 @@ func (m Meta) Recorder() Recorder {
 	}
 }
 
-type recorderJSON struct {
-	Command          []commandJSON  `json:"command"`
-	Executable       text           `json:"executable"`
-	ExecutableDigest outcome.Digest `json:"executable_digest"`
-	Shell            bool           `json:"shell"`
-	Stdin            bool           `json:"stdin"`
-	Created          time.Time      `json:"created"`
-	Moved            time.Time      `json:"moved"`
-}
-
-func (r *Recorder) json() *recorderJSON {
-	if r == nil {
-		return nil
-	}
-	return &recorderJSON{commandsJSON(r.Command), text(r.Executable), r.ExecutableDigest, r.Shell, r.Stdin, r.Created.UTC(), r.Moved.UTC()}
-}
-
-func (j *recorderJSON) recorder() *Recorder {
-	if j == nil {
-		return nil
-	}
-	return &Recorder{commands(j.Command), string(j.Executable), j.ExecutableDigest, j.Shell, j.Stdin, j.Created, j.Moved}
-}
-
 // Selection is the choice of cases that a record ran. The zero value selects all cases. The names
 // of the chosen cases are those of the golden's records.
 type Selection struct {
-	Globs     []string
-	Filters   []string
-	Partition string
-	Sample    int
+	Globs     []string `json:"globs"`
+	Filters   []string `json:"filters"`
+	Partition string   `json:"partition"`
+	Sample    int      `json:"sample"`
 
-	later map[string]json.RawMessage // fields of a later muster
+	later later
 }
 
 // Everything reports whether all cases were selected.
@@ -70,39 +47,24 @@ func (s Selection) Everything() bool {
 	return len(s.Globs) == 0 && len(s.Filters) == 0 && s.Partition == "" && s.Sample == 0 && s.later == nil
 }
 
-type selectionFields struct {
-	Globs     []text `json:"globs"`
-	Filters   []text `json:"filters"`
-	Partition text   `json:"partition"`
-	Sample    int    `json:"sample"`
-}
-
-func (s Selection) json() openJSON[selectionFields] {
-	return openJSON[selectionFields]{
-		selectionFields{texts[text](s.Globs), texts[text](s.Filters), text(s.Partition), s.Sample}, s.later,
-	}
-}
-
-func (j selectionFields) selection(later map[string]json.RawMessage) Selection {
-	return Selection{texts[string](j.Globs), texts[string](j.Filters), string(j.Partition), j.Sample, later}
-}
-
 // Rule is the rule of an accepted cause. It is about outcomes that are older than the rule.
 type Rule struct {
-	Number    int    // R1 has 1; the number of a revoked rule is not used again
-	Cause     string // the name of the cause
-	Signature string // of the cause
-	Run       string // ID of the run that the rule was learned in
-	Author    string // who accepted the cause
-	At        time.Time
-	Reason    string
-	Body      json.RawMessage // as package rule encodes it; not checked here
+	Number    int             `json:"number"`    // R1 has 1; the number of a revoked rule is not used again
+	Cause     string          `json:"cause"`     // the name of the cause
+	Signature string          `json:"signature"` // of the cause
+	Run       string          `json:"run"`       // ID of the run that the rule was learned in
+	Author    string          `json:"author"`    // who accepted the cause
+	At        time.Time       `json:"at"`
+	Reason    string          `json:"reason"`
+	Body      json.RawMessage `json:"body"` // as package rule encodes it; not checked here
 
-	later map[string]json.RawMessage // fields of a later muster
+	later later
 }
 
 // rulesMax bounds the rules of a golden. The newest ones are kept.
 const rulesMax = 64
+
+func newest(list []Rule) []Rule { return list[max(0, len(list)-rulesMax):] }
 
 // ID returns the name of a rule: R3.
 func (r Rule) ID() string { return "R" + strconv.Itoa(r.Number) }
@@ -124,8 +86,7 @@ func (m *Meta) AddRule(r Rule) {
 }
 
 func (m *Meta) keepRule(r Rule) {
-	m.Rules = append(slices.Clip(m.Rules), r)
-	m.Rules = m.Rules[max(0, len(m.Rules)-rulesMax):]
+	m.Rules = newest(append(slices.Clip(m.Rules), r))
 }
 
 // Same reports whether two rules come from the same accept and cause.
@@ -149,8 +110,7 @@ func (m *Meta) Revoke(id string) (revoked Rule, known bool) {
 }
 
 func (m *Meta) remember(revoked Rule) {
-	m.Revoked = append(slices.Clip(m.Revoked), revoked)
-	m.Revoked = m.Revoked[max(0, len(m.Revoked)-rulesMax):]
+	m.Revoked = newest(append(slices.Clip(m.Revoked), revoked))
 }
 
 // JoinRules adds the rules of another golden that m lacks, unless either golden has revoked them. A rule keeps its
@@ -182,42 +142,4 @@ func (m Meta) Since(origin int) time.Time {
 		return m.Created
 	}
 	return m.Accepts[origin-1].At
-}
-
-// ruleFields is a rule in the file, without the fields of later programs.
-type ruleFields struct {
-	Number    int             `json:"number"`
-	Cause     text            `json:"cause"`
-	Signature text            `json:"signature"`
-	Run       text            `json:"run"`
-	Author    text            `json:"author"`
-	At        time.Time       `json:"at"`
-	Reason    text            `json:"reason"`
-	Body      json.RawMessage `json:"body"`
-}
-
-func (r Rule) json() openJSON[ruleFields] {
-	return openJSON[ruleFields]{ruleFields{
-		r.Number, text(r.Cause), text(r.Signature), text(r.Run), text(r.Author), r.At.UTC(), text(r.Reason), r.Body,
-	}, r.later}
-}
-
-func (j ruleFields) rule(later map[string]json.RawMessage) Rule {
-	return Rule{
-		j.Number, string(j.Cause), string(j.Signature), string(j.Run), string(j.Author), j.At, string(j.Reason), j.Body, later,
-	}
-}
-
-func rulesJSON(list []Rule) (all []openJSON[ruleFields]) {
-	for _, r := range list {
-		all = append(all, r.json())
-	}
-	return all
-}
-
-func rulesOf(list []openJSON[ruleFields]) (all []Rule) {
-	for _, r := range list[max(0, len(list)-rulesMax):] {
-		all = append(all, r.fields.rule(r.later))
-	}
-	return all
 }
