@@ -145,13 +145,4 @@ func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
 }
 
 // Add appends a pair. The pair reaches the file with the next Flush at the latest.
-func (p *Pairs) Add(pair Pair) error {
-	text, err := json.Marshal(pair)
-	if err == nil {
-		_, err = p.buf.Write(append(text, '\n'))
-	}
-	if err != nil {
-		return fault.Environmentf("state of the run: %w", err)
-	}
-	return nil
-}
+func (p *Pairs) Add(pair Pair) error { return p.add(pair) }
