@@ -34,7 +34,9 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 	}
 	defer root.Close()
 	cases := s.Len()
-	b, err := encode(goldenJSON{format, &cases, s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)})
+	j := goldenJSON{format, &cases, s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)}
+	name.PrintIn(&j)
+	b, err := encode(j)
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
@@ -158,34 +160,18 @@ func printed(flags map[string]string) map[string]string {
 	return p
 }
 
-// describeSelection returns a selection in the form of golden.json.
+// describeSelection returns a selection for golden.json.
 func describeSelection(s golden.Selection) *selectionJSON {
 	if s.Everything() {
 		return nil
 	}
-	return &selectionJSON{name.PrintAll(s.Globs), name.PrintAll(s.Filters), name.Print(s.Partition), s.Sample}
+	return &selectionJSON{s.Globs, s.Filters, s.Partition, s.Sample}
 }
 
 // selection is the inverse of describeSelection.
-func (j *selectionJSON) selection() (s golden.Selection, err error) {
+func (j *selectionJSON) selection() golden.Selection {
 	if j == nil {
-		return s, nil
+		return golden.Selection{}
 	}
-	for _, list := range []struct {
-		from []string
-		to   *[]string
-	}{{j.Cases, &s.Globs}, {j.Filters, &s.Filters}} {
-		for _, text := range list.from {
-			parsed, err := name.Parse(text)
-			if err != nil {
-				return s, fault.Inputf("%s: %w", goldenFile, err)
-			}
-			*list.to = append(*list.to, parsed)
-		}
-	}
-	s.Sample = j.Sample
-	if s.Partition, err = name.Parse(j.Partition); err != nil {
-		return s, fault.Inputf("%s: %w", goldenFile, err)
-	}
-	return s, nil
+	return golden.Selection{Globs: j.Cases, Filters: j.Filters, Partition: j.Partition, Sample: j.Sample}
 }

@@ -35,11 +35,8 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	defer root.Close()
 	j, err := readGolden(root)
 	if err == nil {
-		m.FromEngine = j.Engine
+		m.FromEngine, m.Selection = j.Engine, j.Selection.selection()
 		m.Flags, err = j.flags()
-	}
-	if err == nil {
-		m.Selection, err = j.Selection.selection()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Inputf("import of %s: it is not an export: it has no %s: name the folder that muster export wrote", dir, goldenFile)
@@ -79,6 +76,9 @@ func readGolden(root *os.Root) (j goldenJSON, err error) {
 	}
 	if err = checkFormat(b); err == nil {
 		err = decode(b, &j)
+	}
+	if err == nil {
+		err = name.ParseIn(&j)
 	}
 	if err != nil {
 		return j, fault.Inputf("%s: %w", goldenFile, err)
