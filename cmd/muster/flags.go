@@ -61,7 +61,7 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)")
+	f.Func("timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)", setTimeout(&o.Limits.Timeout))
 	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case must end")
 	memoryFlag(f, o)
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case whose streams and files exceed `SIZE` (default 64M)")
@@ -81,7 +81,7 @@ func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
 // remoteFlags select an engine that runs the cases, and configure it.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	r := &o.Remote
-	f.Var((*remoteURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
+	f.Func("remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT", setEngine(r))
 	f.StringVar(&r.Instance, "instance", "", "ask for the instance `NAME` of the engine")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")

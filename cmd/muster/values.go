@@ -14,25 +14,16 @@ import (
 	"muster/regress"
 )
 
-// timeout is a flag's positive duration; 0 means that it is not given.
-type timeout time.Duration
-
-func (t *timeout) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is not a time for a case: times are 500ms, 10s, 2m", text)
+// setTimeout returns what sets a flag's positive duration.
+func setTimeout(to *time.Duration) func(string) error {
+	return func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("%q is not a time for a case: times are 500ms, 10s, 2m", text)
+		}
+		*to = d
+		return nil
 	}
-	*t = timeout(d)
-	return nil
-}
-
-func (t *timeout) Type() string { return "TIME" }
-
-func (t *timeout) String() string {
-	if *t == 0 {
-		return ""
-	}
-	return time.Duration(*t).String()
 }
 
 // size is a flag's number of bytes: 4096, 64K, 50M, 1G, 2T; 0 means that it is not given.
@@ -93,17 +84,14 @@ func (w *commandWords) Set(text string) (err error) {
 func (w *commandWords) Type() string   { return "COMMAND" }
 func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
-// remoteURL is a flag's address of an engine. An empty address counts as given: it makes the
-// cases of a past run on an engine run on this machine.
-type remoteURL regress.Remote
-
-func (u *remoteURL) Set(text string) error {
-	u.URL, u.NoEngine = text, text == ""
-	return nil
+// setEngine returns what sets a flag's address of an engine. An empty address counts as given: it makes
+// the cases of a past run on an engine run on this machine.
+func setEngine(r *regress.Remote) func(string) error {
+	return func(text string) error {
+		r.URL, r.NoEngine = text, text == ""
+		return nil
+	}
 }
-
-func (u *remoteURL) Type() string   { return "URL" }
-func (u *remoteURL) String() string { return u.URL }
 
 // bundleSwitch is whether the command travels in a bundle. A given false counts, because the past
 // run may have bundled it.

@@ -43,9 +43,9 @@ func TestSizeString(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	for text, want := range map[string]time.Duration{"10s": 10 * time.Second, "1ns": 1, "1m30s": 90 * time.Second, "0": 0, "0s": 0, "-1s": 0, "10": 0, "": 0, "x": 0} {
-		var d timeout
-		if err := d.Set(text); (err == nil) != (want > 0) || time.Duration(d) != want {
-			t.Errorf("%q is %v, %v", text, time.Duration(d), err)
+		var d time.Duration
+		if err := setTimeout(&d)(text); (err == nil) != (want > 0) || d != want {
+			t.Errorf("%q is %v, %v", text, d, err)
 		}
 	}
 }
