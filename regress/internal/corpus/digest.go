@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"muster/pool"
@@ -217,8 +215,7 @@ const (
 	digestBytesKept = 64 << 20
 )
 
-// restMin is how long a file must be unchanged before its times identify it. A change within the
-// same tick of the file system's clock would not show.
+// restMin is how long a file must be unchanged before its times identify it.
 const restMin = 2 * time.Second
 
 // digestCache remembers the digests of an archive, so that the next run need not read a gigabyte to
@@ -240,19 +237,13 @@ func (c *Corpus) cacheFor(all []digestEntry, rest time.Duration) digestCache {
 	}
 	// The file that is read may be another one: the unpacked archive.
 	info, err := c.file.Stat()
-	if err != nil || !hasRested(info, rest) || !hasRested(c.source.info, rest) {
+	if err != nil || !filestamp.HasRested(info, rest) || !filestamp.HasRested(c.source.info, rest) {
 		return digestCache{}
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "digest 3\n%s\n%s\n", c.source.key(), filestamp.Of(info))
 	writeAll(h, all)
 	return digestCache{c.spoolDir, filepath.Join(c.spoolDir, digestPrefix+hex.EncodeToString(h.Sum(nil)[:16]))}
-}
-
-// hasRested reports whether a file has not changed for the duration rest.
-func hasRested(info fs.FileInfo, rest time.Duration) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && time.Since(info.ModTime()) > rest && time.Since(filestamp.ChangeTime(st)) > rest
 }
 
 // load sets the digests of contents in all and returns that of the whole. The whole verifies the

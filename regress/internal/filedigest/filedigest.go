@@ -45,8 +45,7 @@ type cacheFile struct {
 	Files   map[string]Digest `json:"files"`
 }
 
-// restMin is how long a file must be unchanged before its digest is kept. A change within one tick
-// of the file system's clock would not change the stamp.
+// restMin is how long a file must be unchanged before its digest is kept.
 const restMin = 2 * time.Second
 
 // ErrTooLarge reports that a file is larger than allowed.
@@ -82,7 +81,7 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 			return Digest{}, err
 		}
 	}
-	if hasRested(info) {
+	if filestamp.HasRested(info, restMin) {
 		c.now[file] = d
 	}
 	return d, nil
@@ -115,11 +114,6 @@ func (c *Cache) sum(f *os.File, info fs.FileInfo) (Digest, error) {
 		return Digest{}, fault.Reason(err)
 	}
 	return Digest{filestamp.Of(info), deviceOf(info), outcome.Digest(h.Sum(nil)), n}, nil
-}
-
-func hasRested(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && time.Since(info.ModTime()) > restMin && time.Since(filestamp.ChangeTime(st)) > restMin
 }
 
 // OpenFile opens a regular file. It opens no device, and never waits for a pipe.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"muster/regress/internal/filestamp"
 )
 
 // A second run reads nothing that is as it was, and everything that is not.
@@ -32,7 +34,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hasRested(info) || restMin < time.Second {
+	if filestamp.HasRested(info, restMin) || restMin < time.Second {
 		t.Errorf("a file that was written just now has rested")
 	}
 	first.now[tool] = was

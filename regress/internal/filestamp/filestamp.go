@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+	"time"
 )
 
 // Of returns the stamp of a file. It differs for another file of the same name and after any change
@@ -17,4 +18,11 @@ func Of(info fs.FileInfo) string {
 		text += fmt.Sprintf(", %d, inode %d", ChangeTime(st).UnixNano(), st.Ino)
 	}
 	return text
+}
+
+// HasRested reports whether a file has not changed for a time. Only then do its times identify it: a change
+// within the same tick of the file system's clock would not show.
+func HasRested(info fs.FileInfo, rest time.Duration) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && time.Since(info.ModTime()) > rest && time.Since(ChangeTime(st)) > rest
 }
