@@ -138,12 +138,21 @@ func read(path string) (whole, error) {
 		}
 		all.Records[n] = r
 		for p := range WithContent(&r.Outcome) {
-			if all.Contents[p.Digest], err = s.Bytes(p); err != nil {
+			if all.Contents[p.Digest], err = contentOf(s, p); err != nil {
 				return all, err
 			}
 		}
 	}
 	return all, nil
+}
+
+// contentOf returns the whole content of a part.
+func contentOf(s *Store, p outcome.Part) ([]byte, error) {
+	r, err := s.contents.open(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.all()
 }
 
 // same fails and names the difference unless both states are equal.

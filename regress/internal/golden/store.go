@@ -271,15 +271,6 @@ func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Bytes returns p's whole content. The caller must expect p.Size bytes in memory.
-func (s *Store) Bytes(p outcome.Part) ([]byte, error) {
-	r, err := s.contents.open(p)
-	if err != nil {
-		return nil, err
-	}
-	return r.all()
-}
-
 // classifyRead classifies an error of a read after Open: either somebody changed the file since, or
 // it is damaged.
 func (s *Store) classifyRead(err error) error {

@@ -153,7 +153,7 @@ func TestUpdateBesideAReader(t *testing.T) {
 	}
 	_, _, err = s.Get("a")
 	wantClass(t, err, regress.Input)
-	_, err = s.Bytes(old.Records["a"].Outcome.Parts[2])
+	_, err = contentOf(s, old.Records["a"].Outcome.Parts[2])
 	wantClass(t, err, regress.Input)
 }
 
@@ -175,7 +175,7 @@ func TestFinishBesideAReader(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if content, err := s.Bytes(r.Outcome.Parts[2]); err != nil || len(content) != 100 {
+	if content, err := contentOf(s, r.Outcome.Parts[2]); err != nil || len(content) != 100 {
 		t.Errorf("%d bytes, %v", len(content), err)
 	}
 }
