@@ -299,7 +299,7 @@ func (d *reducing) shellLine() (string, error) {
 		return "", fault.Environmentf("the folder that this runs in: %w", err)
 	}
 	o := d.past.Options
-	old, now := quotedCommand(d.trial.reference.TypedWords()), quotedCommand(d.trial.candidate.TypedWords())
+	old, now := name.QuoteCommand(d.trial.reference.TypedWords()), name.QuoteCommand(d.trial.candidate.TypedWords())
 	if d.trial.reference.Shell != d.trial.candidate.Shell || d.trial.reference.Stdin != d.trial.candidate.Stdin {
 		// compare has one --shell and one --stdin for both.
 		o.Command.Shell, o.Command.Stdin = true, false
@@ -320,18 +320,3 @@ func (d *reducing) shellLine() (string, error) {
 	args = append(args, job.ListRemoteArgs(&d.run.Job.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
-
-// quotedCommand returns a command as one word, which --ref and --new split as a shell would. Tokens
-// such as {in} are not quoted: quotes within quotes are hard to read.
-func quotedCommand(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		if quoted[i] = w; !plainWord.MatchString(w) {
-			quoted[i] = name.Quote(w)
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-// plainWord matches words that need no quotes.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./{}-]+$`)

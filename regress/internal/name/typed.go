@@ -1,6 +1,7 @@
 package name
 
 import (
+	"regexp"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -13,6 +14,22 @@ func Quote(s string) string { return shellescape.Quote(s) }
 
 // QuoteAll returns the words as a shell line.
 func QuoteAll(args []string) string { return shellescape.QuoteCommand(args) }
+
+// plainWord matches words that need no quotes. It matches tokens such as {in}, which a shell leaves
+// alone, but not {a,b} or {1..3}, which a shell expands.
+var plainWord = regexp.MustCompile(`^([\w@%+=:,./-]|\{\w+\})+$`)
+
+// QuoteCommand returns the words of a command as a shell line. Unlike QuoteAll it leaves tokens without
+// quotes: the line is easier to read, also within quotes.
+func QuoteCommand(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !plainWord.MatchString(word) {
+			quoted[i] = Quote(word)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
 
 // ParseTyped reads the name of a case as people type it: in the form of Print, or as a shell
 // completes it, with "./" or a doubled slash. Its errors are of class fault.Input.

@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"al.essio.dev/pkg/shellescape"
 
 	"muster/internal/readable"
 	"muster/regress/internal/golden"
@@ -252,7 +249,7 @@ func (i Info) sources() string {
 
 // String returns the command with its glob.
 func (c Command) String() string {
-	text := shellLine(c.Args)
+	text := name.QuoteCommand(c.Args)
 	if c.Glob != "" {
 		text += ", for " + c.Glob
 	}
@@ -277,22 +274,7 @@ func (s *Selection) String() string {
 	if s.Sample > 0 {
 		words = append(words, "--sample", strconv.Itoa(s.Sample))
 	}
-	return shellLine(words)
-}
-
-// plainWord matches words that need no quotes. It matches tokens such as {in}, which a shell leaves
-// alone, but not {a,b} or {1..3}, which a shell expands.
-var plainWord = regexp.MustCompile(`^([\w@%+=:,./-]|\{\w+\})+$`)
-
-// shellLine returns words as a line that a shell splits into the same words.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		if quoted[i] = word; !plainWord.MatchString(word) {
-			quoted[i] = shellescape.Quote(word)
-		}
-	}
-	return strings.Join(quoted, " ")
+	return name.QuoteCommand(words)
 }
 
 // String returns the run, who accepted it, and why.
