@@ -95,7 +95,7 @@ func prepare(o Options) (*opener, error) {
 		o.Warn = o.Note
 	}
 	o.Limits = o.Limits.withDefaults()
-	p := &opener{Options: o, label: name.Print(o.Path), spool: spool{dir: o.Spool, limits: o.Limits}}
+	p := &opener{Options: o, label: name.Print(o.Path), spool: spool{dir: o.Spool}}
 	if o.Path == "-" {
 		p.label = "standard input"
 	}
@@ -158,10 +158,7 @@ const (
 )
 
 // spool is the folder for unpacked archives. Several processes may use the same one.
-type spool struct {
-	dir    string
-	limits Limits
-}
+type spool struct{ dir string }
 
 // find returns the whole file for a key, or nil. It does not read the file. Nothing may have
 // changed it since its stamp was written: no process, and no power cut that kept the name and lost

@@ -83,7 +83,6 @@ func (a *ahead) fill() {
 		}
 		a.under[c.key] = true
 		a.running++
-		a.ran++
 		a.run(c)
 	}
 }

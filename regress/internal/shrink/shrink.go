@@ -42,7 +42,6 @@ type Progress struct {
 type Result struct {
 	Source []byte
 	Tests  int  // that counted
-	Ran    int  // all tests, with the guesses that did not count
 	Done   bool // nothing more can go; false: TestsMax was reached, or the work was ended
 }
 
@@ -57,7 +56,7 @@ func Reduce(ctx context.Context, source []byte, o Options, test Test) (Result, e
 	stop := w.start(ctx, test)
 	defer stop()
 	err := w.rounds(ctx)
-	return Result{Source: w.best, Tests: w.tests, Ran: w.ran, Done: err == nil && !w.spent()}, err
+	return Result{Source: w.best, Tests: w.tests, Done: err == nil && !w.spent()}, err
 }
 
 // reduction is a reduction in progress. One goroutine owns it, and tests run in others.
@@ -66,7 +65,6 @@ type reduction struct {
 	best    []byte
 	round   int
 	tests   int
-	ran     int
 	answers map[key]bool // of all tested candidates
 	asked   map[key]bool // those whose turn came
 
