@@ -3,12 +3,10 @@ package wholegolden
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
@@ -128,12 +126,8 @@ func refuseBranches(conflicts []string, noun string) error {
 	if len(conflicts) == 0 {
 		return nil
 	}
-	named := conflicts[:min(len(conflicts), conflictsMax)]
-	if more := len(conflicts) - len(named); more > 0 {
-		named = append(slices.Clip(named), fmt.Sprintf("and %s more", readable.Number(more)))
-	}
 	return fault.Inputf("both branches changed %s in different ways: %s. Keep one golden (git checkout --ours FILE, or --theirs), run muster check, and accept what the other branch had accepted",
-		readable.Count(len(conflicts), noun), strings.Join(named, ", "))
+		readable.Count(len(conflicts), noun), joinFirst(conflicts, ", "))
 }
 
 // put copies a record. accepts has the new indexes of the accepts of the other branch.

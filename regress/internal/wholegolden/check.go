@@ -33,11 +33,8 @@ type CheckResult struct {
 // Whole reports whether nothing is damaged.
 func (c *CheckResult) Whole() bool { return len(c.Damaged) == 0 && len(c.Lists) == 0 }
 
-// DamagedEntry is a content that does not match its digest, or a case that cannot be read. A
-// case has no digest here.
+// DamagedEntry is a content that does not match its digest, or a case that cannot be read.
 type DamagedEntry struct {
-	Digest outcome.Digest
-	Size   int64
 	Reason error
 	Cases  []Place // the affected cases
 }
@@ -91,7 +88,7 @@ type checker struct {
 func (c *checker) checkCase(caseName string) error {
 	r, _, err := c.store.Get(caseName)
 	if regress.ClassOf(err) == regress.Input {
-		c.addDamaged(DamagedEntry{Reason: reason(err)}, Place{Case: caseName})
+		c.addDamaged(err, Place{Case: caseName})
 		return nil
 	}
 	if err != nil {
@@ -123,15 +120,14 @@ func (c *checker) checkContent(p outcome.Part, at Place) error {
 	}
 	c.seen[p.Digest] = -1
 	if err != nil {
-		c.seen[p.Digest] = c.addDamaged(DamagedEntry{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
+		c.seen[p.Digest] = c.addDamaged(err, at)
 	}
 	return nil
 }
 
 // addDamaged adds an entry with one place, and returns the entry's index.
-func (c *checker) addDamaged(d DamagedEntry, at Place) int {
-	d.Cases = append(d.Cases, at)
-	c.found.Damaged = append(c.found.Damaged, d)
+func (c *checker) addDamaged(err error, at Place) int {
+	c.found.Damaged = append(c.found.Damaged, DamagedEntry{reason(err), []Place{at}})
 	return len(c.found.Damaged) - 1
 }
 

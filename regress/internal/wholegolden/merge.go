@@ -26,9 +26,8 @@ type Shard struct {
 
 // MergeResult describes the golden that a merge wrote.
 type MergeResult struct {
-	Cases     int
-	Twice     int // cases that several shards have
-	Selection golden.Selection
+	Cases int
+	Twice int // cases that several shards have
 }
 
 // conflictsMax bounds the conflicts that an error names.
@@ -60,7 +59,7 @@ func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error
 	if err != nil {
 		return MergeResult{}, errors.Join(err, w.Abort(false))
 	}
-	return MergeResult{len(m.from), m.twice, meta.Selection}, w.Finish()
+	return MergeResult{len(m.from), m.twice}, w.Finish()
 }
 
 type merger struct {
@@ -111,11 +110,16 @@ func refuse(conflicts []string, noun, mend string) error {
 	if len(conflicts) == 0 {
 		return nil
 	}
-	named := conflicts
-	if more := len(conflicts) - conflictsMax; more > 0 {
-		named = append(conflicts[:conflictsMax:conflictsMax], fmt.Sprintf("and %s more", readable.Number(more)))
+	return fault.Inputf("the goldens do not agree on %s: %s: %s", readable.Count(len(conflicts), noun), joinFirst(conflicts, "; "), mend)
+}
+
+// joinFirst joins the first conflicts, and says how many more there are.
+func joinFirst(conflicts []string, separator string) string {
+	named := conflicts[:min(len(conflicts), conflictsMax)]
+	if more := len(conflicts) - len(named); more > 0 {
+		named = append(slices.Clip(named), fmt.Sprintf("and %s more", readable.Number(more)))
 	}
-	return fault.Inputf("the goldens do not agree on %s: %s: %s", readable.Count(len(conflicts), noun), strings.Join(named, "; "), mend)
+	return strings.Join(named, separator)
 }
 
 func (m *merger) copyTo(ctx context.Context, w *golden.Writer, shards []Shard) error {
