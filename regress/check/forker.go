@@ -109,14 +109,7 @@ func (f *forker) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 		return loop.RunFirst(ctx, tasks)
 	}
 	f.executor.Guard(names, f.failed)
-	var guard, others []pass.Task
-	for _, t := range tasks {
-		if f.executor.IsGuarded(t.Entry.Name) {
-			guard = append(guard, t)
-		} else {
-			others = append(others, t)
-		}
-	}
+	guard, others := pass.Split(tasks, func(t pass.Task) bool { return f.executor.IsGuarded(t.Entry.Name) })
 	if err := loop.RunFirst(ctx, guard); err != nil {
 		return err
 	}
@@ -127,7 +120,7 @@ func (f *forker) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 		return err
 	}
 	why, mismatch := f.executor.End()
-	if mismatch == nil {
+	if !mismatch {
 		if why != "" && f.executor.Forks() > 0 {
 			f.run.Events.Warn("--fork-server: some cases ran plainly, as " + why)
 		}

@@ -209,14 +209,7 @@ func (u *reuser) runFirst(ctx context.Context, loop *verdict.Loop, tasks []pass.
 	if u == nil {
 		return loop.RunFirst(ctx, tasks)
 	}
-	var guard, others []pass.Task
-	for _, t := range tasks {
-		if u.executor.IsGuarded(t.Entry.Name) {
-			guard = append(guard, t)
-		} else {
-			others = append(others, t)
-		}
-	}
+	guard, others := pass.Split(tasks, func(t pass.Task) bool { return u.executor.IsGuarded(t.Entry.Name) })
 	if err := loop.RunFirst(ctx, guard); err != nil {
 		return err
 	}

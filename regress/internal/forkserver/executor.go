@@ -38,15 +38,9 @@ type Executor struct {
 	guarded, sampled map[string]bool
 	forking          bool
 	agreed           int
-	refusal          string    // why there are no forks (any more); "" = there may be
-	mismatch         *Mismatch // that ended the forks
+	refusal          string // why there are no forks (any more); "" = there may be
+	mismatch         bool   // a case with another outcome as a fork ended the forks
 	forks            int
-}
-
-// Mismatch is a case with another outcome as a fork.
-type Mismatch struct {
-	Case  string
-	Parts []string // that differ, by outcome.PartName
 }
 
 // New returns an Executor that makes no forks yet.
@@ -91,9 +85,9 @@ func (e *Executor) Admit() (why string) {
 	return e.refusal
 }
 
-// End returns why the forks ended, or "", and the mismatch that ended them, if one did. No fork
-// counts after a mismatch.
-func (e *Executor) End() (why string, m *Mismatch) {
+// End returns why the forks ended, or "", and whether that is a case with another outcome as a fork.
+// No fork counts after such a mismatch.
+func (e *Executor) End() (why string, mismatch bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.refusal, e.mismatch
@@ -188,7 +182,7 @@ func (e *Executor) counts(ctx context.Context, caseName string, r *exec.Result, 
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.mismatch != nil {
+	if e.mismatch {
 		return false
 	}
 	e.forks++
@@ -256,8 +250,8 @@ func (e *Executor) noteMismatch(ctx context.Context, j exec.Job, plain *exec.Res
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.mismatch == nil {
-		e.mismatch = &Mismatch{Case: j.Source.Name, Parts: parts}
+	if !e.mismatch {
+		e.mismatch = true
 		e.refusal = name.Print(j.Source.Name) + " has another outcome as a fork (" + name.List(parts, partsMax) + ")"
 	}
 }
@@ -274,11 +268,5 @@ func differences(was, now *outcome.Outcome) (parts []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.EndingDiffers {
-		parts = append(parts, outcome.EndingPart)
-	}
-	for _, d := range c.Parts {
-		parts = append(parts, outcome.PartName(d.Key))
-	}
-	return parts, nil
+	return c.Names(), nil
 }

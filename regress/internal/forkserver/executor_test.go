@@ -120,7 +120,7 @@ func TestForks(t *testing.T) {
 	e := New(l, &exec.Command{}, known)
 	cases := names(1000)
 	results := trial(t, e, cases)
-	if why, m := e.End(); why != "" || m != nil {
+	if why, m := e.End(); why != "" || m {
 		t.Errorf("ended: %s %v", why, m)
 	}
 	forked, guarded, failing := 0, 0, 0
@@ -167,7 +167,7 @@ func TestMismatch(t *testing.T) {
 				break
 			}
 		}
-		if why, m := e.End(); m == nil || !strings.HasSuffix(why, "has another outcome as a fork (stdout)") {
+		if why, m := e.End(); !m || !strings.HasSuffix(why, "has another outcome as a fork (stdout)") {
 			t.Errorf("%s: %q, %v", name, why, m)
 		}
 	}
@@ -185,7 +185,7 @@ func TestVarying(t *testing.T) {
 	}
 	e := New(l, &exec.Command{}, known)
 	trial(t, e, names(500))
-	if why, m := e.End(); why != "" || m != nil || e.Forks() < 300 {
+	if why, m := e.End(); why != "" || m || e.Forks() < 300 {
 		t.Errorf("%d forks: %s %v", e.Forks(), why, m)
 	}
 }
@@ -210,7 +210,7 @@ func TestNotFit(t *testing.T) {
 		l.err = err
 		e := New(l, &exec.Command{}, known)
 		trial(t, e, names(200))
-		if why, m := e.End(); why != want || m != nil || e.Forks() != 0 {
+		if why, m := e.End(); why != want || m || e.Forks() != 0 {
 			t.Errorf("%q, %v, %d forks", why, m, e.Forks())
 		}
 	}

@@ -28,6 +28,17 @@ type Comparison struct {
 // Identical reports whether nothing that counts differs.
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
+// Names names what differs, the ending first.
+func (c Comparison) Names() (parts []string) {
+	if c.EndingDiffers {
+		parts = append(parts, EndingPart)
+	}
+	for _, d := range c.Parts {
+		parts = append(parts, PartName(d.Key))
+	}
+	return parts
+}
+
 // Compare compares now with the golden outcome old. It leaves out parts that either ignores. It
 // compares a part that either marks as flaky by the shapes seen, and then by same. A file of old
 // whose name varied is compared with one of now whose name fits. Two

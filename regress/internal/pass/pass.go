@@ -22,6 +22,19 @@ type Task struct {
 	Entry *corpus.Entry
 }
 
+// Split returns the chosen tasks and the others, in their order.
+func Split(tasks []Task, isChosen func(Task) bool) (chosen, others []Task) {
+	others = make([]Task, 0, len(tasks))
+	for _, t := range tasks {
+		if isChosen(t) {
+			chosen = append(chosen, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return chosen, others
+}
+
 // ErrStop ends a pass early, without a failure.
 var ErrStop = errors.New("enough")
 

@@ -175,22 +175,9 @@ func (e *Executor) look(j exec.Job, r *exec.Result, err error) {
 	}
 	e.mismatch = &Mismatch{Case: caseName, Maker: known.Maker}
 	if was := e.find(caseName, known); was != nil && err == nil {
-		e.mismatch.Parts = differences(&was.Outcome, &r.Outcome)
+		if c, err := outcome.Compare(&was.Outcome, &r.Outcome, nil); err == nil {
+			e.mismatch.Parts = c.Names()
+		}
 		was.Release()
 	}
-}
-
-// differences names the parts in which two outcomes differ.
-func differences(was, now *outcome.Outcome) (parts []string) {
-	c, err := outcome.Compare(was, now, nil)
-	if err != nil {
-		return nil
-	}
-	if c.EndingDiffers {
-		parts = append(parts, outcome.EndingPart)
-	}
-	for _, d := range c.Parts {
-		parts = append(parts, outcome.PartName(d.Key))
-	}
-	return parts
 }

@@ -47,18 +47,7 @@ func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
 	if err != nil {
 		return err
 	}
-	var beside []pass.Task
-	alone := tasks
-	if len(chosen) > 0 {
-		alone = make([]pass.Task, 0, len(tasks))
-		for _, t := range tasks {
-			if chosen[t.Index] {
-				beside = append(beside, t)
-			} else {
-				alone = append(alone, t)
-			}
-		}
-	}
+	beside, alone := pass.Split(tasks, func(t pass.Task) bool { return chosen[t.Index] })
 	if err := pass.Run(ctx, c.o.Goroutines, beside, l.first.runBesideRival, c.takeFirst); err != nil {
 		return err
 	}
