@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,7 +149,7 @@ func (s *sharedChecks) makeStore(ctx context.Context, caseNames []string) (file 
 		rec, _, err := all.Get(caseName)
 		if err == nil {
 			rec.Cost, rec.Origin = outcome.Cost{}, 0
-			err = shared.Put(ctx, rec, func(p outcome.Part) (io.ReadCloser, error) { return all.Content(p) })
+			err = shared.Put(ctx, rec, all.Content)
 		}
 		if err != nil {
 			return "", errors.Join(err, shared.Abort(false))

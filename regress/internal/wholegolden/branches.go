@@ -3,7 +3,6 @@ package wholegolden
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -142,7 +141,7 @@ func (b Branches) put(ctx context.Context, w *golden.Writer, caseName string, fr
 	if from == b.Ours { // their branch may have accepted the same outcome of another source
 		r.Source, _ = settle(b.Base.Source(caseName), r.Source, b.Theirs.Source(caseName))
 	}
-	return w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) { return from.Content(p) })
+	return w.Put(ctx, r, from.Content)
 }
 
 // acceptsIn returns the index of each accept of list in all.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -135,7 +134,7 @@ func (m *merger) copyTo(ctx context.Context, w *golden.Writer, shards []Shard) e
 			if r.Origin > 0 {
 				r.Origin += m.accepts[i]
 			}
-			err = w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) { return s.Content(p) })
+			err = w.Put(ctx, r, s.Content)
 			if err != nil {
 				return err
 			}
