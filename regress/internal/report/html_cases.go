@@ -323,7 +323,7 @@ func (r *previewRoom) differences(c Case) *pageDifferences {
 		hidden += max(one.Hidden, 0)
 	}
 	if len(c.Flaky) > 0 {
-		d.Flaky = flakyParts(c.Flaky)
+		d.Flaky = name.List(c.Flaky, flakyNamedMax)
 	}
 	if c.Verdict == regress.EnvironmentFailed {
 		d.Why = readable.Text(c.Why)

@@ -255,7 +255,7 @@ func gist(c Case) string {
 		words = append(words, strings.Join(parts, ", "))
 	}
 	if len(c.Differences) == 0 && len(c.Flaky) > 0 {
-		words = append(words, "differs from run to run: "+flakyParts(c.Flaky))
+		words = append(words, "differs from run to run: "+name.List(c.Flaky, flakyNamedMax))
 	}
 	if c.Rule != "" {
 		words = append(words, RuledWords(c.Rule, 1))
@@ -268,18 +268,6 @@ func gist(c Case) string {
 
 // a case may leave thousands of files, all of them flaky
 const flakyNamedMax = 4
-
-func flakyParts(parts []string) string {
-	var printable []string
-	for _, p := range parts[:min(len(parts), flakyNamedMax)] {
-		printable = append(printable, name.Print(p))
-	}
-	text := strings.Join(printable, ", ")
-	if more := len(parts) - flakyNamedMax; more > 0 {
-		text += " and " + readable.Number(more) + " more"
-	}
-	return text
-}
 
 func oldToNow(d Difference) string {
 	return readable.Line(d.Old) + " → " + readable.Line(d.Now)
@@ -322,7 +310,7 @@ func (r *results) details(c Case) string {
 		hidden += max(d.Hidden, 0)
 	}
 	if (c.Verdict == regress.Flaky || c.Unstable) && len(c.Flaky) > 0 {
-		b.WriteString("  differs from run to run: " + flakyParts(c.Flaky) + "\n")
+		b.WriteString("  differs from run to run: " + name.List(c.Flaky, flakyNamedMax) + "\n")
 	}
 	if left := leftOut(hidden, c.More); left != "" {
 		b.WriteString("  " + r.paint.Paint(palette.Dim, "… "+left+": "+showCommand(c.Name)) + "\n")
