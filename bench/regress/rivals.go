@@ -102,14 +102,8 @@ func (r rival) timed(p place, t tool) timing.Command {
 }
 
 func writeList(dir string, s corpora.Spec) error {
-	f, err := os.Create(filepath.Join(dir, listName))
-	if err != nil {
-		return err
-	}
-	if err := corpora.List(f, s); err != nil {
-		return err
-	}
-	return f.Close()
+	text := strings.Join(corpora.Cases(s), "\n") + "\n"
+	return os.WriteFile(filepath.Join(dir, listName), []byte(text), 0o644)
 }
 
 func writeMakefile(p place, t tool, _ []string) error {

@@ -7,7 +7,6 @@ import (
 	"archive/tar"
 	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -171,14 +170,4 @@ func (s Spec) size(random *rand.Rand) int {
 	}
 	const most = 2 << 20
 	return int(min(most, math.Exp(math.Log(mean)-s.Sigma*s.Sigma/2+s.Sigma*random.NormFloat64())))
-}
-
-// List writes the names of the sources, one per line.
-func List(w io.Writer, s Spec) error {
-	for _, name := range Cases(s) {
-		if _, err := fmt.Fprintln(w, name); err != nil {
-			return err
-		}
-	}
-	return nil
 }
