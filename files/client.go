@@ -90,30 +90,12 @@ type Condition struct {
 	IfNoneMatchAll bool   // the file does not exist
 }
 
-func (c Condition) set(h http.Header) {
-	if c.IfMatch != "" {
-		h.Set("If-Match", c.IfMatch)
-	}
-	if c.IfNoneMatchAll {
-		h.Set("If-None-Match", "*")
-	}
-}
-
-// Attributes describe a file at an address.
-type Attributes struct {
-	ETag string // "" if the server sends no ETag
-	Size int64  // bytes; -1 = not known
-}
-
-func attributesOf(r *http.Response) Attributes {
-	return Attributes{r.Header.Get("ETag"), r.ContentLength}
-}
-
 // Content is a file that is being received. The caller of Get must close it. Read returns an
 // error other than io.EOF if the file was cut off or does not match the server's digest.
 type Content struct {
 	io.ReadCloser
-	Attributes
+	ETag string // "" if the server sends no ETag
+	Size int64  // bytes; -1 = not known
 }
 
 // ErrNotModified is the error of a Get for content that the caller already has.
@@ -138,16 +120,7 @@ func (c *Client) Get(ctx context.Context, address, ifNoneMatch string) (*Content
 		r.Body.Close()
 		return nil, fmt.Errorf("GET %s: %w", address, err)
 	}
-	return &Content{body, attributesOf(r)}, nil
-}
-
-// Head returns the attributes of a file.
-func (c *Client) Head(ctx context.Context, address string) (Attributes, error) {
-	r, err := c.do(ctx, &exchange{method: http.MethodHead, address: address, repeatable: true})
-	if err != nil {
-		return Attributes{}, err
-	}
-	return attributesOf(r), r.Body.Close()
+	return &Content{body, r.Header.Get("ETag"), r.ContentLength}, nil
 }
 
 // expectFrom is the size from which a body waits for the server's 100 Continue. The server may
@@ -168,23 +141,17 @@ func (c *Client) Put(ctx context.Context, address string, body io.ReaderAt, size
 	if size >= expectFrom {
 		h.Set("Expect", "100-continue")
 	}
-	want.set(h)
+	if want.IfMatch != "" {
+		h.Set("If-Match", want.IfMatch)
+	}
+	if want.IfNoneMatchAll {
+		h.Set("If-None-Match", "*")
+	}
 	r, err := c.do(ctx, &exchange{method: http.MethodPut, address: address, header: h, body: body, size: size, repeatable: want == Condition{}})
 	if err != nil {
 		return "", err
 	}
 	return r.Header.Get("ETag"), r.Body.Close()
-}
-
-// Delete removes a file.
-func (c *Client) Delete(ctx context.Context, address string, want Condition) error {
-	h := http.Header{}
-	want.set(h)
-	r, err := c.do(ctx, &exchange{method: http.MethodDelete, address: address, header: h})
-	if err != nil {
-		return err
-	}
-	return r.Body.Close()
 }
 
 // CheckToken returns an ErrPlainToken if others could read the token on its way to this

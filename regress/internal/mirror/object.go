@@ -47,7 +47,7 @@ func (o *object) get(ctx context.Context, tag string) (*files.Content, error) {
 	if tag == is {
 		return nil, errors.Join(files.ErrNotModified, f.Close())
 	}
-	return &files.Content{ReadCloser: closer{f.NewReader(ctx), f}, Attributes: files.Attributes{ETag: is, Size: f.Size}}, nil
+	return &files.Content{ReadCloser: closer{f.NewReader(ctx), f}, ETag: is, Size: f.Size}, nil
 }
 
 type closer struct {
