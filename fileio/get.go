@@ -35,7 +35,15 @@ type File struct {
 	Content
 }
 
-// Content reads a File, for a Store or for another kind of store.
+// CopyTo is that of [Content], for a part that is in the file.
+func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+	if offset < 0 || n < 0 || n > f.Size-offset {
+		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
+	}
+	return f.Content.CopyTo(ctx, w, offset, n)
+}
+
+// Content reads a File, for a Store or for another kind of store. Only File calls CopyTo.
 //
 // CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
 // package service, it may take the file from the system's memory without copying it. The error
@@ -203,9 +211,6 @@ func fileOf(f *stored) *File {
 // CopyTo implements [Content]. A file that was in the system's memory may need the store's if
 // w is not an io.ReaderFrom.
 func (f *stored) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
-	if offset < 0 || n < 0 || offset+n > f.Size {
-		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
-	}
 	if known := int64(len(f.beginning)); offset < known {
 		data := f.beginning[offset:min(known, offset+n)]
 		if _, err := w.Write(data); err != nil {

@@ -3,7 +3,6 @@ package bucket
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
@@ -54,9 +53,6 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 
 // CopyTo implements fileio.Content.
 func (f *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
-	if offset < 0 || n < 0 || offset+n > f.Size {
-		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
-	}
 	for begun := false; n > 0; begun = true {
 		if offset < f.at || offset >= f.at+int64(f.filled) {
 			err := f.fill(ctx, offset, n)

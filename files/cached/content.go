@@ -33,9 +33,6 @@ type content struct {
 
 // CopyTo implements fileio.Content.
 func (c *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
-	if offset < 0 || n < 0 || n > c.Size-offset {
-		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, c.Size)
-	}
 	for begun := false; n > 0; {
 		sent, err := c.copySome(ctx, w, offset, n)
 		begun = begun || sent > 0
