@@ -49,7 +49,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, busy.status, fileio.ErrBusy)
 	}
 	if silence, ok := errors.AsType[*url.Error](err); ok { // only its words: callers would take a wrapped time-out for the client's
-		return silentError(fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)))
+		return &wordedError{fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)), fileio.ErrBusy}
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
@@ -94,13 +94,16 @@ func (p peer) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
-// A silentError is a fileio.ErrBusy with another text.
-type silentError string
+// A wordedError is another error, with a text of its own.
+type wordedError struct {
+	text string
+	is   error
+}
 
-func (e silentError) Error() string { return string(e) }
+func (e *wordedError) Error() string { return e.text }
 
 // Is implements the interface of errors.Is.
-func (e silentError) Is(target error) bool { return target == fileio.ErrBusy }
+func (e *wordedError) Is(target error) bool { return target == e.is }
 
 // statusOf returns the status that a code means, or 0 if the answer's own status is right. That one
 // may be missing or wrong: a store may begin to answer before it completes an upload, and Amazon's

@@ -264,7 +264,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 				case object.Err != nil:
 					return object.Err
 				case object.Key <= last: // Amazon's directory buckets have no order, and a broken store may repeat a page for ever
-					return ignoredError(fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()))
+					return &wordedError{fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()), errors.ErrUnsupported}
 				case !ours || checkName(name) != nil: // another program's, or a probe
 				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
 				case len(infos) == most:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"muster/fileio"
 	"muster/internal/wording"
 )
 
@@ -141,7 +142,7 @@ func (k *keys) explain(s source, err error) error {
 	text := fmt.Sprintf("no credentials for the object store (%s: %s): %s", s.name, sourceWords(err), s.mend)
 	_, unreachable := errors.AsType[*url.Error](err)
 	if k.value.AccessKeyID != "" || unreachable && s.named {
-		return silentError(text)
+		return &wordedError{text, fileio.ErrBusy}
 	}
 	return errors.New(text)
 }

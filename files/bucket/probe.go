@@ -31,14 +31,6 @@ func checkName(name string) error {
 // the condition.
 type refusal struct{ writes, deletes error }
 
-// ignoredError is an errors.ErrUnsupported with another text.
-type ignoredError string
-
-func (e ignoredError) Error() string { return string(e) }
-
-// Is implements the interface of errors.Is.
-func (e ignoredError) Is(target error) bool { return target == errors.ErrUnsupported }
-
 // probeMax is how long a probe may take.
 const probeMax = 2 * time.Minute
 
@@ -90,11 +82,11 @@ func findRefusal(ctx context.Context, r *remote) (found refusal, err error) {
 	parts, partsErr := p.obeys(ctx, p.writeParts)
 	at := r.host
 	if kind := map[[2]bool]string{{false, true}: "of a file", {true, false}: "of a file in parts", {false, false}: "of any kind"}[[2]bool{file, parts}]; kind != "" {
-		found.writes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere", at, kind))
+		found.writes = &wordedError{fmt.Sprintf("the object store at %s ignores conditions of a write (%s), so two writers could overwrite each other's golden: keep goldens elsewhere", at, kind), errors.ErrUnsupported}
 	}
 	_, err = r.remove(ctx, p.key, p.none)
 	if !errors.Is(r.explain(ctx, err), fileio.ErrChanged) {
-		found.deletes = ignoredError(fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", at))
+		found.deletes = &wordedError{fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", at), errors.ErrUnsupported}
 	}
 	_, err = r.remove(ctx, p.key, "")
 	return found, cmp.Or(fileErr, partsErr, r.explain(ctx, err))
