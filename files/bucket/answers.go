@@ -61,11 +61,8 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusNotFound || s == http.StatusConflict {
 		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
 	}
-	switch answer.Code {
-	case "RequestTimeTooSkewed":
+	if answer.Code == "RequestTimeTooSkewed" {
 		return fmt.Errorf("the clock of this machine or of the object store at %s is wrong: set it", at)
-	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
-		answer.StatusCode = http.StatusMovedPermanently
 	}
 	switch answer.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -117,6 +114,8 @@ func statusOf(code string) int {
 		return http.StatusConflict
 	case minio.NoSuchUpload:
 		return http.StatusNotFound
+	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
+		return http.StatusMovedPermanently
 	case "XAdminUserNotFound", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken": // the first is versitygw's
 		return http.StatusForbidden
 	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
