@@ -80,7 +80,7 @@ func (f *content) fill(ctx context.Context, offset, n int64) error {
 	f.at, f.filled = offset, 0
 	if !follows {
 		f.closeStream()
-		f.window = 0
+		f.left, f.window = 0, 0
 	}
 	if f.left == 0 {
 		f.window = min(max(n, 2*f.window), rangeMax, f.Size-offset)
@@ -93,7 +93,7 @@ func (f *content) fill(ctx context.Context, offset, n int64) error {
 	data := f.buffer.Data[:min(f.left, int64(len(f.buffer.Data)))]
 	if f.stream == nil || f.stream.read(data) != nil {
 		if err := f.request(ctx, data); err != nil {
-			f.closeStream()
+			f.left = 0
 			return err
 		}
 	}
@@ -107,10 +107,7 @@ func (f *content) fill(ctx context.Context, offset, n int64) error {
 // request requests the next f.left bytes. It reads the first ones into data, and keeps the answer
 // as a stream.
 func (f *content) request(ctx context.Context, data []byte) error {
-	if f.stream != nil {
-		f.stream.close()
-		f.stream = nil
-	}
+	f.closeStream()
 	s, c := f.store, fair.ClientOf(ctx)
 	if err := s.turns.TakeLate(ctx, c); err != nil {
 		return err
@@ -140,8 +137,8 @@ func (f *content) request(ctx context.Context, data []byte) error {
 func (f *content) closeStream() {
 	if f.stream != nil {
 		f.stream.close()
+		f.stream = nil
 	}
-	f.stream, f.left = nil, 0
 }
 
 // Close implements fileio.Content.
