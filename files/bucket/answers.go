@@ -133,6 +133,8 @@ var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", 
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }
 
+func broken(text string) error { return &brokenError{errors.New(text)} }
+
 // A busyError is the error of an answer 503 or 429 with Retry-After. The request was not executed.
 type busyError struct {
 	status string
@@ -165,19 +167,7 @@ const (
 
 // errTooLong is the error of an answer beyond these bounds. The text of an error is cut off instead,
 // because its status suffices.
-var errTooLong error = &brokenError{errors.New("it is too long")}
-
-// errNoRange is the error of an answer 206 without Content-Range. Its piece could be taken for the
-// whole file.
-var errNoRange error = &brokenError{errors.New("a piece of a file without its range")}
-
-// errUnasked is the error if the object store reports a failed condition, and the request had none. A
-// client would take fileio.ErrChanged for the answer to a condition of its own.
-var errUnasked error = &brokenError{errors.New("a condition failed, but the request had none")}
-
-// errWeakTag is the error of an answer with a weak ETag. No condition holds for one (RFC 9110, 8.8.3.2).
-// Object stores send strong ones, but a proxy that compresses answers makes them weak.
-var errWeakTag error = &brokenError{errors.New("a weak ETag: let no proxy change its answers")}
+var errTooLong = broken("it is too long")
 
 // checkAnswer refuses an answer that minio-go would accept, or whose Retry-After it would lose.
 func checkAnswer(answer *http.Response) error {
@@ -185,10 +175,12 @@ func checkAnswer(answer *http.Response) error {
 	switch {
 	case after > 0:
 		return &busyError{answer.Status, after}
-	case answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "":
-		return errNoRange
+	case answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "": // it could be taken for the whole file
+		return broken("a piece of a file without its range")
 	case answer.StatusCode < http.StatusMultipleChoices && strings.HasPrefix(answer.Header.Get("Etag"), "W/"):
-		return errWeakTag
+		// No condition holds for a weak ETag (RFC 9110, 8.8.3.2). Object stores send strong ones, but a
+		// proxy that compresses answers makes them weak.
+		return broken("a weak ETag: let no proxy change its answers")
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func (p peer) repeatIf(ctx context.Context, hasCondition bool, attempt func(cont
 		ended := once.Err() != nil
 		cancel() // ends what the attempt left running, such as the transfer of a body
 		if !hasCondition && errors.Is(p.explain(ctx, err), fileio.ErrChanged) {
-			err = errUnasked
+			// A client would take fileio.ErrChanged for the answer to a condition of its own.
+			err = broken("a condition failed, but the request had none")
 		}
 		if err == nil || try == triesMax || ended || !p.passes(ctx, err) {
 			return err

@@ -94,7 +94,7 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s.check = s.remote.key(probeName())
-	s.probe = newProbe(s.remote)
+	s.probe = &probe{remote: s.remote, running: make(chan struct{}, 1)}
 	return s, nil
 }
 

@@ -41,8 +41,6 @@ type probe struct {
 	found   atomic.Pointer[refusal] // nil = not probed yet
 }
 
-func newProbe(r *remote) *probe { return &probe{remote: r, running: make(chan struct{}, 1)} }
-
 // refusal returns what the probe found. The first call probes.
 func (p *probe) refusal(ctx context.Context) (refusal, error) {
 	if found := p.found.Load(); found != nil {

@@ -57,7 +57,7 @@ func checkInfo(i fileio.Info) error {
 	return nil
 }
 
-var errNoTag error = &brokenError{errors.New("a file without size or ETag")}
+var errNoTag = broken("a file without size or ETag")
 
 // remove removes a file if it has the tag match. With an empty match it removes any file, or
 // none. lost reports whether the file may be removed despite the error.

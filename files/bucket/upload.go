@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,7 +27,7 @@ func (u *upload) begin(ctx context.Context, id string) error {
 	return u.repeat(ctx, func(ctx context.Context) (err error) {
 		u.id, err = u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(id))
 		if err == nil && u.id == "" {
-			err = &brokenError{errors.New("an upload without a name")}
+			err = broken("an upload without a name")
 		}
 		return err
 	})
