@@ -56,24 +56,13 @@ type put struct {
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
-	// Read one byte first: a client that announces a file and sends nothing holds no memory.
-	one := make([]byte, min(max(size, -size), 1))
-	n, err := pages.Fill(r, one)
-	if err != nil {
-		return Entry{}, err
-	}
-	b, err := p.store.writes.Take(ctx, len(one))
+	b, n, whole, err := p.store.writes.TakeFrom(ctx, r, size)
 	if err != nil {
 		return Entry{}, err
 	}
 	defer b.Free()
 	defer func() { p.store.ledger.Release(p.reserved) }()
 	p.temp = p.store.newTempName()
-	copy(b.Data, one[:n])
-	n, whole, err := b.FillFrom(r, n, size)
-	if err != nil {
-		return Entry{}, err
-	}
 	if group := p.store.group; group != nil {
 		p.failures = group.failures.Load()
 	}

@@ -50,22 +50,11 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (fileio.Info, er
 	if err := ctx.Err(); err != nil {
 		return fileio.Info{}, err
 	}
-	// Read one byte first: a client that announces a file and sends nothing holds no memory.
-	one := make([]byte, min(max(size, -size), 1))
-	n, err := pages.Fill(r, one)
-	if err != nil {
-		return fileio.Info{}, err
-	}
-	b, err := p.store.writes.Take(ctx, len(one))
+	b, n, whole, err := p.store.writes.TakeFrom(ctx, r, size)
 	if err != nil {
 		return fileio.Info{}, err
 	}
 	defer b.Free()
-	copy(b.Data, one[:n])
-	n, whole, err := b.FillFrom(r, n, size)
-	if err != nil {
-		return fileio.Info{}, err
-	}
 	if whole {
 		return p.writeWhole(ctx, r, b.Data[:n], size)
 	}

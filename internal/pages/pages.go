@@ -73,6 +73,24 @@ func (m *Memory) take(ctx context.Context, take func(context.Context, fair.Clien
 	return b, nil
 }
 
+// TakeFrom takes a buffer for a file of size bytes, and fills it as FillFrom does. It reads one byte
+// first: a client that announces a file and sends nothing holds no memory.
+func (m *Memory) TakeFrom(ctx context.Context, r io.Reader, size int64) (b *Buffer, filled int, whole bool, err error) {
+	one := make([]byte, min(max(size, -size), 1))
+	n, err := Fill(r, one)
+	if err == nil {
+		b, err = m.Take(ctx, len(one))
+	}
+	if err != nil {
+		return nil, 0, false, err
+	}
+	copy(b.Data, one[:n])
+	if filled, whole, err = b.FillFrom(r, n, size); err != nil {
+		b.Free()
+	}
+	return b, filled, whole, err
+}
+
 // Fit replaces the buffer by one that holds size bytes, or by a smaller one if the client's
 // share does not suffice. The content is lost.
 func (b *Buffer) Fit(size int) {
