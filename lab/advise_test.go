@@ -31,7 +31,7 @@ func scaleCPU(r *lab.Results, share float64) *lab.Results {
 	changed := *r
 	changed.Samples = nil
 	for _, s := range r.Samples {
-		if strings.HasPrefix(s.Name, "Workers/") && s.Key("wait") == "0s" && s.Key("procs") != "1" {
+		if strings.HasPrefix(s.Name, "Workers/") && results.KeyOf(s.Name, "wait") == "0s" && results.KeyOf(s.Name, "procs") != "1" {
 			s.Values = []results.Value{{Unit: "ns/op", Figure: 80}, {Unit: "cpu-ns/op", Figure: 80 * share * float64(runtime.GOMAXPROCS(0))}}
 		}
 		changed.Samples = append(changed.Samples, s)

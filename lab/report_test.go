@@ -36,13 +36,13 @@ func reports(t *testing.T) map[string]questionReport {
 	}
 	r, err := lab.Dispatch(t.Context(), d)
 	keep("dispatch", addContestant(r, "cpp-std", func(impl string, s results.Sample) string {
-		return lab.DispatchName(impl, s.Key("mode"), 2, s.N, 0)
+		return lab.DispatchName(impl, results.KeyOf(s.Name, "mode"), 2, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.DispatchReport(r, d) })
 	r, err = lab.Channel(t.Context(), c)
 	keep("channel", r, err, func(r *lab.Results) lab.Report { return lab.ChannelReport(r, c) })
 	r, err = lab.Spawn(t.Context(), s)
 	keep("spawn", addContestant(r, "erlang", func(impl string, s results.Sample) string {
-		return lab.SpawnName(impl, s.Key("mode"), 1, s.N, 0)
+		return lab.SpawnName(impl, results.KeyOf(s.Name, "mode"), 1, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.SpawnReport(r, s) })
 	r, err = lab.IO(t.Context(), i)
 	keep("io", r, err, func(r *lab.Results) lab.Report { return lab.IOReport(r, i) })

@@ -32,7 +32,7 @@ func Exhaust(ctx context.Context, o ExhaustOptions) (ExhaustResult, error) {
 		return ExhaustResult{}, errors.New("a command is required, and the limit must be 1 or more")
 	}
 	if reason := threadShortage("/proc", o.Limit+o.Limit/10); reason != "" {
-		return ExhaustResult{}, &UnmeasurableError{exhaustQuestion, reason}
+		return ExhaustResult{}, &UnmeasurableError{reason}
 	}
 	late := fmt.Errorf("the process did not run out of threads within %v", o.Patience)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Patience, late)
@@ -63,7 +63,7 @@ func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
 		return ExhaustResult{}, err
 	}
 	err = c.Wait()
-	e := ExhaustResult{Limit: o.Limit, Threads: lastNumber(reports.bytes), Output: firstLines(output.Bytes), Wall: time.Since(began)}
+	e := ExhaustResult{Threads: lastNumber(reports.bytes), Output: firstLines(output.Bytes), Wall: time.Since(began)}
 	// The group's leader has ended. Kill the other processes of the group, if any.
 	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 	if ctx.Err() != nil {

@@ -17,7 +17,7 @@ func Exhaust(context.Context, ExhaustOptions) (ExhaustResult, error) {
 func BlockThreads(int, *os.File, io.Writer) error { return linuxOnly() }
 
 func linuxOnly() error {
-	return &UnmeasurableError{exhaustQuestion, "only Linux reports how many threads a machine can spare"}
+	return &UnmeasurableError{"only Linux reports how many threads a machine can spare"}
 }
 
 // resident returns 0: the resident memory is unknown.
