@@ -45,7 +45,6 @@ type EnginesOptions struct {
 // Comparison is the result of a load on several engines.
 type Comparison struct {
 	Load    Options
-	Rounds  int
 	Note    string
 	Rows    []EngineRow
 	Runs    []EngineRun
@@ -84,7 +83,7 @@ func Engines(ctx context.Context, o EnginesOptions) (*Comparison, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Comparison{Load: o.Load, Rounds: o.Rounds, Note: o.Note}
+	c := &Comparison{Load: o.Load, Note: o.Note}
 	var broken error
 	for round := range o.Rounds {
 		for i := range o.Engines {

@@ -139,21 +139,19 @@ func (l *httpLink) ready(ctx context.Context) error {
 	// Setting a deadline takes longer than checking whether the last one suffices.
 	if until := now.Add(l.target.timeout); until.Sub(l.until) > l.target.timeout/64 {
 		if err := l.conn.SetDeadline(until); err != nil {
-			l.drop()
+			l.close()
 			return err
 		}
 		l.until = until
 	}
 	if ctx.Err() != nil { // the context may have ended before the deadline was set
-		l.drop()
+		l.close()
 		return ctx.Err()
 	}
 	return nil
 }
 
-func (l *httpLink) close() { l.drop() }
-
-func (l *httpLink) drop() {
+func (l *httpLink) close() {
 	if l.conn != nil {
 		l.unhook()
 		_ = l.conn.Close() // nothing more is expected or wanted
@@ -166,7 +164,7 @@ func (l *httpLink) exchange(j *job) error {
 	sent := l.send(j)
 	a, err := l.answer(j.op == Exist)
 	if err != nil {
-		l.drop()
+		l.close()
 		if sent != nil && errors.Is(err, errStale) {
 			err = errors.Join(errStale, sent)
 		}
@@ -175,7 +173,7 @@ func (l *httpLink) exchange(j *job) error {
 	l.used = true
 	err = l.check(a, j)
 	if sent != nil || a.close || !a.complete() {
-		l.drop()
+		l.close()
 	}
 	if sent != nil && err == nil {
 		return &connectionError{sent}

@@ -36,8 +36,7 @@ type recorder struct {
 	part   *hdrhistogram.Histogram // the present interval
 	total  *hdrhistogram.Histogram
 
-	succeeded, failed, unreached int64
-	reasons                      map[string]int64
+	counts
 
 	since    time.Time // the interval's beginning
 	start    time.Time
@@ -52,7 +51,7 @@ type shard struct {
 	counts
 }
 
-// counts are the counts of an interval.
+// counts are the counts of an interval, or of the whole load.
 type counts struct {
 	succeeded, failed, unreached int64
 	reasons                      map[string]int64
@@ -66,7 +65,7 @@ const (
 )
 
 func newRecorder(connections int) *recorder {
-	r := &recorder{spare: newHistogram(), part: newHistogram(), total: newHistogram(), reasons: map[string]int64{}}
+	r := &recorder{spare: newHistogram(), part: newHistogram(), total: newHistogram(), counts: counts{reasons: map[string]int64{}}}
 	for range min(connections, shardsMax) {
 		r.shards = append(r.shards, &shard{latencies: newHistogram(), counts: counts{reasons: map[string]int64{}}})
 	}
