@@ -12,6 +12,7 @@ import (
 	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -65,7 +66,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 		p.Add(p.spawnTrial("direct", 1, directCalls(1), procs))
 		p.Add(p.spawnTrial("each", 1, adviseCalls, procs))
 	}
-	p.addDispatch(p.OwnPeer("dispatch"), "single", n, adviseTasks, []int{n})
+	p.addDispatch(run.OwnPeer(), "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
 		p.Add(p.workersTrial(workers, n, 0))
 		p.Add(p.workersTrial(workers, n, adviseWait))
@@ -83,7 +84,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 func (p planner) workersTrial(workers, procs int, wait time.Duration) run.Trial {
 	tasks := adviseWork * processors()
 	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
-		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(tasks), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String())
+		question("workers", probe.WorkersOptions{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait})...)
 	t.Procs = procs
 	return t
 }

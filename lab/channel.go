@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/lab/internal/run"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -74,7 +75,7 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 		}
 	}
 	for _, procs := range o.Procs {
-		t := p.Probe(startedName(procs), 3*startedEach, "started", "-goroutines", strconv.Itoa(2*procs), "-each", startedEach.String())
+		t := p.Probe(startedName(procs), 3*startedEach, question("started", startedQuestion{2 * procs, startedEach})...)
 		t.Procs = procs
 		p.Add(t)
 	}
@@ -89,8 +90,7 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 func (p planner) addChannel(items, buffer, cycles, procs, processes int) {
 	t := p.Probe(ChannelName(buffer, cycles, procs, processes),
 		time.Duration(items*max(1, processes))*(150*time.Nanosecond+time.Duration(cycles)*time.Nanosecond/2),
-		"channel", "-items", strconv.Itoa(items), "-portion", strconv.Itoa(min(channelPortion, items)),
-		"-cycles", strconv.Itoa(cycles), "-buffer", strconv.Itoa(buffer))
+		question("channel", probe.ChannelOptions{Items: items, Portion: min(channelPortion, items), Cycles: cycles, Buffer: buffer})...)
 	t.Procs, t.Processes = procs, processes
 	p.Add(t)
 }

@@ -156,7 +156,7 @@ func (p planner) addClaimChannels(sizes ClaimSizes) {
 		p.addChannel(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax))
 	}
 	for _, procs := range []int{0, 300} {
-		t := p.Probe(procsName(procs), 10*time.Millisecond, "procs")
+		t := p.Probe(procsName(procs), 10*time.Millisecond, question("procs", struct{}{})...)
 		t.Procs, t.Times = procs, 1
 		p.Add(t)
 	}

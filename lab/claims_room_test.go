@@ -67,7 +67,7 @@ func TestMakeNeedsNoOtherFolder(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", filepath.Join(sources, "none"))
 	var said bytes.Buffer
-	err := lab.Probe(t.Context(), []string{"make", "-sources", sources, "-word", "tcc", "-word", "-c"}, nil, &said)
+	err := lab.Probe(t.Context(), []string{"make", "-options", `{"Sources":"` + sources + `","Jobs":1,"Compiler":["tcc","-c"]}`}, nil, &said)
 	if err != nil || !strings.HasPrefix(said.String(), "Benchmarkmake 1 ") {
 		t.Errorf("%v, %q", err, said.String())
 	}

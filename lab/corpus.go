@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,10 +58,8 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 		return err
 	}
 	estimate := time.Duration(cases) * 4 * time.Millisecond
-	words := commandFlags(compiler)
 	for _, jobs := range corpusJobs() {
-		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate,
-			append([]string{"corpus", "-archive", archive, "-jobs", strconv.Itoa(jobs)}, words...)...))
+		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, "corpus", compileQuestion{archive, jobs, compiler}))
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		p.addMissing("make", "no make in PATH", "apt-get install make")
@@ -72,8 +69,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, processors()), estimate,
-		append([]string{"make", "-sources", sources, "-jobs", strconv.Itoa(processors())}, words...)...).AsPeer())
+	p.Add(p.Probe(corpusName(makeImpl, processors()), estimate, question("make", compileQuestion{sources, processors(), compiler})...).AsPeer())
 	return ctx.Err()
 }
 
@@ -83,14 +79,6 @@ func (p planner) addMissing(peer, reason, install string) {
 
 // makeImpl is the name of GNU make.
 const makeImpl = "make"
-
-// commandFlags encodes a command as flags of a probe.
-func commandFlags(words []string) (flags []string) {
-	for _, word := range words {
-		flags = append(flags, "-word", word)
-	}
-	return flags
-}
 
 // corpusJobs returns the numbers of workers: no pool, one, as many as processors, twice as
 // many, and the article's number.

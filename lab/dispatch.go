@@ -56,7 +56,7 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, peer := range append([]run.Peer{p.OwnPeer("dispatch")}, peers...) {
+	for _, peer := range append([]run.Peer{run.OwnPeer()}, peers...) {
 		for _, tasks := range o.Tasks {
 			p.addDispatch(peer, "single", o.Jobs, tasks, o.Procs)
 		}
@@ -75,11 +75,12 @@ func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs 
 		procs = []int{0}
 	}
 	for _, n := range procs {
-		args := []string{"-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks)}
+		name, estimate := DispatchName(peer.Impl, mode, jobs, tasks, n), 50*time.Millisecond+time.Duration(tasks)*300*time.Nanosecond
+		t := p.Probe(name, estimate, question("dispatch", dispatchQuestion{mode, jobs, tasks})...)
 		if peer.Impl != run.Muster {
-			args = append(args, "-patience", strconv.FormatInt(patience.Milliseconds(), 10))
+			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
+				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
 		}
-		t := peer.Trial(DispatchName(peer.Impl, mode, jobs, tasks, n), 50*time.Millisecond+time.Duration(tasks)*300*time.Nanosecond, args...)
 		t.Procs = n
 		p.Add(t)
 	}
@@ -177,14 +178,14 @@ func (p planner) spawnTrial(mode string, work, count, procs int) run.Trial {
 		added = 3 * time.Nanosecond
 	}
 	t := p.Probe(SpawnName(run.Muster, mode, work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
-		"spawn", "-mode", mode, "-work", strconv.Itoa(work), "-count", strconv.Itoa(count))
+		question("spawn", probe.SpawnOptions{Roots: work, Calls: count, Go: mode == "each"})...)
 	t.Procs = procs
 	return t
 }
 
 // waitingTrial returns a trial of goroutines that wait.
 func (p planner) waitingTrial(count int) run.Trial {
-	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, "waiting", "-count", strconv.Itoa(count))
+	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, question("waiting", waitingQuestion{count})...)
 	t.Procs = 1
 	return t
 }

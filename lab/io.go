@@ -108,8 +108,8 @@ func checkFolder(dir string) (string, error) {
 
 // folderTrial returns a trial of this program that writes files into a temporary folder below
 // dir.
-func (p planner) folderTrial(dir, name string, estimate time.Duration, args ...string) run.Trial {
-	t := p.Probe(name, estimate, args...)
+func (p planner) folderTrial(dir, name string, estimate time.Duration, word string, options any) run.Trial {
+	t := p.Probe(name, estimate, question(word, options)...)
 	t.Folder, t.FolderIn = true, dir
 	return t
 }
@@ -128,13 +128,13 @@ func (p planner) addFiles(o IOOptions) {
 // wholeFilesTrial returns a trial of operations on whole files.
 func (p planner) wholeFilesTrial(dir string, files, size, workers int) run.Trial {
 	return p.folderTrial(dir, filesName(size, workers), time.Duration(files)*60*time.Microsecond,
-		"files", "-files", strconv.Itoa(files), "-size", strconv.Itoa(size), "-workers", strconv.Itoa(workers))
+		"files", probe.FilesOptions{Files: files, Size: size, Workers: workers})
 }
 
 // renameTrial returns a trial that renames files into the given number of folders.
 func (p planner) renameTrial(dir string, files, folders int) run.Trial {
 	return p.folderTrial(dir, renameName(folders), time.Duration(files)*30*time.Microsecond,
-		"rename", "-files", strconv.Itoa(files), "-folders", strconv.Itoa(folders))
+		"rename", probe.RenameOptions{Files: files, Folders: folders})
 }
 
 func filesName(size, workers int) string {
@@ -147,8 +147,7 @@ func (p planner) addLog(o IOOptions) {
 		for _, buffered := range []bool{false, true} {
 			for _, goroutines := range goroutineCounts() {
 				p.Add(p.folderTrial(o.Dir, logName(logger, buffered, goroutines), logLines*time.Microsecond,
-					"log", "-logger", logger, "-lines", strconv.Itoa(logLines),
-					"-goroutines", strconv.Itoa(goroutines), "-buffered="+strconv.FormatBool(buffered)))
+					"log", probe.LogOptions{Logger: logger, Lines: logLines, Goroutines: goroutines, Buffered: buffered}))
 			}
 		}
 	}
@@ -162,14 +161,14 @@ func logName(logger string, buffered bool, goroutines int) string {
 func (p planner) addWaits() {
 	for _, goroutines := range goroutineCounts() {
 		p.Add(p.Probe(lockName(goroutines), lockPairs*40*time.Nanosecond,
-			"lock", "-goroutines", strconv.Itoa(goroutines), "-pairs", strconv.Itoa(lockPairs)))
+			question("lock", lockQuestion{goroutines, lockPairs})...))
 	}
 	for _, procs := range []int{1, 2} {
-		t := p.Probe(wakeUpName(false, procs), wakeUpPasses*200*time.Nanosecond, "wakeup", "-passes", strconv.Itoa(wakeUpPasses))
+		t := p.Probe(wakeUpName(false, procs), wakeUpPasses*200*time.Nanosecond, question("wakeup", wakeUpQuestion{wakeUpPasses, false})...)
 		t.Procs = procs
 		p.Add(t)
 	}
-	t := p.Probe(wakeUpName(true, 2), wakeUpPasses/10*5*time.Microsecond, "wakeup", "-threads", "-passes", strconv.Itoa(wakeUpPasses/10))
+	t := p.Probe(wakeUpName(true, 2), wakeUpPasses/10*5*time.Microsecond, question("wakeup", wakeUpQuestion{wakeUpPasses / 10, true})...)
 	t.Procs = 2
 	p.Add(t)
 }
@@ -228,7 +227,7 @@ func (p planner) addExhaust(command []string, limit int) {
 		Name: exhaustName(limit), Times: 1, Estimate: 3 * time.Second,
 		Do: func(ctx context.Context) (results.Sample, string, error) {
 			return exhaustThreads(ctx, probe.ExhaustOptions{
-				Command: append(slices.Clone(command), blockWord, "-limit", strconv.Itoa(limit)), Limit: limit,
+				Command: slices.Concat(command, question(blockWord, blockQuestion{limit})), Limit: limit,
 			})
 		},
 	})
@@ -272,9 +271,9 @@ func (p planner) availableEngines(wanted ...string) []string {
 // engineMissing returns the name of an engine in the results' Missing.
 func engineMissing(name string) string { return "engine " + name }
 
-// engineArgs returns the flags that select an engine in a probe.
-func engineArgs(name string, bound bool) []string {
-	return []string{"-engine", name, "-threads", strconv.Itoa(engineThreads), "-bound=" + strconv.FormatBool(bound)}
+// engineOf returns the options of an engine in a probe.
+func engineOf(name string, bound bool) probe.EngineOptions {
+	return probe.EngineOptions{Name: name, Threads: engineThreads, Bound: bound}
 }
 
 // addEngines adds trials that put files into a store and read them back, for each engine.
@@ -282,8 +281,7 @@ func (p planner) addEngines(o IOOptions) {
 	for _, name := range p.availableEngines(probe.Engines()...) {
 		for _, size := range fileSizes() {
 			p.Add(p.folderTrial(o.Dir, engineName(name, size), time.Duration(o.Stored)*100*time.Microsecond,
-				append([]string{"engine", "-files", strconv.Itoa(o.Stored), "-size", strconv.Itoa(size), "-goroutines", strconv.Itoa(engineGoroutines)},
-					engineArgs(name, false)...)...))
+				"engine", probe.StoreOptions{Engine: engineOf(name, false), Files: o.Stored, Size: size, Goroutines: engineGoroutines}))
 		}
 	}
 }
@@ -324,9 +322,8 @@ func (p planner) addUploads(o ClaimsOptions) {
 }
 
 func (p planner) uploadTrial(o ClaimsOptions, u upload) run.Trial {
-	args := []string{"upload", "-connections", strconv.Itoa(uploadConnections), "-requests", strconv.Itoa(o.Sizes.Uploads), "-size", strconv.Itoa(u.size)}
-	server := slices.Concat(o.Probe, []string{serveWord}, engineArgs(u.engine, u.bound))
+	server := slices.Concat(o.Probe, question(serveWord, engineOf(u.engine, u.bound)))
 	// A failure here must not end the run, because it may be the disk's or the system's.
 	return p.folderTrial(o.Dir, u.name(), 100*time.Millisecond+time.Duration(o.Sizes.Uploads)*150*time.Microsecond,
-		append(args, commandFlags(server)...)...).AsPeer()
+		"upload", probe.UploadOptions{Server: server, Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}).AsPeer()
 }

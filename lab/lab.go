@@ -11,7 +11,9 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"muster/lab/internal/run"
 	"muster/lab/native"
@@ -43,6 +45,42 @@ type planner struct{ *run.Plan }
 // processors returns how many processors a measured process may use. A container's quota may
 // reduce it.
 func processors() int { return run.Processors() }
+
+// optionsFlag is the flag of a probe with the options of its question.
+const optionsFlag = "options"
+
+// question returns the arguments of a probe.
+func question(word string, options any) []string {
+	text, err := json.Marshal(options)
+	if err != nil {
+		panic(err) // they are numbers and texts
+	}
+	return []string{word, "-" + optionsFlag, string(text)}
+}
+
+// Options of questions. Others have the options of package probe.
+type (
+	dispatchQuestion struct {
+		Mode           string
+		Workers, Tasks int
+	}
+	waitingQuestion struct{ Goroutines int }
+	startedQuestion struct {
+		Goroutines int
+		Each       time.Duration
+	}
+	lockQuestion   struct{ Goroutines, Pairs int }
+	wakeUpQuestion struct {
+		Passes  int
+		Threads bool
+	}
+	blockQuestion   struct{ Limit int }
+	compileQuestion struct {
+		Sources  string // an archive, or a folder for make
+		Jobs     int
+		Compiler []string
+	}
+)
 
 // oneAndMax returns 1 and n, without repetition.
 func oneAndMax(n int) []int {

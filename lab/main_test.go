@@ -3,7 +3,9 @@ package lab_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -162,13 +163,11 @@ func printLine(args []string, ns, cpu float64) error {
 
 // operations returns the requested number of operations.
 func operations(args []string) int {
-	for _, name := range []string{"-tasks", "-items", "-count", "-files", "-lines", "-pairs", "-passes", "-requests", "-goroutines"} {
-		if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
-			n, _ := strconv.Atoi(args[i+1])
-			return n
-		}
+	var o struct{ Tasks, Items, Calls, Files, Lines, Pairs, Passes, Requests, Goroutines int }
+	if i := slices.Index(args, "-options"); i >= 0 && i+1 < len(args) {
+		_ = json.Unmarshal([]byte(args[i+1]), &o) // the questions without any of these have one operation
 	}
-	return 1
+	return cmp.Or(o.Tasks, o.Items, o.Calls, o.Files, o.Lines, o.Pairs, o.Passes, o.Requests, o.Goroutines, 1)
 }
 
 // scriptedOptions returns options whose probes always print the same line. A shell starts

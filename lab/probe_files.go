@@ -3,9 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,136 +17,81 @@ import (
 	"muster/lab/results"
 )
 
-// engineFlags defines the flags that engineArgs writes.
-func engineFlags(f *flag.FlagSet, o *probe.EngineOptions) {
-	f.StringVar(&o.Name, "engine", "", "")
-	f.IntVar(&o.Threads, "threads", 1, "")
-	f.BoolVar(&o.Bound, "bound", false, "")
-}
-
-func probeEngine(ctx context.Context, f *flag.FlagSet) answer {
-	o := probe.StoreOptions{}
-	engineFlags(f, &o.Engine)
-	f.StringVar(&o.Dir, "dir", "", "")
-	f.IntVar(&o.Files, "files", 1, "")
-	f.IntVar(&o.Size, "size", 0, "")
-	f.IntVar(&o.Goroutines, "goroutines", 1, "")
-	return func() (results.Sample, error) {
-		c, err := probe.Store(ctx, o)
-		if err != nil {
-			return results.Sample{}, err
-		}
-		n := float64(o.Files)
-		return results.Sample{N: o.Files, Values: []results.Value{
-			{Unit: putUnit, Figure: float64(c.Put.Wall) / n}, {Unit: getUnit, Figure: float64(c.Get.Wall) / n},
-			{Unit: threadsUnit, Figure: float64(c.Threads)},
-		}}, nil
+func probeEngine(in input, o probe.StoreOptions) (results.Sample, error) {
+	o.Dir = in.dir
+	c, err := probe.Store(in.ctx, o)
+	if err != nil {
+		return results.Sample{}, err
 	}
+	n := float64(o.Files)
+	return results.Sample{N: o.Files, Values: []results.Value{
+		{Unit: putUnit, Figure: float64(c.Put.Wall) / n}, {Unit: getUnit, Figure: float64(c.Get.Wall) / n},
+		{Unit: threadsUnit, Figure: float64(c.Threads)},
+	}}, nil
 }
 
 // serveWord is the argument that makes a probe the server of another probe.
 const serveWord = "serve"
 
-func probeServe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	o := probe.ServeOptions{}
-	f := flag.NewFlagSet(serveWord, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	engineFlags(f, &o.Engine)
-	f.StringVar(&o.Dir, "dir", "", "")
-	if err := f.Parse(args); err != nil {
-		return err
+func probeServe(in input, o probe.EngineOptions) (results.Sample, error) {
+	return results.Sample{}, probe.Serve(in.ctx, probe.ServeOptions{Dir: in.dir, Engine: o}, in.stdin, in.stdout)
+}
+
+// probeUpload measures a server under load. The server is a process of its own.
+func probeUpload(in input, o probe.UploadOptions) (results.Sample, error) {
+	o.Server = append(o.Server, "-dir", in.dir)
+	u, err := probe.Upload(in.ctx, o)
+	if err != nil {
+		return results.Sample{}, err
 	}
-	return probe.Serve(ctx, o, stdin, stdout)
+	return results.Sample{N: u.N, Values: []results.Value{
+		{Unit: results.NsPerOp, Figure: float64(u.Wall) / float64(u.N)}, {Unit: threadsUnit, Figure: float64(u.Threads)},
+	}}, nil
 }
 
-// probeUpload measures a server under load. The server is a process of its own. The repeated
-// flag -word is its command; the folder is appended.
-func probeUpload(ctx context.Context, f *flag.FlagSet) answer {
-	o := probe.UploadOptions{}
-	words := commandFlag(f)
-	dir := f.String("dir", "", "")
-	f.IntVar(&o.Connections, "connections", 1, "")
-	f.IntVar(&o.Requests, "requests", 1, "")
-	f.IntVar(&o.Size, "size", 0, "")
-	return func() (results.Sample, error) {
-		o.Server = append(*words, "-dir", *dir)
-		u, err := probe.Upload(ctx, o)
-		if err != nil {
-			return results.Sample{}, err
-		}
-		return results.Sample{N: u.N, Values: []results.Value{
-			{Unit: results.NsPerOp, Figure: float64(u.Wall) / float64(u.N)}, {Unit: threadsUnit, Figure: float64(u.Threads)},
-		}}, nil
+func probeFiles(in input, o probe.FilesOptions) (s results.Sample, err error) {
+	o.Dir = in.dir
+	c, err := probe.Files(in.ctx, o)
+	if err != nil {
+		return s, err
 	}
-}
-
-func probeFiles(ctx context.Context, f *flag.FlagSet) answer {
-	o := probe.FilesOptions{}
-	f.StringVar(&o.Dir, "dir", "", "")
-	f.IntVar(&o.Files, "files", 1, "")
-	f.IntVar(&o.Size, "size", 0, "")
-	f.IntVar(&o.Workers, "workers", 1, "")
-	return func() (s results.Sample, err error) {
-		c, err := probe.Files(ctx, o)
-		if err != nil {
-			return s, err
-		}
-		s.N = o.Files
-		for _, step := range []struct {
-			unit string
-			cost probe.Cost
-		}{{createUnit, c.Create}, {readUnit, c.Read}, {statUnit, c.Stat}, {renameUnit, c.Rename}, {removeUnit, c.Remove}} {
-			s.Values = append(s.Values, results.Value{Unit: step.unit, Figure: float64(step.cost.Wall) / float64(step.cost.N)})
-		}
-		return s, nil
+	s.N = o.Files
+	for _, step := range []struct {
+		unit string
+		cost probe.Cost
+	}{{createUnit, c.Create}, {readUnit, c.Read}, {statUnit, c.Stat}, {renameUnit, c.Rename}, {removeUnit, c.Remove}} {
+		s.Values = append(s.Values, results.Value{Unit: step.unit, Figure: float64(step.cost.Wall) / float64(step.cost.N)})
 	}
+	return s, nil
 }
 
-func probeRename(ctx context.Context, f *flag.FlagSet) answer {
-	o := probe.RenameOptions{}
-	f.StringVar(&o.Dir, "dir", "", "")
-	f.IntVar(&o.Files, "files", 1, "")
-	f.IntVar(&o.Folders, "folders", 1, "")
-	return costOf(func() (probe.Cost, error) { return probe.Rename(ctx, o) })
+func probeRename(in input, o probe.RenameOptions) (results.Sample, error) {
+	o.Dir = in.dir
+	return costOf(probe.Rename(in.ctx, o))
 }
 
-func probeLog(f *flag.FlagSet) answer {
-	o := probe.LogOptions{}
-	dir := f.String("dir", "", "")
-	f.StringVar(&o.Logger, "logger", "", "")
-	f.IntVar(&o.Lines, "lines", 1, "")
-	f.IntVar(&o.Goroutines, "goroutines", 1, "")
-	f.BoolVar(&o.Buffered, "buffered", false, "")
-	return costOf(func() (probe.Cost, error) {
-		o.File = filepath.Join(*dir, "log")
-		return probe.Log(o)
-	})
+func probeLog(in input, o probe.LogOptions) (results.Sample, error) {
+	o.File = filepath.Join(in.dir, "log")
+	return costOf(probe.Log(o))
 }
 
-func probeLock(f *flag.FlagSet) answer {
-	goroutines := f.Int("goroutines", 1, "")
-	pairs := f.Int("pairs", 1, "")
-	return costOf(func() (probe.Cost, error) { return probe.Lock(*goroutines, *pairs) })
+func probeLock(_ input, o lockQuestion) (results.Sample, error) {
+	return costOf(probe.Lock(o.Goroutines, o.Pairs))
 }
 
-func probeWakeUp(f *flag.FlagSet) answer {
-	passes := f.Int("passes", 2, "")
-	ofThreads := f.Bool("threads", false, "")
-	return costOf(func() (probe.Cost, error) { return probe.WakeUp(*passes, *ofThreads) })
+func probeWakeUp(_ input, o wakeUpQuestion) (results.Sample, error) {
+	return costOf(probe.WakeUp(o.Passes, o.Threads))
 }
 
 // blockWord is the argument that makes a probe run out of threads.
 const blockWord = "block"
 
-func probeBlock(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) answer {
-	limit := f.Int("limit", 0, "")
-	return func() (results.Sample, error) {
-		pipe, ok := stdin.(*os.File)
-		if !ok {
-			return results.Sample{}, errors.New("standard input is not a file")
-		}
-		return results.Sample{}, probe.BlockThreads(*limit, pipe, stdout)
+func probeBlock(in input, o blockQuestion) (results.Sample, error) {
+	pipe, ok := in.stdin.(*os.File)
+	if !ok {
+		return results.Sample{}, errors.New("standard input is not a file")
 	}
+	return results.Sample{}, probe.BlockThreads(o.Limit, pipe, in.stdout)
 }
 
 // Contestants that write to a database.

@@ -106,7 +106,7 @@ func TestNoProbe(t *testing.T) {
 
 // A probe rejects unknown arguments.
 func TestProbeRefuses(t *testing.T) {
-	for _, args := range [][]string{nil, {"nonsense"}, {"dispatch", "-unknown"}, {"dispatch", "-tasks", "many"}, {"dispatch", "-mode", "nonsense"}, {"channel", "-items", "3"}, {"block"}} {
+	for _, args := range [][]string{nil, {"nonsense"}, {"dispatch", "-unknown"}, {"dispatch", "-options", `{"unknown":1}`}, {"dispatch", "-options", `{"Tasks":"many"}`}, {"dispatch", "-options", `{"Mode":"nonsense","Workers":1,"Tasks":1}`}, {"channel", "-options", `{"Items":3}`}, {"block"}} {
 		var output strings.Builder
 		if err := lab.Probe(t.Context(), args, strings.NewReader(""), &output); err == nil || output.Len() > 0 {
 			t.Errorf("%q: %v, output %q", args, err, output.String())

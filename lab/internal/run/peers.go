@@ -15,7 +15,6 @@ import (
 type Peer struct {
 	Impl, Language string
 
-	own     bool
 	dir     string
 	command []string
 }
@@ -26,14 +25,12 @@ const Muster = "muster"
 // Golang is the language whose programs obey GOMAXPROCS.
 const Golang = "Go"
 
-// OwnPeer returns this program's own implementation. Its probe's arguments begin with args.
-func (p *Plan) OwnPeer(args ...string) Peer {
-	return Peer{Impl: Muster, Language: Golang, own: true, command: slices.Concat(p.options.Probe, args)}
-}
+// OwnPeer returns this program's own implementation. [Plan.Probe] has its trials.
+func OwnPeer() Peer { return Peer{Impl: Muster, Language: Golang} }
 
-// Trial returns a trial of the peer with the given flags.
+// Trial returns a trial of a contestant with the given flags.
 func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: !p.own}
+	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: true}
 }
 
 // AsPeer turns a probe's trial into that of a foreign program: a failure is a result and does
