@@ -23,29 +23,13 @@ func TestWithoutAJob(t *testing.T) {
 		for _, size := range []int{0, 5_000, 50_000, 256 << 10, 1_000_000} {
 			data := enginetest.Content(size, size)
 			enginetest.Put(t, s, "x", data)
-			before := e.Stats().Done
-			enginetest.CheckContent(t, s, "x", data)
-			f, err := s.Get(t.Context(), "x")
-			if err != nil {
-				t.Fatal(err)
+			// The system may drop the file from memory at any time, but hardly ten times.
+			cached, jobs := readCached(t, s, data)
+			for tries := 1; !jobsOnly && (!cached || jobs > 0) && tries < 10; tries++ {
+				cached, jobs = readCached(t, s, data)
 			}
-			var got bytes.Buffer // reads by itself
-			if err := errors.Join(f.CopyTo(t.Context(), &got, f.Size/3, f.Size-f.Size/3), f.Close()); err != nil || !bytes.Equal(got.Bytes(), data[size/3:]) {
-				t.Errorf("%d bytes: %d of them, %v", size, got.Len(), err)
-			}
-			jobs := e.Stats().Done - before
-			cached, err := s.GetCached(t.Context(), "x")
-			if err != nil || e.Stats().Done != before+jobs || reportsCached(t, folder) && (cached == nil) != jobsOnly {
-				t.Errorf("%d bytes, with jobs alone: %v: %v, %v", size, jobsOnly, cached, err)
-			}
-			if cached != nil {
-				got.Reset()
-				if err := errors.Join(cached.CopyTo(t.Context(), &got, 0, cached.Size), cached.Close()); err != nil || !bytes.Equal(got.Bytes(), data) {
-					t.Errorf("%d bytes: %d of them, %v", size, got.Len(), err)
-				}
-			}
-			if reportsCached(t, folder) && (jobs == 0) == jobsOnly {
-				t.Errorf("%d bytes take %d jobs, with jobs alone: %v", size, jobs, jobsOnly)
+			if reportsCached(t, folder) && (cached == jobsOnly || (jobs == 0) == jobsOnly) {
+				t.Errorf("%d bytes take %d jobs, with jobs alone: %v, cached: %v", size, jobs, jobsOnly, cached)
 			}
 			if held := s.Stats().Memory; held != 0 {
 				t.Errorf("%d bytes are held", held)
@@ -55,4 +39,33 @@ func TestWithoutAJob(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// readCached reads file x in several ways. It returns whether GetCached has it, and how many jobs the
+// others take.
+func readCached(t *testing.T, s *fileio.Store, data []byte) (cached bool, jobs int64) {
+	t.Helper()
+	check := func(f *fileio.File, offset int64) {
+		t.Helper()
+		var got bytes.Buffer // reads by itself
+		if err := errors.Join(f.CopyTo(t.Context(), &got, offset, f.Size-offset), f.Close()); err != nil || !bytes.Equal(got.Bytes(), data[offset:]) {
+			t.Errorf("%d bytes: %d of them, %v", len(data), got.Len(), err)
+		}
+	}
+	before := s.Stats().Done
+	enginetest.CheckContent(t, s, "x", data)
+	f, err := s.Get(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(f, f.Size/3)
+	after := s.Stats().Done
+	f, err = s.GetCached(t.Context(), "x")
+	if now := s.Stats().Done; err != nil || now != after {
+		t.Errorf("%d bytes: %d jobs, %v", len(data), now-after, err)
+	}
+	if f != nil {
+		check(f, 0)
+	}
+	return f != nil, after - before
 }
