@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -99,13 +101,9 @@ type Process struct {
 func Run(t testing.TB, k Kind, extra ...string) *Process {
 	t.Helper()
 	place := k.find(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
+	address := reserve(t)
 	p := &Process{URL: "http://" + address, Folder: t.TempDir()}
-	if err := errors.Join(free.Close(), os.Mkdir(filepath.Join(p.Folder, Bucket), 0o755)); err != nil {
+	if err := os.Mkdir(filepath.Join(p.Folder, Bucket), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(extra, "--cert") {
@@ -120,6 +118,31 @@ func Run(t testing.TB, k Kind, extra ...string) *Process {
 		}
 	}
 	return p
+}
+
+// reserve returns an address that no other program gets by chance till the end of the test, even
+// while the object store does not run. A socket is bound to it but does not listen, and SO_REUSEADDR
+// allows a program that asks for this address to listen there.
+func reserve(t testing.TB) string {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	err = errors.Join(err, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, nameErr := syscall.Getsockname(fd)
+	at, ok := name.(*syscall.SockaddrInet4)
+	if err := errors.Join(err, nameErr); err != nil || !ok {
+		t.Fatal(name, err)
+	}
+	return fmt.Sprint("127.0.0.1:", at.Port)
 }
 
 // Start starts the object store at its address, with its folder, and returns when it answers.
