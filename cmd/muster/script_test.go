@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
+			t.Cleanup(func() { _ = os.Remove(filepath.Dir(env.WorkDir)) }) // it stays, empty, if -run names scripts
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 			env.Setenv("CONTRIB", contrib)
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
