@@ -53,6 +53,15 @@ func wait4(options uintptr, usage *syscall.Rusage) (got int, status syscall.Wait
 	return int(r), status, nil
 }
 
+// untrace stops tracing a process that asked for it (PTRACE_TRACEME) and has stopped for a signal, which it now
+// gets. The kernel sends SIGTRAP only because the process is traced, when it becomes another program.
+func untrace(pid int, sig syscall.Signal) {
+	if sig == syscall.SIGTRAP {
+		sig = 0
+	}
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_DETACH, uintptr(pid), 0, uintptr(sig), 0, 0)
+}
+
 // openPID returns a pidfd of a child, or -1.
 func openPID(pid int) int {
 	const pidfdOpen = 434 // its number on every architecture

@@ -59,6 +59,9 @@ func (t *tree) reapFrom(options uintptr) error {
 		case got == 0:
 			t.isEmpty = t.isEmpty || t.commandEnded && onlyServerLeft(t)
 			return nil
+		case status.Stopped():
+			untrace(got, status.StopSignal())
+			continue
 		case t.server.HasEnded(got):
 			continue
 		case got == t.pid:

@@ -45,6 +45,7 @@ var tools = map[string]func(args []string) error{
 	"streams":  streamsTool,
 	"threads":  threadsTool,
 	"keys":     keysTool,
+	"traced":   tracedTool,
 
 	"capabilities": capabilitiesTool,
 }
@@ -267,6 +268,24 @@ func unableTool(args []string) error {
 		return err
 	}
 	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// tracedTool asks its parent to trace it, and stops for a signal that does nothing. Then it asks again, and
+// starts a command, for which it stops once more.
+func tracedTool(args []string) error {
+	runtime.LockOSThread()
+	for _, then := range []func() error{
+		func() error { return unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGURG) },
+		func() error { return syscall.Exec(args[0], args, os.Environ()) },
+	} {
+		if _, _, e := syscall.RawSyscall(syscall.SYS_PTRACE, syscall.PTRACE_TRACEME, 0, 0); e != 0 {
+			return e
+		}
+		if err := then(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deafTool starts a command with every signal ignored and blocked.
