@@ -216,7 +216,10 @@ func (c *Crew) startFirst(ctx context.Context) error {
 			}
 			return nil
 		}
-		if ctx.Err() != nil || regress.ClassOf(err) == regress.Input || errors.As(err, new(*errFull)) {
+		if ctx.Err() != nil {
+			return ctx.Err() // the kernel may have refused this mode
+		}
+		if regress.ClassOf(err) == regress.Input || errors.As(err, new(*errFull)) {
 			return err // also if there is no room: another mode needs as much
 		}
 		why = err

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -108,6 +109,19 @@ func TestRefusedBySeccomp(t *testing.T) {
 			}
 			must(t, r.crew.Close())
 		})
+	}
+}
+
+// TestInterruptedWhereRefused: an interrupted start is no refusal, even where the
+// kernel refuses the first mode.
+func TestInterruptedWhereRefused(t *testing.T) {
+	if !refused(t, unix.EPERM, "namespaces") {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Start(ctx, options(usual(t))); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
 	}
 }
 
