@@ -155,17 +155,13 @@ func warnAcceptedElsewhere(r *run.Run, base verdict.Baseline, recorded golden.Me
 // the one that ran. A check with that line finds the accepted outcomes. The keys are the origins in
 // the records. Accepts before the golden's command moved count as accepts of its command.
 func acceptedElsewhere(o *regress.Options, recorded golden.Meta) map[int]string {
-	lines := map[int]string{}
+	lines, ran := map[int]string{}, job.OutcomeFlags(o)
 	moved := recorded.Recorder().Moved
 	for i, a := range recorded.Accepts {
 		if !a.At.After(moved) {
 			continue
 		}
-		was, ran := recorded.Flags, job.OutcomeFlags(o)
-		if len(a.Flags) == 0 {
-			was, ran = nil, nil // a golden of an older muster does not keep them
-		}
-		isRecorded := job.SameStart(a.Command, recorded.Command, a.Flags, was)
+		isRecorded := job.SameStart(a.Command, recorded.Command, a.Flags, recorded.Flags)
 		if !isRecorded && !job.SameStart(a.Command, job.Commands(&o.Command), a.Flags, ran) {
 			lines[i+1] = job.GreenLine(recorded, a, o)
 		}

@@ -205,7 +205,7 @@ type Accept struct {
 	Command       []Command `json:"command"` // of the run
 	Machine       string    `json:"machine"` // where the cases ran
 	MusterVersion string    `json:"muster_version"`
-	Flags         Flags     `json:"flags"` // like Meta.Flags; empty in goldens of older programs
+	Flags         Flags     `json:"flags"` // like Meta.Flags
 
 	later later
 }

@@ -63,7 +63,7 @@ func GreenLine(m golden.Meta, by golden.Accept, checked *regress.Options) string
 		args = append(args, "--golden", path)
 	}
 	for _, s := range OutcomeSettings() {
-		if s.Complete(&o, by.Flags[s.Name()]); len(by.Flags) > 0 && s.Text(&o) != s.Text(&plain) {
+		if s.Complete(&o, by.Flags[s.Name()]); s.Text(&o) != s.Text(&plain) {
 			args = append(args, s.Args(&o)...)
 		}
 	}
