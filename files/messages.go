@@ -91,9 +91,6 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.handler.ServeHTTP(w, r)
 }
 
-// errMessage is the error of an invalid message.
-var errMessage = errors.New("cannot be understood")
-
 func (m *messages) Exist(ctx context.Context, r *connect.Request[wire.ExistRequest]) (*connect.Response[wire.ExistResponse], error) {
 	info, err := m.server.store.Stat(ctx, r.Msg.Name)
 	switch {
@@ -166,7 +163,7 @@ const retryAfter = 1
 
 // fail answers a request with an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := statusOf(err)
+	status, _ := answerTo(err)
 	switch status {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
@@ -176,30 +173,33 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, wording.Of(err), status)
 }
 
-func statusOf(err error) int {
-	var tooLarge *http.MaxBytesError
-	var client *clientError
+// answerTo returns the answer to an error: the status of HTTP, and the code of the message service.
+func answerTo(err error) (status int, code connect.Code) {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	_, fromClient := errors.AsType[*clientError](err)
 	switch {
-	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errHeader), errors.Is(err, errDigest):
-		return http.StatusBadRequest
+	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errInput), errors.Is(err, errDigest):
+		return http.StatusBadRequest, connect.CodeInvalidArgument
 	case errors.Is(err, fs.ErrNotExist):
-		return http.StatusNotFound
+		return http.StatusNotFound, connect.CodeNotFound
 	case errors.Is(err, fileio.ErrChanged):
-		return http.StatusPreconditionFailed
-	case errors.As(err, &tooLarge):
-		return http.StatusRequestEntityTooLarge
+		return http.StatusPreconditionFailed, connect.CodeAborted
+	case tooLarge:
+		return http.StatusRequestEntityTooLarge, connect.CodeResourceExhausted
 	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
-		return http.StatusRequestTimeout
-	case errors.As(err, &client), errors.Is(err, context.Canceled): // the client has most likely gone
-		return http.StatusBadRequest
-	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return http.StatusServiceUnavailable
+		return http.StatusRequestTimeout, connect.CodeDeadlineExceeded
+	case fromClient, errors.Is(err, context.Canceled): // the client has most likely gone
+		return http.StatusBadRequest, connect.CodeCanceled
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return http.StatusServiceUnavailable, connect.CodeUnavailable
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, connect.CodeDeadlineExceeded
 	case errors.Is(err, errors.ErrUnsupported):
-		return http.StatusNotImplemented
+		return http.StatusNotImplemented, connect.CodeUnimplemented
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return http.StatusInsufficientStorage
+		return http.StatusInsufficientStorage, connect.CodeResourceExhausted
 	}
-	return http.StatusInternalServerError
+	return http.StatusInternalServerError, connect.CodeInternal
 }
 
 // abortBroken aborts the connection if err is not nil. The answer has begun and cannot be
@@ -215,10 +215,10 @@ func (s *Server) abortBroken(r *http.Request, err error) {
 }
 
 var (
-	errNoPrefix = fmt.Errorf("no prefix: %w: this would delete all files", errMessage)
-	errNoName   = fmt.Errorf("the first message has no name: %w", errMessage)
+	errNoPrefix = fmt.Errorf("no prefix: %w: this would delete all files", errInput)
+	errNoName   = fmt.Errorf("the first message has no name: %w", errInput)
 	errSlow     = errors.New("the client took too long for a piece of its file")
-	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errMessage)
+	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errInput)
 )
 
 // answerError converts an error to the service's answer.
@@ -230,8 +230,8 @@ func (m *messages) answerError(procedure string, err error) error {
 	if connectError, ok := errors.AsType[*connect.Error](err); ok {
 		return connectError
 	}
-	code := codeOf(err)
-	if code == connect.CodeInternal || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	status, code := answerTo(err)
+	if status == http.StatusInternalServerError || status == http.StatusInsufficientStorage {
 		m.server.options.Log.Error("a request failed", "path", procedure, "error", wording.Of(err))
 	}
 	// The client knows the operation and the name.
@@ -243,30 +243,4 @@ func (m *messages) answerError(procedure string, err error) error {
 		answer.Meta().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	return answer
-}
-
-// codeOf is the counterpart of statusOf for messages.
-func codeOf(err error) connect.Code {
-	switch {
-	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errMessage):
-		return connect.CodeInvalidArgument
-	case errors.Is(err, fs.ErrNotExist):
-		return connect.CodeNotFound
-	case errors.Is(err, fileio.ErrChanged):
-		return connect.CodeAborted
-	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return connect.CodeUnavailable
-	case errors.Is(err, context.Canceled):
-		return connect.CodeCanceled
-	case errors.Is(err, context.DeadlineExceeded):
-		return connect.CodeDeadlineExceeded
-	case errors.Is(err, errors.ErrUnsupported):
-		return connect.CodeUnimplemented
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return connect.CodeResourceExhausted
-	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return connect.CodeResourceExhausted
-	}
-	return connect.CodeInternal
 }

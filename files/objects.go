@@ -175,7 +175,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	if r.Header.Get("Content-Range") != "" { // a resumed upload
-		s.fail(w, r, fmt.Errorf("header Content-Range %w: a file is written as a whole", errHeader))
+		s.fail(w, r, fmt.Errorf("header Content-Range %w: a file is written as a whole", errInput))
 		return
 	}
 	want, err := parseConditions(r.Header)
@@ -213,8 +213,8 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, name string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// errHeader is the error of an invalid header.
-var errHeader = errors.New("cannot be understood")
+// errInput is the error of an invalid header or message.
+var errInput = errors.New("cannot be understood")
 
 // parseConditions parses If-Match, or else If-Unmodified-Since, and If-None-Match (RFC 9110,
 // 13.1). It returns nil if the request has none of them.
@@ -263,7 +263,7 @@ func parseTags(h http.Header, name string) (list []string, err error) {
 			}
 			continue
 		}
-		return nil, fmt.Errorf("header %s: %q %w: write tags in quotation marks, or *", name, part, errHeader)
+		return nil, fmt.Errorf("header %s: %q %w: write tags in quotation marks, or *", name, part, errInput)
 	}
 	return list, nil
 }
@@ -283,7 +283,7 @@ func verifyDigest(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
 				}
 				want, err := base64.StdEncoding.DecodeString(strings.Trim(text, ":"))
 				if err != nil || len(want) != sha256.Size {
-					return nil, fmt.Errorf("header %s: %q %w: write the value as sha-256=:BASE64: with colons", header, part, errHeader)
+					return nil, fmt.Errorf("header %s: %q %w: write the value as sha-256=:BASE64: with colons", header, part, errInput)
 				}
 				return &digestBody{ReadCloser: body, hash: sha256.New(), want: want}, nil
 			}
