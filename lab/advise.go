@@ -40,7 +40,7 @@ const overheadMax = 0.01
 
 // adviseWorkers returns the numbers of workers to try: multiples of the processors.
 func adviseWorkers() []int {
-	n := processors()
+	n := run.Processors()
 	return []int{n, 2 * n, 4 * n, 8 * n}
 }
 
@@ -60,7 +60,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 		return nil, err
 	}
 	p := planner{plan}
-	n := processors()
+	n := run.Processors()
 	for _, procs := range oneAndMax(n) {
 		p.addChannel(adviseItems, 0, 0, procs, 0)
 		p.Add(p.spawnTrial("direct", 1, directCalls(1), procs))
@@ -82,7 +82,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 
 // workersTrial returns a trial of tasks that compute for about a millisecond and then wait.
 func (p planner) workersTrial(workers, procs int, wait time.Duration) run.Trial {
-	tasks := adviseWork * processors()
+	tasks := adviseWork * run.Processors()
 	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
 		question("workers", probe.WorkersOptions{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait})...)
 	t.Procs = procs

@@ -151,7 +151,7 @@ func (p planner) addClaimChannels(sizes ClaimSizes) {
 			p.addChannel(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0)
 		}
 	}
-	if n := processors(); n > 1 {
+	if n := run.Processors(); n > 1 {
 		p.addChannel(sizes.Items, 0, 0, 1, 1)
 		p.addChannel(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax))
 	}

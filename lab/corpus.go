@@ -69,7 +69,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, processors()), estimate, question("make", compileQuestion{sources, processors(), compiler})...).AsPeer())
+	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, question("make", compileQuestion{sources, run.Processors(), compiler})...).AsPeer())
 	return ctx.Err()
 }
 
@@ -83,7 +83,7 @@ const makeImpl = "make"
 // corpusJobs returns the numbers of workers: no pool, one, as many as processors, twice as
 // many, and the article's number.
 func corpusJobs() []int {
-	jobs := []int{0, 1, processors(), 2 * processors(), claimWorkers}
+	jobs := []int{0, 1, run.Processors(), 2 * run.Processors(), claimWorkers}
 	slices.Sort(jobs)
 	return slices.Compact(jobs)
 }

@@ -42,10 +42,6 @@ func inputf(format string, args ...any) error {
 // A planner adds the trials of this package's questions to a plan.
 type planner struct{ *run.Plan }
 
-// processors returns how many processors a measured process may use. A container's quota may
-// reduce it.
-func processors() int { return run.Processors() }
-
 // optionsFlag is the flag of a probe with the options of its question.
 const optionsFlag = "options"
 
