@@ -74,7 +74,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	} else {
 		err = op.reuse.runFirst(ctx, op.loop, pending)
 	}
-	if err = cmp.Or(err, op.journal.CloseLines()); err == nil {
+	if err == nil {
 		err = op.loop.RunFurther(ctx)
 		if text := r.Differences.Leaks.Advice(); text != "" {
 			r.Events.Warn(text)
@@ -93,7 +93,7 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		err = errors.Join(err, op.loop.ReportUndecided())
 	}
-	err = cmp.Or(err, op.journal.ClosePairs())
+	err = cmp.Or(err, op.journal.Close())
 	err = op.end(unwatched, op.endStores(watched(err)), cases)
 	return r.Ledger.Summary, err
 }
@@ -133,7 +133,7 @@ func (op *operation) begin(ctx context.Context) (pending []pass.Task, err error)
 	}
 	op.costs.Resume(pairs)
 	if pending, err = op.resume(ctx, done); err != nil {
-		return nil, errors.Join(op.endStores(err), op.journal.CloseLines(), op.journal.ClosePairs())
+		return nil, errors.Join(op.endStores(err), op.journal.Close())
 	}
 	return pending, nil
 }

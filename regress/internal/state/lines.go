@@ -77,7 +77,8 @@ func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	return &Lines{j}, nil
 }
 
-// At returns the line at an offset that OpenLines passed to take.
+// At returns the line at an offset that OpenLines passed to take, or that Next returned before the last
+// Flush.
 func (l *Lines) At(at int64) (line Line, err error) {
 	from := bufio.NewReaderSize(io.NewSectionReader(l.f, at, math.MaxInt64-at), lineSize)
 	text, err := from.ReadBytes('\n')
@@ -90,6 +91,9 @@ func (l *Lines) At(at int64) (line Line, err error) {
 	parseEngine(line.Engine)
 	return line, nil
 }
+
+// Next returns the offset of the line that is added next.
+func (l *Lines) Next() int64 { return l.end }
 
 // Add appends a line. The line reaches the file with the next Flush at the latest.
 func (l *Lines) Add(line Line) error {
@@ -125,6 +129,7 @@ func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int6
 type journal struct {
 	f   *os.File
 	buf *bufio.Writer
+	end int64 // offset of the end of all lines, those in buf included
 }
 
 // openJournal opens a file for appending after its whole bytes.
@@ -136,7 +141,7 @@ func openJournal(path string, whole int64) (journal, error) {
 	if err := f.Truncate(whole); err != nil {
 		return journal{}, errors.Join(err, f.Close())
 	}
-	return journal{f, bufio.NewWriterSize(f, 64<<10)}, nil
+	return journal{f, bufio.NewWriterSize(f, 64<<10), whole}, nil
 }
 
 // add appends v as one line of JSON.
@@ -148,6 +153,7 @@ func (j *journal) add(v any) error {
 	if err != nil {
 		return fault.Environmentf("state of the run: %w", err)
 	}
+	j.end += int64(len(text)) + 1
 	return nil
 }
 

@@ -1,7 +1,7 @@
 package verdict
 
 import (
-	"maps"
+	"iter"
 	"slices"
 	"time"
 
@@ -18,13 +18,13 @@ type collector struct {
 	o        Options
 	failures failureCounter
 
-	undecided map[int]undecidedCase // by index
-	waiting   waitingRoom           // undecided cases that may run again during the first pass
-	order     pass.InOrder          // in which the verdicts of undecided cases are reported
-	differing int                   // undecided cases that --fail-fast counts
-	progress  []progress            // of each case, by index
-	held      []heldFork            // identical cases whose forks may be retracted
-	unstable  int                   // cases whose runs differ from the baseline and from each other
+	undecided []undecidedRef // by index; nil before the first one
+	waiting   waitingRoom    // undecided cases that may run again during the first pass
+	order     pass.InOrder   // in which the verdicts of undecided cases are reported
+	differing int            // undecided cases that --fail-fast counts
+	progress  []progress     // of each case, by index
+	held      []heldFork     // identical cases whose forks may be retracted
+	unstable  int            // cases whose runs differ from the baseline and from each other
 }
 
 // progress says how far a case has come.
@@ -61,17 +61,19 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 		c.held = append(c.held, heldFork{t, r})
 		return c.failures.add(t.Entry.Name, r)
 	}
-	if err := c.o.Journal.addLine(r.line(t.Entry.Name)); err != nil {
+	line := r.line(t.Entry.Name)
+	at, err := c.o.Journal.addLine(line)
+	if err != nil {
 		return err
 	}
 	if err := c.failures.add(t.Entry.Name, r); err != nil {
 		return err
 	}
 	if r.identical {
-		c.addIdentical(t, r)
+		c.addIdentical(t, r, at)
 		return nil
 	}
-	c.addUndecided(undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused})
+	c.addDiffering(undecidedCase{t, r.lane, line}, at, 1)
 	return c.enough()
 }
 
@@ -84,10 +86,11 @@ type heldFork struct {
 // AcceptForks gives the cases that forks ran their verdicts. They have none before.
 func (c *collector) AcceptForks() error {
 	for _, h := range c.held {
-		if err := c.o.Journal.addLine(h.first.line(h.task.Entry.Name)); err != nil {
+		at, err := c.o.Journal.addLine(h.first.line(h.task.Entry.Name))
+		if err != nil {
 			return err
 		}
-		c.addIdentical(h.task, h.first)
+		c.addIdentical(h.task, h.first, at)
 	}
 	c.held = nil
 	return nil
@@ -121,11 +124,10 @@ func (c *collector) enough() error {
 	return nil
 }
 
-// addUndecided adds a case whose first run was not identical. --fail-fast does not count a new
+// addDiffering adds a case of which some run was not identical. --fail-fast does not count a new
 // case if new cases are allowed. Whether another allowed verdict will come is not known yet.
-func (c *collector) addUndecided(u undecidedCase) {
-	c.undecided[u.task.Index] = u
-	c.waiting.add(u)
+func (c *collector) addDiffering(u undecidedCase, at int64, runs int) {
+	c.addUndecided(u, at, runs)
 	if c.o.Judge.Baseline.Has(u.task.Entry.Name) || !c.o.AllowNew {
 		c.differing++
 	}
@@ -133,32 +135,57 @@ func (c *collector) addUndecided(u undecidedCase) {
 
 // addIdentical adds a case whose first run was identical. The case has its verdict, unless --runs
 // asks for more runs.
-func (c *collector) addIdentical(t pass.Task, r firstResult) {
-	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, reused: r.reused, alike: true}
-	if c.o.Numbers.of(u) > 1 {
-		r.beside = nil // the costs have it
-		u.first = new(r)
-		c.undecided[t.Index] = u
-		c.waiting.add(u)
+func (c *collector) addIdentical(t pass.Task, r firstResult, at int64) {
+	if c.o.Numbers.of(true) > 1 {
+		c.addUndecided(undecidedCase{t, r.lane, r.line(t.Entry.Name)}, at, 1)
 		return
 	}
 	c.conclude(t, r.identicalCase())
 }
 
-// listUndecided lists the cases that have no verdict yet, in corpus order. It also returns the
-// tasks of all cases whose verdicts are not reported yet.
-func (c *collector) listUndecided() (cases []undecidedCase, unreported []pass.Task) {
-	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
-		u := c.undecided[i]
-		ready := c.order.Has(u.task)
-		if ready || c.progress[i] != decided {
-			unreported = append(unreported, u.task)
-		}
-		if !ready && c.progress[i] != decided {
-			cases = append(cases, u)
+// addUndecided adds a case that has had some of its runs. Its line in the journal is at an offset.
+func (c *collector) addUndecided(u undecidedCase, at int64, runs int) {
+	if c.undecided == nil {
+		c.undecided = slices.Repeat([]undecidedRef{{at: notFinished}}, len(c.progress))
+	}
+	c.undecided[u.task.Index] = undecidedRef{at, int32(u.lane), int32(max(0, c.o.Numbers.of(u.line.Identical)-runs))}
+	c.waiting.add(u)
+}
+
+// readUndecided reads an undecided case. Several goroutines may call it after the first pass.
+func (c *collector) readUndecided(t pass.Task) (undecidedCase, error) {
+	ref := &c.undecided[t.Index]
+	line, err := c.o.Journal.lines.At(ref.at)
+	return undecidedCase{t, int(ref.lane), line}, err
+}
+
+// listUndecided lists the cases that have no verdict yet, in corpus order, and counts their further
+// runs. It also returns the tasks of all cases whose verdicts are not reported yet.
+func (c *collector) listUndecided() (cases, unreported []pass.Task, runs int) {
+	n := 0
+	for range c.eachUndecided() {
+		n++
+	}
+	cases, unreported = make([]pass.Task, 0, n), make([]pass.Task, 0, n)
+	for t, ref := range c.eachUndecided() {
+		unreported = append(unreported, t)
+		if !c.order.Has(t) {
+			cases = append(cases, t)
+			runs += int(ref.left)
 		}
 	}
-	return cases, unreported
+	return cases, unreported, runs
+}
+
+// eachUndecided yields the undecided cases whose verdicts are not reported yet, in corpus order.
+func (c *collector) eachUndecided() iter.Seq2[pass.Task, undecidedRef] {
+	return func(yield func(pass.Task, undecidedRef) bool) {
+		for i, ref := range c.undecided {
+			if ref.at != notFinished && c.progress[i] != decided && !yield(pass.Task{Index: i, Entry: &c.o.Cases[i]}, ref) {
+				return
+			}
+		}
+	}
 }
 
 // takeFurther takes the verdict on a case after its further runs.

@@ -23,45 +23,46 @@ func (l *Loop) TakeFinished(tasks []pass.Task, done *Finished) (pending []pass.T
 		if err != nil {
 			return nil, err
 		}
-		stored, err := takeStored(&l.collector, t, line)
-		switch {
-		case err != nil:
-			return nil, err
-		case stored:
-		case line.Identical:
-			err = takeIdentical(&l.collector, t, line)
-		default:
-			pending = append(pending, t)
-		}
+		taken, err := takeLine(&l.collector, t, line, done.at[t.Index])
 		if err != nil {
 			return nil, err
+		}
+		if !taken {
+			pending = append(pending, t)
 		}
 	}
 	return pending, nil
 }
 
-// takeStored takes over a case if an outcome of it is stored: its first run differed, or by
-// --runs a later one. It asks the store in either case, as --runs may have another value now.
-func takeStored(c *collector, t pass.Task, l state.Line) (stored bool, err error) {
+// takeLine takes over a case by its line in the journal, unless its outcome is lost. If an outcome is
+// stored, its first run differed, or by --runs a later one. takeLine asks the store in either case,
+// as --runs may have another value now.
+func takeLine(c *collector, t pass.Task, l state.Line, at int64) (taken bool, err error) {
 	rec, stored, err := c.o.Judge.Stored(t.Entry.Name)
-	if err == nil && stored {
-		c.addUndecided(undecidedCase{task: t, lane: exec.NoLane, runs: rec.Runs, onEngine: l.Engine, reused: l.Reused, alike: l.Identical})
+	switch {
+	case err != nil:
+		return false, err
+	case stored:
+		c.addDiffering(undecidedCase{t, exec.NoLane, l}, at, rec.Runs)
+	case l.Identical:
+		r, err := c.o.Judge.identicalResult(t.Entry.Name, l)
+		if err != nil {
+			return false, err
+		}
+		c.addIdentical(t, r, at)
 	}
-	return stored, err
+	return stored || l.Identical, nil
 }
 
-// takeIdentical takes over a case whose runs were all identical.
-func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
-	r := firstResult{
-		ending:   regress.Ending{Kind: l.Kind, Code: l.Code},
+// identicalResult returns the result of a first run that was identical, from its line in the journal.
+func (j *Judge) identicalResult(caseName string, l state.Line) (r firstResult, err error) {
+	r = firstResult{
+		identical: true, ending: regress.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, lane: exec.NoLane,
 	}
-	if r.left, err = c.o.Judge.masked(t.Entry.Name, r.ending); err != nil {
-		return err
+	if r.left, err = j.masked(caseName, r.ending); err == nil {
+		r.left, err = r.left.PlusPrinted(l.Ignored)
 	}
-	if r.left, err = r.left.PlusPrinted(l.Ignored); err == nil {
-		c.addIdentical(t, r)
-	}
-	return err
+	return r, err
 }

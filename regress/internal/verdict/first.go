@@ -110,21 +110,10 @@ type judgement struct {
 	cpu    time.Duration // of the further runs
 }
 
-// countLeft returns how many further runs these cases still get.
-func (f *furtherRuns) countLeft(cases []undecidedCase) (runs int) {
-	for _, u := range cases {
-		runs += max(0, f.numbers.of(u)-u.runs)
-	}
-	if f.judge.Reference != nil {
-		runs *= 2
-	}
-	return runs
-}
-
 // run makes the further runs of a case, and then judges the case.
 func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
 	series := runSeries{all: f, first: u, avoid: u.lane}
-	if u.alike {
+	if u.line.Identical {
 		series.equal = 1
 	}
 	if j.err = series.run(ctx); j.err != nil {
@@ -132,10 +121,12 @@ func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
 	}
 	j.cpu = series.cpu
 	var decided bool
-	if j.judged, decided, j.err = f.judge.decide(u.task); !decided && u.first != nil {
-		j.judged = u.first.identicalCase()
+	if j.judged, decided, j.err = f.judge.decide(u.task); !decided && u.line.Identical && j.err == nil {
+		var first firstResult
+		first, j.err = f.judge.identicalResult(u.task.Entry.Name, u.line)
+		j.judged = first.identicalCase()
 	}
-	j.judged.Engine, j.judged.Reused = u.onEngine, u.reused && !series.ran
+	j.judged.Engine, j.judged.Reused = u.line.Engine, u.line.Reused && !series.ran
 	j.judged.Ignored = content.Union(j.judged.Ignored, series.left.Ignored)
 	return j
 }
@@ -155,7 +146,7 @@ type runSeries struct {
 // stored record of the case.
 func (s *runSeries) run(ctx context.Context) error {
 	judge, name := s.all.judge, s.first.task.Entry.Name
-	for number := 2; number <= s.all.numbers.of(s.first); number++ {
+	for number := 2; number <= s.all.numbers.of(s.first.line.Identical); number++ {
 		if judge.Reference != nil {
 			if err := s.runReference(ctx, judge.Reference, number); err != nil {
 				return err

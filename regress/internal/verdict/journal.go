@@ -15,7 +15,7 @@ import (
 const flushEvery = 200 * time.Millisecond
 
 // A Journal keeps the first runs of cases and the pairs of runs for --resume. One goroutine at a
-// time uses it.
+// time uses it; several may read lines after a flush.
 type Journal struct {
 	lines   *state.Lines
 	pairs   *state.Pairs
@@ -36,12 +36,13 @@ func (j *Journal) Open(run *state.Run, cases []corpus.Entry) (done *Finished, pa
 	return done, pairs, nil
 }
 
-// addLine adds a first run.
-func (j *Journal) addLine(l state.Line) error {
-	if err := j.lines.Add(l); err != nil {
-		return err
+// addLine adds a first run, and returns the offset of its line.
+func (j *Journal) addLine(l state.Line) (at int64, err error) {
+	at = j.lines.Next()
+	if err = j.lines.Add(l); err != nil {
+		return 0, err
 	}
-	return j.flush()
+	return at, j.flush()
 }
 
 // AddPair adds a pair of runs.
@@ -61,11 +62,8 @@ func (j *Journal) flush() error {
 	return errors.Join(j.pairs.Flush(), j.lines.Flush())
 }
 
-// CloseLines ends the first runs.
-func (j *Journal) CloseLines() error { return j.lines.Close() }
-
-// ClosePairs ends the pairs.
-func (j *Journal) ClosePairs() error { return j.pairs.Close() }
+// Close ends the journal.
+func (j *Journal) Close() error { return errors.Join(j.lines.Close(), j.pairs.Close()) }
 
 // Finished has the cases that an interrupted run finished. It keeps the offset of each one's line in the
 // journal, and whether the case differed. That takes 9 bytes a case, where a million lines take a

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -24,9 +23,9 @@ type Loop struct {
 func New(o Options) *Loop {
 	return &Loop{
 		collector: collector{
-			o:         o,
-			failures:  failureCounter{base: o.Judge.Baseline, cases: len(o.Cases), stopped: o.Resumed, warn: o.WarnFailing},
-			undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), progress: make([]progress, len(o.Cases)),
+			o:        o,
+			failures: failureCounter{base: o.Judge.Baseline, cases: len(o.Cases), stopped: o.Resumed, warn: o.WarnFailing},
+			order:    pass.NewInOrder(), progress: make([]progress, len(o.Cases)),
 		},
 		first:   firstRuns{runner: o.Runner, judge: o.Judge, settle: o.Settle, costs: o.Costs},
 		further: furtherRuns{runner: o.Runner, judge: o.Judge, numbers: o.Numbers, emit: o.Events.Emit},
@@ -78,17 +77,25 @@ func (l *Loop) runWaiting(ctx context.Context, long time.Duration) (note func() 
 // first run, and gives these cases their verdicts.
 func (l *Loop) RunFurther(ctx context.Context) error {
 	c := &l.collector
-	cases, unreported := c.listUndecided()
-	if runs := l.further.countLeft(cases); runs > 0 {
+	if err := c.o.Journal.lines.Flush(); err != nil {
+		return err
+	}
+	cases, unreported, runs := c.listUndecided()
+	if c.o.Judge.Reference != nil {
+		runs *= 2
+	}
+	if runs > 0 {
 		c.o.Events.Emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	c.order.Expect(unreported)
-	pending := make([]pass.Task, len(cases))
-	for i, u := range cases {
-		pending[i] = u.task
+	again := func(ctx context.Context, t pass.Task) judgement {
+		u, err := c.readUndecided(t)
+		if err != nil {
+			return judgement{err: err}
+		}
+		return l.further.run(ctx, u)
 	}
-	again := func(ctx context.Context, t pass.Task) judgement { return l.further.run(ctx, c.undecided[t.Index]) }
-	err := pass.Run(ctx, c.o.Goroutines, pending, again, c.takeFurther)
+	err := pass.Run(ctx, c.o.Goroutines, cases, again, c.takeFurther)
 	c.order.Flush()
 	return err
 }
@@ -98,12 +105,9 @@ func (l *Loop) RunFurther(ctx context.Context) error {
 func (l *Loop) ReportUndecided() error {
 	c := &l.collector
 	c.order.Flush()
-	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
-		if c.progress[i] == decided {
-			continue
-		}
-		u := c.undecided[i]
-		judged, decided, err := c.o.Judge.decide(u.task)
+	_ = c.o.Journal.lines.Flush() // Close returns its error
+	for t := range c.eachUndecided() {
+		judged, decided, err := c.o.Judge.decide(t)
 		if err != nil {
 			return err
 		}
@@ -117,8 +121,10 @@ func (l *Loop) ReportUndecided() error {
 		default:
 			judged.Verdict, judged.Unstable = regress.DifferedOnce, false
 		}
-		judged.Engine = u.onEngine
-		c.conclude(u.task, judged)
+		if u, err := c.readUndecided(t); err == nil { // else a full disk has lost the line
+			judged.Engine = u.line.Engine
+		}
+		c.conclude(t, judged)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package verdict
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -48,7 +50,8 @@ func (b fakeBaseline) Content(outcome.Part) (io.ReadCloser, error) {
 }
 
 // fakeExecutor prints texts of each case: the first in its first run, and so on. Later runs print
-// the last one. Cases whose names begin with "reused" have outcomes of an earlier check.
+// the last one. Cases whose names begin with "reused" have outcomes of an earlier check. Other cases
+// run on an engine.
 type fakeExecutor struct {
 	exec.Executor
 	texts map[string][]string
@@ -66,6 +69,8 @@ func (f *fakeExecutor) Run(_ context.Context, j exec.Job) (*exec.Result, error) 
 	r := exec.NewResult(printing(text), outcome.Cost{}, 0, []exec.Content{{Key: stdout, Bytes: []byte(text)}}, nil)
 	if r.Reused = strings.HasPrefix(j.Source.Name, "reused"); r.Reused {
 		r.Cost.CPU = time.Hour
+	} else {
+		r.Engine = &outcome.EngineRun{Worker: fmt.Sprint("worker ", len(f.runs))}
 	}
 	return r, nil
 }
@@ -77,8 +82,8 @@ func (f *fakeExecutor) RunAll(ctx context.Context, b exec.Batch) int {
 	return 1
 }
 
-// runLoop runs cases with two retries, and returns how often each ran and the verdicts.
-func runLoop(t *testing.T, o Options, names []string, texts map[string][]string) (map[string]int, regress.Verdicts) {
+// newLoop returns a Loop for cases, with two retries, and the tasks.
+func newLoop(t *testing.T, o Options, e *fakeExecutor, names []string) (*Loop, []pass.Task) {
 	t.Helper()
 	rules, err := normalize.Parse(nil)
 	must(t, err)
@@ -89,24 +94,32 @@ func runLoop(t *testing.T, o Options, names []string, texts map[string][]string)
 	o.Journal = &Journal{}
 	_, _, err = o.Journal.Open(folder, nil)
 	must(t, err)
-	e := &fakeExecutor{texts: texts, runs: map[string]int{}}
 	o.Events = run.NewEvents(report.Tee{})
-	o.Ledger, o.Numbers = run.NewLedger(o.Events), RunNumbers{Retries: 2}
+	o.Ledger, o.Numbers.Retries = run.NewLedger(o.Events), 2
 	o.Judge = &Judge{
 		Baseline: fakeBaseline{func(caseName string) bool { return strings.HasPrefix(caseName, "new") }},
-		Found:    &keep.Store{Path: folder.File("found")},
-		Rules:    rules, Comparer: content.NewComparer(rules), Differences: analyse.NewCollector(rules),
+		Found:    &keep.Store{Path: folder.File("found")}, Masks: func(string) bool { return false },
+		Rules: rules, Comparer: content.NewComparer(rules), Differences: analyse.NewCollector(rules),
 	}
 	o.Runner = pass.Runner{Executor: e, Command: func(string) *exec.Command { return &exec.Command{} }, Started: func(pass.Task, int) {}}
 	o.Goroutines, o.Jobs, o.Alone = 1, 1, true
-	var tasks []pass.Task
+	tasks := make([]pass.Task, len(names))
+	o.Cases = make([]corpus.Entry, len(names))
 	for i, name := range names {
-		o.Cases = append(o.Cases, corpus.Entry{Name: name})
-		tasks = append(tasks, pass.Task{Index: i, Entry: &corpus.Entry{Name: name}})
+		o.Cases[i].Name = name
+		tasks[i] = pass.Task{Index: i, Entry: &o.Cases[i]}
 	}
-	l := New(o)
+	return New(o), tasks
+}
+
+// runLoop runs cases with two retries, and returns how often each ran and the verdicts.
+func runLoop(t *testing.T, o Options, names []string, texts map[string][]string) (map[string]int, regress.Verdicts) {
+	t.Helper()
+	e := &fakeExecutor{texts: texts, runs: map[string]int{}}
+	l, tasks := newLoop(t, o, e, names)
 	must(t, l.RunFirst(t.Context(), tasks))
 	must(t, l.RunFurther(t.Context()))
+	o = l.collector.o
 	must(t, o.Judge.Found.End(nil))
 	reused := 0
 	for _, name := range names {
@@ -139,6 +152,38 @@ func TestLoop(t *testing.T) {
 	if verdicts != want {
 		t.Errorf("verdicts %v, want %v", verdicts, want)
 	}
+}
+
+// With --runs, every case of a million may wait for its second run. Then it takes few bytes.
+func TestMemoryOfUndecided(t *testing.T) {
+	const cases, most = 10_000, 48
+	e := &fakeExecutor{texts: map[string][]string{}, runs: map[string]int{}}
+	var names []string
+	for i := range cases {
+		name := fmt.Sprint("case", i)
+		names, e.texts[name], e.runs[name] = append(names, name), []string{"old"}, 0
+	}
+	l, tasks := newLoop(t, Options{Numbers: RunNumbers{Identical: 2}}, e, names)
+	before := heap()
+	must(t, l.RunFirst(t.Context(), tasks))
+	took := int64(heap()-before) / cases
+	runtime.KeepAlive(tasks)
+	must(t, l.RunFurther(t.Context()))
+	t.Logf("%d bytes a case", took)
+	if took > most {
+		t.Errorf("a case takes %d bytes until its second run, more than %d", took, most)
+	}
+	if sum := l.collector.o.Ledger.Summary; sum.Verdicts[regress.Identical] != cases || e.runs["case7"] != 2 {
+		t.Errorf("%v, case7 ran %d times", sum.Verdicts, e.runs["case7"])
+	}
+}
+
+// heap returns the bytes that are alive.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // A reused outcome gets its verdict like any other, and its cost counts nowhere.

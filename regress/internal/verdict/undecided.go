@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
+	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
 )
 
@@ -37,13 +38,17 @@ func (r *firstResult) identicalCase() report.Case {
 
 // undecidedCase is a case that needs further runs before its verdict.
 type undecidedCase struct {
-	task     pass.Task
-	lane     int // of the first run
-	runs     int // so far: an interrupted run may have made more than the first
-	onEngine *outcome.EngineRun
-	reused   bool         // the first run is that of an earlier check
-	alike    bool         // the first run equalled the baseline
-	first    *firstResult // of an alike case that runs again because of --runs
+	task pass.Task
+	lane int        // of the first run
+	line state.Line // of the first run; if it is identical, the case runs again because of --runs
+}
+
+// undecidedRef is the part of an undecided case that stays in memory until the further runs. The rest
+// is read from the journal: with --runs, every case of a million may be undecided.
+type undecidedRef struct {
+	at   int64 // offset of the line of its first run, or notFinished
+	lane int32 // of the first run
+	left int32 // further runs; an interrupted run may have made some
 }
 
 // RunNumbers says how often a case runs.
@@ -52,9 +57,9 @@ type RunNumbers struct {
 	Identical int // runs of an identical case, the first included; 0 is 1
 }
 
-// of returns the number of runs of a case, the first included.
-func (n RunNumbers) of(u undecidedCase) int {
-	if u.alike {
+// of returns the number of runs of a case, the first included, by whether the first was identical.
+func (n RunNumbers) of(identical bool) int {
+	if identical {
 		return max(1, n.Identical)
 	}
 	return 1 + n.Retries
