@@ -26,13 +26,12 @@ import (
 // cases is what is known of each case during a record. All slices and maps go by the index of
 // the case.
 type cases struct {
-	lanes    []int                      // of the last run
-	took     pass.Durations             // by that run, before the first one by the golden that is replaced
-	due      pass.Durations             // expected durations in the present pass, complete
-	had      []*runsBefore              // nil: none, or the case is done
-	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, until the case is done
-	failed   map[int]error              // cases for which the machine failed
-	done     []bool                     // cases that have all their runs
+	lanes  []int          // of the last run
+	took   pass.Durations // by that run, before the first one by the golden that is replaced
+	due    pass.Durations // expected durations in the present pass, complete
+	had    []*runsBefore  // nil: none, or the case is done
+	failed map[int]error  // cases for which the machine failed
+	done   []bool         // cases that have all their runs
 
 	firstEnded []time.Duration // when the first run of a case had ended, after run.Began; 0: before that, or not yet
 }
@@ -40,8 +39,7 @@ type cases struct {
 func newCases(took pass.Durations) *cases {
 	c := &cases{
 		lanes: make([]int, len(took)), took: took, due: took.Complete(), had: make([]*runsBefore, len(took)),
-		onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: make([]bool, len(took)),
-		firstEnded: make([]time.Duration, len(took)),
+		failed: map[int]error{}, done: make([]bool, len(took)), firstEnded: make([]time.Duration, len(took)),
 	}
 	for i := range c.lanes {
 		c.lanes[i] = exec.NoLane
@@ -52,10 +50,11 @@ func newCases(took pass.Durations) *cases {
 // runsBefore is what the next run of a case needs to know of those before, unless it
 // differs: to ask the golden for it would wait for all that is being written.
 type runsBefore struct {
-	runs   int            // that are in the new golden
-	needed int            // runs in all
-	digest outcome.Digest // of the outcome there; zero where the golden must be asked
-	cost   outcome.Cost   // of the first run
+	runs     int                // that are in the new golden
+	needed   int                // runs in all
+	digest   outcome.Digest     // of the outcome there; zero where the golden must be asked
+	cost     outcome.Cost       // of the first run
+	onEngine *outcome.EngineRun // an engine's account of the first run; nil if another process made it
 }
 
 // before returns what is known of the runs of a case that is not done.

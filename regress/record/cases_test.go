@@ -1,11 +1,46 @@
 package record
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
+
+// All cases wait for their second run at once. A million of them must fit into little memory.
+func TestMemoryOfSecondRuns(t *testing.T) {
+	const cases, most = 10_000, 160
+	r := &run.Run{Events: run.NewEvents(report.Tee{}), Inputs: &run.Inputs{}, Began: time.Now()}
+	r.Ledger = run.NewLedger(r.Events)
+	p := &passes{run: r, cases: newCases(make(pass.Durations, cases)), failing: failures{run: r}}
+	before := heap()
+	for i := range cases {
+		ran := ranCase{pass: 1, onEngine: &outcome.EngineRun{Worker: "w"}, record: golden.Record{Name: "a"}, had: runsBefore{runs: 1, needed: 2}}
+		if err := p.count(pass.Task{Index: i, Entry: &corpus.Entry{Name: "a"}}, ran); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := int64(heap()-before) / cases
+	runtime.KeepAlive(p)
+	t.Logf("%d bytes a case", took)
+	if took > most {
+		t.Errorf("a case takes %d bytes until its second run, more than %d", took, most)
+	}
+}
+
+// heap returns the bytes that are alive.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
 
 // TestUntilSecond checks that a lane waits for the last of its cases, and for no other.
 func TestUntilSecond(t *testing.T) {

@@ -66,7 +66,7 @@ func (p *passes) toRun(number int) ([]pass.Task, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := p.conclude(t, rec); err != nil {
+			if err := p.conclude(t, rec, nil); err != nil {
 				return nil, err
 			}
 		case had.runs < number:
@@ -165,8 +165,9 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: p.cases.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	p.run.Ledger.Summary.CPU += got.cost.CPU
-	if got.onEngine != nil && got.pass == 1 {
-		p.cases.onEngine[t.Index] = got.onEngine
+	had := got.had // a pointer into got would keep all of it
+	if had.onEngine = got.onEngine; got.pass > 1 {
+		had.onEngine = p.cases.before(t.Index).onEngine
 	}
 	if got.differ {
 		p.varying.example = cmp.Or(p.varying.example, got.example)
@@ -179,10 +180,9 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
-	if got.had.runs >= got.had.needed {
-		return p.conclude(t, got.record)
+	if had.runs >= had.needed {
+		return p.conclude(t, got.record, had.onEngine)
 	}
-	had := got.had // a pointer into got would keep all of it
 	p.cases.had[t.Index] = &had
 	return nil
 }
@@ -194,8 +194,8 @@ func (p *passes) countError(t pass.Task, err error) error {
 	return p.run.Ledger.EnvironmentFailed(t, err)
 }
 
-// conclude counts a case that has all its runs.
-func (p *passes) conclude(t pass.Task, rec golden.Record) error {
+// conclude counts a case that has all its runs. e is an engine's account of the first one, or nil.
+func (p *passes) conclude(t pass.Task, rec golden.Record, e *outcome.EngineRun) error {
 	p.cases.done[t.Index] = true
 	p.run.Ledger.Summary.Recorded++
 	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
@@ -204,11 +204,10 @@ func (p *passes) conclude(t pass.Task, rec golden.Record) error {
 	}
 	word := report.Case{
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.onEngine[t.Index],
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: e,
 	}
 	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
 	p.cases.had[t.Index] = nil
-	delete(p.cases.onEngine, t.Index)
 	left, err := content.UncomparedIn(p.run.Job.Rules, side)
 	if err == nil {
 		err = p.varying.suggest(p.run.Job.Rules, side)
@@ -230,19 +229,22 @@ func (p *passes) failsSoFar() (bool, error) {
 	if p.run.Job.Judge.AllowFailures {
 		return false, nil
 	}
-	records := make([]golden.Record, len(p.run.Inputs.Cases))
-	for i, e := range p.run.Inputs.Cases {
+	for _, e := range p.run.Inputs.Cases {
 		rec, known, err := p.writer.Get(e.Name)
 		if err != nil || !known || rec.Outcome.Ending.Success() {
 			return false, err
 		}
-		records[i] = rec
 	}
 	for _, t := range p.run.Inputs.Tasks() {
-		if !p.cases.done[t.Index] {
-			if err := p.conclude(t, records[t.Index]); err != nil {
-				return true, err
-			}
+		if p.cases.done[t.Index] {
+			continue
+		}
+		rec, _, err := p.writer.Get(t.Entry.Name) // again: a list of all records would be long
+		if err == nil {
+			err = p.conclude(t, rec, p.cases.before(t.Index).onEngine)
+		}
+		if err != nil {
+			return true, err
 		}
 	}
 	return true, nil
