@@ -18,7 +18,7 @@ type Summary struct {
 	Run         string        `line:"run"`
 	Cases       int           `line:"cases"`                     // selected
 	Recorded    int           `line:"recorded"`                  // record: cases that are in the golden now
-	NotRun      int           `line:"not_run"`                   // selected cases that an interrupt or --fail-fast left out
+	NotRun      int           `line:"not_run"`                   // selected cases that an interrupt or --fail-fast left out, or that a full disk lost
 	Reused      int           `line:"reused,omitempty"`          // check: cases that have the outcome of an earlier check; their verdicts count too
 	NotReused   string        `line:"not_reused,name,omitempty"` // check: the case whose run ended --reuse, as its outcome was not that of the earlier check
 	Ruled       []Ruled       `line:"ruled_by,omitempty"`        // check: changed cases that follow accepted rules of the golden, by rule

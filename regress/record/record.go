@@ -59,6 +59,26 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	return s.Ledger.Summary, err
 }
 
+// countKept counts the cases that the unfinished golden keeps. Those that a full disk has lost are counted
+// as not run.
+func (p *passes) countKept(kept map[string]bool) {
+	sum, lost := &p.run.Ledger.Summary, 0
+	sum.Recorded = 0
+	for i, e := range p.run.Inputs.Cases {
+		switch {
+		case p.cases.failed[i] != nil || !p.cases.isKnown(i): // counted
+		case kept[e.Name]:
+			sum.Recorded++
+		default:
+			lost++
+		}
+	}
+	if lost > 0 {
+		sum.NotRun += lost
+		p.run.Events.Warn(readable.Cases(lost) + " ran, but the golden could not keep them: they count as not run, and --resume runs them again")
+	}
+}
+
 // end completes the golden, or keeps what is done for --resume.
 func end(ctx context.Context, into place.Place, p *passes, err error) error {
 	s := p.run
@@ -91,7 +111,7 @@ func end(ctx context.Context, into place.Place, p *passes, err error) error {
 	err = errors.Join(err, p.writer.Abort(true))
 	s.Ledger.NotRun(s.Inputs.Cases, p.cases.isKnown)
 	if kept, incomplete := p.writer.Kept(); incomplete && err != nil {
-		s.Ledger.Summary.Recorded = kept
+		p.countKept(kept)
 	}
 	err = s.Finish(err)
 	if s.Ledger.Summary.Interrupted {

@@ -282,8 +282,9 @@ func (w *Writer) Abort(keep bool) error {
 	return err
 }
 
-// Kept returns how many cases an incomplete part keeps for Resume. Call it after Finish or Abort.
-func (w *Writer) Kept() (cases int, incomplete bool) { return w.kept, !w.sealed }
+// Kept returns the names of the cases that an incomplete part keeps for Resume. Call it after Finish or
+// Abort.
+func (w *Writer) Kept() (cases map[string]bool, incomplete bool) { return w.kept, !w.sealed }
 
 // closeDatabase ends the committer and rolls back uncommitted changes.
 func (w *Writer) closeDatabase() error {
@@ -294,7 +295,7 @@ func (w *Writer) closeDatabase() error {
 	if w.committer != nil {
 		w.committer.stop()
 		if !w.sealed {
-			w.kept = w.committer.countCommitted()
+			w.kept = w.committer.listCommitted()
 		}
 		err = w.committer.conn.Close()
 	}

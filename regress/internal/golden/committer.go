@@ -94,13 +94,22 @@ func (c *committer) stop() {
 	c.sink.close()
 }
 
-// countCommitted rolls back, and returns how many cases remain; 0 if they cannot be read. It is called
-// after stop.
-func (c *committer) countCommitted() (n int) {
+// listCommitted rolls back, and returns the names of the cases that remain; none if they cannot be read.
+// It is called after stop.
+func (c *committer) listCommitted() map[string]bool {
 	ctx := context.Background()
 	_, _ = c.conn.ExecContext(ctx, "ROLLBACK") // an error means that nothing was open
-	_ = c.conn.QueryRowContext(ctx, "SELECT count(*) FROM outcome").Scan(&n)
-	return n
+	names := map[string]bool{}
+	err := eachRow(ctx, c.conn, "SELECT name FROM outcome", nil, func(rows *sql.Rows) error {
+		var name sql.RawBytes
+		err := rows.Scan(&name)
+		names[string(name)] = true
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	return names
 }
 
 func (c *committer) do(ctx context.Context, j *job) {

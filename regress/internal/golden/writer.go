@@ -42,8 +42,8 @@ type Writer struct {
 	memory     *semaphore.Weighted // bounds the contents in all calls of Put, in bytes
 	committer  *committer
 	closed     bool
-	sealed     bool // the part is complete
-	kept       int  // cases in the part, once the writer is closed without being sealed
+	sealed     bool            // the part is complete
+	kept       map[string]bool // names of the cases in the part, once the writer is closed without being sealed
 
 	mu     sync.Mutex
 	known  contentSet // blobs that are stored or queued
