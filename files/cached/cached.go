@@ -4,6 +4,10 @@
 // A copy holds a piece of a file, so a reader waits for one piece, and reads only what it needs.
 // If the copies fail, files are read from the other store.
 //
+// After the change of a file named by its digest, a copy that cannot be removed is not served. Reads and
+// Close try again to remove it. If the process is killed before, or the disk stays broken, the next
+// process serves that copy.
+//
 // The package must not know what kind of store the files are in.
 package cached
 
@@ -92,6 +96,9 @@ func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
 		}
 		switch {
 		case err != nil:
+			if addressed && errors.Is(err, fs.ErrNotExist) {
+				s.copies.drop(ctx, name)
+			}
 			return nil, getError(name, err)
 		case addressed:
 			_ = s.copies.remove(ctx, name) // else it is found again, and the file is read without copies
@@ -202,6 +209,7 @@ func (s *Store) Stats() fileio.Stats {
 func (s *Store) Close() error {
 	s.fetcher.close()
 	s.fetcher.wait.Wait()
+	s.copies.removeStale()
 	s.copies.operations.Wait()
 	return errors.Join(s.copies.store.Close(), s.Origin.Close())
 }

@@ -203,6 +203,33 @@ func TestCopyStays(t *testing.T) {
 	}
 }
 
+// Once the disk works again, a read or the end of the process removes a copy that stayed. So the next
+// process does not serve it.
+func TestCopyGoesLater(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		of, engine := newOrigin(t), faulty.New(&direct.Engine{}, faulty.Options{})
+		copies := sharedCopies{openCopies(t, engine, t.TempDir(), 20<<20)}
+		s := cached.New(sharedStore{of}, copies, cached.Options{Boot: "same"})
+		name := named([]byte("content"))
+		enginetest.Put(t, s, name, []byte("content"))
+		enginetest.CheckContent(t, s, name, []byte("content"))
+		engine.Break(1, 1, 0)
+		if err := s.Delete(t.Context(), name, nil); err != nil {
+			t.Error(err)
+		}
+		engine.Break(1, 0, 0)
+		if reads {
+			_, _ = enginetest.Get(t.Context(), s, name)
+		} else if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		next := cached.New(sharedStore{of}, copies, cached.Options{Boot: "same"})
+		if _, err := enginetest.Get(t.Context(), next, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a file that was deleted before the start, read after that %t: %v", reads, err)
+		}
+	}
+}
+
 // An origin whose answers break off breaks no read but those that it answers, and leaves no
 // wrong copy.
 func TestBrokenOrigin(t *testing.T) {
