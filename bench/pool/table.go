@@ -64,7 +64,7 @@ type key struct{ impl, mode string }
 // impls lists the contestants by name, in the order of measurement.
 func (c *contest) impls() (impls []string) {
 	for _, s := range c.results.Samples {
-		if impl := s.Key("impl"); !slices.Contains(impls, impl) {
+		if impl := results.KeyOf(s.Name, "impl"); !slices.Contains(impls, impl) {
 			impls = append(impls, impl)
 		}
 	}
