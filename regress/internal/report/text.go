@@ -49,6 +49,7 @@ type results struct {
 	whole     int
 	differing int           // cases that are not identical, without those that the machine failed
 	failed    int           // cases that the machine failed
+	failure   Case          // the first of them, for Quiet
 	held      []heldCase    // written at the end; differing cases only up to casesMax
 	causes    []listedCause // the first ones
 	count     CauseCount    // of all
@@ -107,6 +108,11 @@ func (r *results) show(c Case) error {
 	c = r.reasons.once(c)
 	switch {
 	case r.verbosity == Quiet:
+		if c.Verdict == regress.EnvironmentFailed {
+			if r.failed++; r.failed == 1 {
+				r.failure = c
+			}
+		}
 		return nil
 	case c.Verdict == regress.Identical:
 		if r.verbosity != Verbose {
@@ -172,7 +178,11 @@ func (r *results) transition(c Case) string {
 
 func (r *results) ending(s regress.Summary) string {
 	if r.verbosity == Quiet {
-		return r.headline(s) + "\n"
+		text := r.headline(s) + "\n"
+		if r.failed > 0 {
+			text += fmt.Sprintf("%s failed because of the machine, the first one: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Text(r.failure.Why))
+		}
+		return text
 	}
 	var b strings.Builder
 	if r.crowded() {

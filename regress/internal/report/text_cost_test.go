@@ -81,6 +81,22 @@ func TestCostBeyondALimitIsInTheHeadline(t *testing.T) {
 	}
 }
 
+// Who wants quiet also reads why the exit status is 3.
+func TestFailureIsInTheQuietReport(t *testing.T) {
+	s := regress.Summary{Command: "check", Cases: 3, ExitStatus: 3}
+	s.Verdicts[regress.EnvironmentFailed] = 2
+	s.Verdicts[regress.Identical] = 1
+	out, _ := feed(t, []Event{
+		Case{Name: "a\nb", Verdict: regress.EnvironmentFailed, Why: "the disk is full: make room there"},
+		Case{Name: "c", Verdict: regress.EnvironmentFailed, Why: "another reason"},
+		Finished{s},
+	}, false, 80, text(Quiet))
+	want := "check: 2 of 3 cases not identical\n2 cases failed because of the machine, the first one: a%0Ab: the disk is full: make room there\n"
+	if out != want {
+		t.Errorf("%q, want %q", out, want)
+	}
+}
+
 // A ratio that would mislead is in no report, wherever it is read.
 func TestTooLittleToTellIsSaidEverywhere(t *testing.T) {
 	run := []Event{
