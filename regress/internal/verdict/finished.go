@@ -1,11 +1,7 @@
 package verdict
 
 import (
-	"time"
-
-	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/state"
 )
@@ -52,17 +48,4 @@ func takeLine(c *collector, t pass.Task, l state.Line, at int64) (taken bool, er
 		c.addIdentical(t, r, at)
 	}
 	return stored || l.Identical, nil
-}
-
-// identicalResult returns the result of a first run that was identical, from its line in the journal.
-func (j *Judge) identicalResult(caseName string, l state.Line) (r firstResult, err error) {
-	r = firstResult{
-		identical: true, ending: regress.Ending{Kind: l.Kind, Code: l.Code},
-		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, lane: exec.NoLane,
-	}
-	if r.left, err = j.masked(caseName, r.ending); err == nil {
-		r.left, err = r.left.PlusPrinted(l.Ignored)
-	}
-	return r, err
 }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"slices"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/analyse"
@@ -16,6 +17,7 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/sample"
+	"muster/regress/internal/state"
 )
 
 // A Judge compares the candidate's runs with the baseline, and decides the verdicts of cases.
@@ -67,6 +69,19 @@ func (j *Judge) masked(caseName string, ended regress.Ending) (left content.Unco
 		return left, err
 	}
 	return j.uncomparedIn(content.Side{Outcome: &old.Outcome, Open: j.Baseline.Content})
+}
+
+// identicalResult returns the result of a first run that was identical, from its line in the journal.
+func (j *Judge) identicalResult(caseName string, l state.Line) (r firstResult, err error) {
+	r = firstResult{
+		identical: true, ending: regress.Ending{Kind: l.Kind, Code: l.Code},
+		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
+		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, lane: exec.NoLane,
+	}
+	if r.left, err = j.masked(caseName, r.ending); err == nil {
+		r.left, err = r.left.PlusPrinted(l.Ignored)
+	}
+	return r, err
 }
 
 // uncomparedIn is content.UncomparedIn within the bound on memory.
