@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side tools release check-release
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long arm64 fuzz wire side tools release check-release
 .PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-rules bench-remote bench-scale clean
 
 build:
@@ -96,6 +96,10 @@ long:
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress/internal/oracle -rounds 100000
 	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress/internal/oracle -mutations all
+
+# Lanes on an emulated machine: 5 minutes. It needs qemu-system-arm and cpio.
+arm64:
+	@GO="$(GO)" scripts/arm64
 
 # What reads input of others. What is found belongs into testdata/fuzz, with its mend.
 FUZZTIME ?= 3m
