@@ -97,7 +97,7 @@ long:
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress/internal/oracle -rounds 100000
 	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress/internal/oracle -mutations all
 
-# Lanes on an emulated machine: 5 minutes. It needs qemu-system-arm and cpio.
+# Tests of lanes on an emulated arm64 machine: 5 minutes. Needs Debian with qemu-system-arm and cpio.
 arm64:
 	@GO="$(GO)" scripts/arm64
 

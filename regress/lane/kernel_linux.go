@@ -41,7 +41,8 @@ func poll(fds []pollFD, timeout time.Duration) error {
 	return nil
 }
 
-// wait4 is wait4(2) for any child. With WNOHANG it does not block, and got is 0 if no child has ended.
+// wait4 is wait4(2) for any child. With WNOHANG it does not block, and got is 0 if no child has ended. Without
+// WUNTRACED it does not return a child that has stopped, unless this process traces the child.
 func wait4(options uintptr, usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error) {
 	const all = 0x40000000 // __WALL: children made by clone(2) too
 	anyChild := -1
@@ -53,8 +54,8 @@ func wait4(options uintptr, usage *syscall.Rusage) (got int, status syscall.Wait
 	return int(r), status, nil
 }
 
-// untrace stops tracing a process that asked for it (PTRACE_TRACEME) and has stopped for a signal, which it now
-// gets. The kernel sends SIGTRAP only because the process is traced, when it becomes another program.
+// untrace stops tracing a process that asked for it (PTRACE_TRACEME) and has stopped for a signal. The process
+// goes on with that signal. SIGTRAP is dropped: the kernel sends it when a traced process executes a program.
 func untrace(pid int, sig syscall.Signal) {
 	if sig == syscall.SIGTRAP {
 		sig = 0

@@ -80,9 +80,8 @@ func TestLeastLimit(t *testing.T) {
 	}
 }
 
-// TestTextIsNoGrowth checks that the mapped text of the program does not count as growth, be the
-// program on a disk or in a tmpfs: the kernel decides how much it maps, and a new helper would
-// have it, too.
+// TestTextIsNoGrowth checks that the mapped text of the program does not count as growth, on a disk or in
+// a tmpfs. The kernel decides how much it maps, and a new helper would have as much.
 func TestTextIsNoGrowth(t *testing.T) {
 	const length = 4 << 20
 	text, err := os.Executable()

@@ -275,7 +275,7 @@ func parseRange(text []byte) mapping {
 // memorySize is the size of this process, in KiB.
 type memorySize struct {
 	peak int64 // the highest resident size
-	file int64 // the resident part that comes from files, also those of a tmpfs, and can be read again
+	file int64 // the resident part that comes from files, in a tmpfs too; it can be read again
 }
 
 // private returns the part of the peak that does not come from files.

@@ -59,7 +59,7 @@ func (t *tree) reapFrom(options uintptr) error {
 		case got == 0:
 			t.isEmpty = t.isEmpty || t.commandEnded && onlyServerLeft(t)
 			return nil
-		case status.Stopped():
+		case status.Stopped(): // only a traced child
 			untrace(got, status.StopSignal())
 			continue
 		case t.server.HasEnded(got):

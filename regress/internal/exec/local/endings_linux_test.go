@@ -54,13 +54,14 @@ func TestSignals(t *testing.T) {
 	}, limits(enoughToStart, time.Millisecond))
 }
 
-// TestTraced: a case that lets its parent trace it goes on as if nobody did, and so does what it leaves.
+// TestTraced: a case that lets its parent trace it goes on as if nobody traced it. So does a process that
+// the case leaves running.
 func TestTraced(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
 		tool := self("traced", "/bin/sh", "-c")
 		r.want(r.run("one.c", "exec "+tool+" 'echo on; exit 3'"), "exit 3", `stdout "on\n"`)
 		r.want(r.run("one.c", "exec "+tool+" 'kill -USR1 $$'"), "signal 10 (SIGUSR1)")
-		// Mostly its parent has ended before, so it asks the helper.
+		// Its parent has mostly ended by then, so it asks the helper.
 		r.want(r.run("one.c", "("+tool+" 'echo on >file' &) ; while [ ! -s file ]; do :; done"), "exit 0", `file "on\n"`)
 	}, limits(enoughToStart, time.Millisecond))
 }

@@ -217,7 +217,7 @@ func (c *Crew) startFirst(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() // the kernel may have refused this mode
+			return ctx.Err() // err may be the kernel's refusal of this mode
 		}
 		if regress.ClassOf(err) == regress.Input || errors.As(err, new(*errFull)) {
 			return err // also if there is no room: another mode needs as much
