@@ -54,7 +54,7 @@ type Verbosity int
 // The closed set of verbosities.
 const (
 	Normal  Verbosity = iota
-	Quiet             // warnings, and one line on how the run ended
+	Quiet             // warnings, how the run ended, and why the machine failed cases
 	Verbose           // every case, including identical ones
 )
 

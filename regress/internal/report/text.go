@@ -23,7 +23,8 @@ import (
 //
 // If more than casesMax cases differ, the report begins with the causes instead, and names the
 // commands that show the cases. On a terminal the first cases are written as soon as they are
-// final. With Verbose all cases are. Progress goes to Err: on a terminal as one line that is
+// final. With Verbose all cases are. With Quiet the report is only how the run ended, and how many
+// cases the machine failed and why. Progress goes to Err: on a terminal as one line that is
 // redrawn, else as a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
@@ -180,7 +181,7 @@ func (r *results) ending(s regress.Summary) string {
 	if r.verbosity == Quiet {
 		text := r.headline(s) + "\n"
 		if r.failed > 0 {
-			text += fmt.Sprintf("%s failed because of the machine, the first one: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Text(r.failure.Why))
+			text += fmt.Sprintf("%s failed because of the machine; the first: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Text(r.failure.Why))
 		}
 		return text
 	}

@@ -81,7 +81,7 @@ func TestCostBeyondALimitIsInTheHeadline(t *testing.T) {
 	}
 }
 
-// Who wants quiet also reads why the exit status is 3.
+// A quiet report explains exit status 3, too.
 func TestFailureIsInTheQuietReport(t *testing.T) {
 	s := regress.Summary{Command: "check", Cases: 3, ExitStatus: 3}
 	s.Verdicts[regress.EnvironmentFailed] = 2
@@ -91,7 +91,7 @@ func TestFailureIsInTheQuietReport(t *testing.T) {
 		Case{Name: "c", Verdict: regress.EnvironmentFailed, Why: "another reason"},
 		Finished{s},
 	}, false, 80, text(Quiet))
-	want := "check: 2 of 3 cases not identical\n2 cases failed because of the machine, the first one: a%0Ab: the disk is full: make room there\n"
+	want := "check: 2 of 3 cases not identical\n2 cases failed because of the machine; the first: a%0Ab: the disk is full: make room there\n"
 	if out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
