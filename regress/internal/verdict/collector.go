@@ -124,8 +124,8 @@ func (c *collector) enough() error {
 	return nil
 }
 
-// addDiffering adds a case of which some run was not identical. --fail-fast does not count a new
-// case if new cases are allowed. Whether another allowed verdict will come is not known yet.
+// addDiffering adds a case with a run that was not identical. --fail-fast does not count a new case if
+// new cases are allowed. Whether the case will get another allowed verdict is not known yet.
 func (c *collector) addDiffering(u undecidedCase, at int64, runs int) {
 	c.addUndecided(u, at, runs)
 	if c.o.Judge.Baseline.Has(u.task.Entry.Name) || !c.o.AllowNew {
@@ -143,10 +143,11 @@ func (c *collector) addIdentical(t pass.Task, r firstResult, at int64) {
 	c.conclude(t, r.identicalCase())
 }
 
-// addUndecided adds a case that has had some of its runs. Its line in the journal is at an offset.
+// addUndecided adds a case that has had the given number of runs. at is the offset of its line in the
+// journal.
 func (c *collector) addUndecided(u undecidedCase, at int64, runs int) {
 	if c.undecided == nil {
-		c.undecided = slices.Repeat([]undecidedRef{{at: notFinished}}, len(c.progress))
+		c.undecided = slices.Repeat([]undecidedRef{{at: noLine}}, len(c.progress))
 	}
 	c.undecided[u.task.Index] = undecidedRef{at, int32(u.lane), int32(max(0, c.o.Numbers.of(u.line.Identical)-runs))}
 	c.waiting.add(u)
@@ -181,7 +182,7 @@ func (c *collector) listUndecided() (cases, unreported []pass.Task, runs int) {
 func (c *collector) eachUndecided() iter.Seq2[pass.Task, undecidedRef] {
 	return func(yield func(pass.Task, undecidedRef) bool) {
 		for i, ref := range c.undecided {
-			if ref.at != notFinished && c.progress[i] != decided && !yield(pass.Task{Index: i, Entry: &c.o.Cases[i]}, ref) {
+			if ref.at != noLine && c.progress[i] != decided && !yield(pass.Task{Index: i, Entry: &c.o.Cases[i]}, ref) {
 				return
 			}
 		}

@@ -31,8 +31,8 @@ func (l *Loop) TakeFinished(tasks []pass.Task, done *Finished) (pending []pass.T
 }
 
 // takeLine takes over a case by its line in the journal, unless its outcome is lost. If an outcome is
-// stored, its first run differed, or by --runs a later one. takeLine asks the store in either case,
-// as --runs may have another value now.
+// stored, the first run differed, or with --runs a later one. takeLine asks the store even if
+// the first run was identical, because the interrupted run may have had another --runs.
 func takeLine(c *collector, t pass.Task, l state.Line, at int64) (taken bool, err error) {
 	rec, stored, err := c.o.Judge.Stored(t.Entry.Name)
 	switch {

@@ -74,11 +74,12 @@ type Finished struct {
 	cases   []corpus.Entry // selected
 	byName  []int          // the cases' indexes, by their names; nil until the first line
 	lines   *state.Lines
-	at      []int64 // offset of the last line of each case, or notFinished
+	at      []int64 // offset of the last line of each case, or noLine
 	differs []bool  // by that line
 }
 
-const notFinished = -1
+// noLine replaces the offset of a case that has no line, or needs none.
+const noLine = -1
 
 // add adds a line of the journal. A later line of a case replaces an earlier one. A case that is not
 // selected is ignored.
@@ -102,13 +103,13 @@ func (f *Finished) add(at int64, l *state.Line) {
 func (f *Finished) prepare() {
 	f.byName, f.at, f.differs = make([]int, len(f.cases)), make([]int64, len(f.cases)), make([]bool, len(f.cases))
 	for i := range f.cases {
-		f.byName[i], f.at[i] = i, notFinished
+		f.byName[i], f.at[i] = i, noLine
 	}
 	slices.SortFunc(f.byName, func(i, j int) int { return cmp.Compare(f.cases[i].Name, f.cases[j].Name) })
 }
 
 // Has reports whether a case is finished.
-func (f *Finished) Has(index int) bool { return f.at != nil && f.at[index] != notFinished }
+func (f *Finished) Has(index int) bool { return f.at != nil && f.at[index] != noLine }
 
 // line returns the line of a finished case.
 func (f *Finished) line(index int) (state.Line, error) { return f.lines.At(f.at[index]) }

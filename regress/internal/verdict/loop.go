@@ -12,7 +12,7 @@ import (
 )
 
 // A Loop makes the runs of a check or a compare: a first run of each case, and further runs of
-// those that differ. One goroutine calls its methods.
+// those that differ, or of all with --runs. One goroutine calls its methods.
 type Loop struct {
 	collector
 	first   firstRuns

@@ -46,9 +46,9 @@ type undecidedCase struct {
 // undecidedRef is the part of an undecided case that stays in memory until the further runs. The rest
 // is read from the journal: with --runs, every case of a million may be undecided.
 type undecidedRef struct {
-	at   int64 // offset of the line of its first run, or notFinished
+	at   int64 // offset of the line of its first run; noLine if the case never was undecided
 	lane int32 // of the first run
-	left int32 // further runs; an interrupted run may have made some
+	left int32 // further runs that it still needs; an interrupted run may have made others
 }
 
 // RunNumbers says how often a case runs.
@@ -65,7 +65,7 @@ func (n RunNumbers) of(identical bool) int {
 	return 1 + n.Retries
 }
 
-// waitingRoom holds cases that differed in the first pass, until a lane runs them again. It
+// waitingRoom holds undecided cases of the first pass, until a lane runs them again. It
 // is bounded: a case that does not fit runs again after the pass. Several goroutines may use it.
 type waitingRoom struct {
 	room int // 0 = no case runs again during the pass
