@@ -35,7 +35,7 @@ type File struct {
 	Content
 }
 
-// CopyTo is that of [Content], for a part that is in the file.
+// CopyTo copies as [Content] does. It refuses a part that exceeds the file.
 func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if offset < 0 || n < 0 || n > f.Size-offset {
 		return fmt.Errorf("%d bytes at offset %d exceed the file of %d bytes", n, offset, f.Size)
@@ -43,7 +43,8 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	return f.Content.CopyTo(ctx, w, offset, n)
 }
 
-// Content reads a File, for a Store or for another kind of store. Only File calls CopyTo.
+// Content reads a File, for a Store or for another kind of store. Only File calls its CopyTo, always with
+// a part that is in the file.
 //
 // CopyTo writes n bytes from offset on to w. If w is an io.ReaderFrom, such as a connection of
 // package service, it may take the file from the system's memory without copying it. The error

@@ -45,7 +45,7 @@ type planner struct{ *run.Plan }
 // optionsFlag is the flag of a probe with the options of its question.
 const optionsFlag = "options"
 
-// question returns the arguments of a probe.
+// question returns the arguments of a probe: the word of its question, and the options.
 func question(word string, options any) []string {
 	text, err := json.Marshal(options)
 	if err != nil {
@@ -54,7 +54,7 @@ func question(word string, options any) []string {
 	return []string{word, "-" + optionsFlag, string(text)}
 }
 
-// Options of questions. Others have the options of package probe.
+// Options of questions. The other questions use options of package probe.
 type (
 	dispatchQuestion struct {
 		Mode           string

@@ -73,7 +73,7 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	return err
 }
 
-// input is what a probe gets.
+// input has the streams and flags of a probe.
 type input struct {
 	ctx     context.Context
 	options string // of the question, as JSON
@@ -86,7 +86,7 @@ type input struct {
 // An answer makes the measurement of a question.
 type answer func(input) (results.Sample, error)
 
-// decoded returns the answer to a question with options.
+// decoded returns an answer that decodes the options of its question first.
 func decoded[O any](answer func(input, O) (results.Sample, error)) answer {
 	return func(in input) (s results.Sample, err error) {
 		var o O
@@ -99,7 +99,7 @@ func decoded[O any](answer func(input, O) (results.Sample, error)) answer {
 	}
 }
 
-// costOf returns the sample of a cost alone.
+// costOf returns a sample that has only a cost.
 func costOf(c probe.Cost, err error) (results.Sample, error) { return run.NewSample(c), err }
 
 func probeDispatch(_ input, o dispatchQuestion) (results.Sample, error) {

@@ -14,7 +14,7 @@ import (
 	"muster/regress"
 )
 
-// setTimeout returns what sets a flag's positive duration.
+// setTimeout returns a function that sets the positive duration of a flag.
 func setTimeout(to *time.Duration) func(string) error {
 	return func(text string) error {
 		d, err := time.ParseDuration(text)
@@ -84,8 +84,8 @@ func (w *commandWords) Set(text string) (err error) {
 func (w *commandWords) Type() string   { return "COMMAND" }
 func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
-// setEngine returns what sets a flag's address of an engine. An empty address counts as given: it makes
-// the cases of a past run on an engine run on this machine.
+// setEngine returns a function that sets the address of an engine. An empty address counts as given: it
+// makes the cases of a past run on an engine run on this machine.
 func setEngine(r *regress.Remote) func(string) error {
 	return func(text string) error {
 		r.URL, r.NoEngine = text, text == ""

@@ -48,7 +48,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if busy, ok := errors.AsType[*busyError](err); ok {
 		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, busy.status, fileio.ErrBusy)
 	}
-	if silence, ok := errors.AsType[*url.Error](err); ok { // only its words: callers would take a wrapped time-out for the client's
+	if silence, ok := errors.AsType[*url.Error](err); ok { // not wrapped: callers would take its time-out for the client's
 		return &wordedError{fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)), fileio.ErrBusy}
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -91,7 +91,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
 }
 
-// A wordedError is another error, with a text of its own.
+// A wordedError has a text of its own, and is another error for errors.Is.
 type wordedError struct {
 	text string
 	is   error

@@ -4,9 +4,9 @@
 // A copy holds a piece of a file, so a reader waits for one piece, and reads only what it needs.
 // If the copies fail, files are read from the other store.
 //
-// After the change of a file named by its digest, a copy that cannot be removed is not served. Reads and
-// Close try again to remove it. If the process is killed before, or the disk stays broken, the next
-// process serves that copy.
+// If a file named by its digest is deleted and its copy cannot be removed, the copy is not served. The next
+// read of that name, and Close, try again to remove it. If the process is killed before that, or the
+// disk stays broken, the next process serves the copy.
 //
 // The package must not know what kind of store the files are in.
 package cached

@@ -227,9 +227,9 @@ func (c *copies) drop(ctx context.Context, name string) {
 	}
 }
 
-// removeStale tries again to remove the copies that could not be removed, until one cannot. The next
-// process does not know them. Of more than staleMax, the names are not known. Nothing else may use the
-// copies meanwhile.
+// removeStale tries again to remove the stale copies, because the next process would serve them. It stops
+// at the first failure. Beyond staleMax, the names of stale copies are not known. Nothing else may use
+// the copies meanwhile.
 func (c *copies) removeStale() {
 	for name := range c.stale {
 		if c.remove(context.Background(), name) != nil {

@@ -69,8 +69,8 @@ func ReadAt(fd int, p []byte, offset int64) (int, error) {
 }
 
 // Cached reports whether the system has a part of a file in memory, or is reading it from the
-// disk just now. It reports false before Linux 6.5. A busy system counts too few pages now and then
-// (seen with 6.18: 2 of 33 pages, and all of them at once afterwards). Then it reports false, too.
+// disk just now. It reports false before Linux 6.5. It also reports false if a busy system counts too few
+// pages, which happens now and then (Linux 6.18 counted 2 of 33, and all of them a moment later).
 func Cached(fd int, offset, n int64) bool {
 	if n <= 0 {
 		return true

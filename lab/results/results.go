@@ -98,8 +98,8 @@ func (s Sample) Value(unit string) (float64, bool) {
 	return 0, false
 }
 
-// KeyOf returns the value of a key in a benchmark's name, such as "ants" in "/impl=ants"; "" if the
-// name lacks the key.
+// KeyOf returns the value of a key in a benchmark's name, such as "ants" in "/impl=ants". It returns ""
+// if the name lacks the key.
 func KeyOf(name, key string) string {
 	for part := range strings.SplitSeq(name, "/") {
 		if value, ok := strings.CutPrefix(part, key+"="); ok {

@@ -47,14 +47,14 @@ func newCases(took pass.Durations) *cases {
 	return c
 }
 
-// runsBefore is what the next run of a case needs to know of those before, unless it
-// differs: to ask the golden for it would wait for all that is being written.
+// runsBefore has what the next run of a case needs to know of the earlier ones. It saves asking the golden,
+// which waits for everything that is being written. A run that differs asks nevertheless.
 type runsBefore struct {
 	runs     int                // that are in the new golden
 	needed   int                // runs in all
 	digest   outcome.Digest     // of the outcome there; zero where the golden must be asked
 	cost     outcome.Cost       // of the first run
-	onEngine *outcome.EngineRun // an engine's account of the first run; nil if another process made it
+	onEngine *outcome.EngineRun // an engine's account of the first run; nil if it ran on this machine, or before --resume
 }
 
 // before returns what is known of the runs of a case that is not done.

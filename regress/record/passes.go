@@ -239,7 +239,7 @@ func (p *passes) failsSoFar() (bool, error) {
 		if p.cases.done[t.Index] {
 			continue
 		}
-		rec, _, err := p.writer.Get(t.Entry.Name) // again: a list of all records would be long
+		rec, _, err := p.writer.Get(t.Entry.Name) // read again, because a list of all records would be long
 		if err == nil {
 			err = p.conclude(t, rec, p.cases.before(t.Index).onEngine)
 		}

@@ -120,9 +120,9 @@ func Run(t testing.TB, k Kind, extra ...string) *Process {
 	return p
 }
 
-// reserve returns an address that no other program gets by chance till the end of the test, even
-// while the object store does not run. A socket is bound to it but does not listen, and SO_REUSEADDR
-// allows a program that asks for this address to listen there.
+// reserve returns an address whose port the system gives to no other program until the end of the test,
+// even while the object store does not run. A socket is bound to the address and does not listen.
+// SO_REUSEADDR lets a program that asks for this address listen there.
 func reserve(t testing.TB) string {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -25,7 +25,7 @@ const Muster = "muster"
 // Golang is the language whose programs obey GOMAXPROCS.
 const Golang = "Go"
 
-// OwnPeer returns this program's own implementation. [Plan.Probe] has its trials.
+// OwnPeer returns this program's own implementation. [Plan.Probe] makes its trials.
 func OwnPeer() Peer { return Peer{Impl: Muster, Language: Golang} }
 
 // Trial returns a trial of a contestant with the given flags.

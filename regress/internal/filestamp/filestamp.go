@@ -20,8 +20,8 @@ func Of(info fs.FileInfo) string {
 	return text
 }
 
-// HasRested reports whether a file has not changed for a time. Only then do its times identify it: a change
-// within the same tick of the file system's clock would not show.
+// HasRested reports whether a file has not changed for the duration rest. Only then do its times identify
+// it: a change within the same tick of the file system's clock would not show.
 func HasRested(info fs.FileInfo, rest time.Duration) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && time.Since(info.ModTime()) > rest && time.Since(ChangeTime(st)) > rest

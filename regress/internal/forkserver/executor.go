@@ -39,7 +39,7 @@ type Executor struct {
 	forking          bool
 	agreed           int
 	refusal          string // why there are no forks (any more); "" = there may be
-	mismatch         bool   // a case with another outcome as a fork ended the forks
+	mismatch         bool   // the forks ended because a case had another outcome as a fork
 	forks            int
 }
 
@@ -85,8 +85,8 @@ func (e *Executor) Admit() (why string) {
 	return e.refusal
 }
 
-// End returns why the forks ended, or "", and whether that is a case with another outcome as a fork.
-// No fork counts after such a mismatch.
+// End returns why the forks ended, or "", and whether they ended because a case had another outcome as a
+// fork. After such a mismatch no fork counts.
 func (e *Executor) End() (why string, mismatch bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

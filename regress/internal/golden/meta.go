@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Meta describes how a store was made: the command, the corpus, the machine. Its JSON is in the file.
+// Meta describes how a store was made: the command, the corpus, the machine. The file has it as JSON.
 // No field may be omitted when empty: merge relies on all fields.
 type Meta struct {
 	Command          []Command      `json:"command"`    // as given
@@ -115,7 +115,7 @@ func SameTool(a, b []ToolFile) bool {
 	})
 }
 
-// Flags are values of flags. In JSON they are a list that is sorted by key.
+// Flags are flags with their values. In JSON they are a list, sorted by key.
 type Flags map[string]string
 
 type flagJSON struct {
@@ -198,7 +198,7 @@ func Machine() string {
 
 // Accept records one accept, which brought the outcomes of a run into the golden.
 type Accept struct {
-	Run           string    `json:"run"` // its ID
+	Run           string    `json:"run"` // ID of the run
 	Author        string    `json:"author"`
 	At            time.Time `json:"at"`
 	Reason        string    `json:"reason"`
@@ -210,10 +210,10 @@ type Accept struct {
 	later later
 }
 
-// later has the fields of a later muster.
+// later has the fields of an object that a later muster wrote and this one does not know.
 type later map[string]json.RawMessage
 
-// encode returns the object v, later fields included.
+// encode returns v as JSON, with the later fields.
 func (l later) encode(v any) ([]byte, error) {
 	old, err := json.Marshal(l)
 	if err != nil {
@@ -222,7 +222,7 @@ func (l later) encode(v any) ([]byte, error) {
 	return merge(old, v)
 }
 
-// decode reads the output of encode into what v points to. This program or a later one wrote it.
+// decode reads the output of encode, of this program or a later one, into what v points to.
 func (l *later) decode(b []byte, v any) error {
 	if err := json.Unmarshal(b, v); err != nil {
 		return err
@@ -242,7 +242,7 @@ func (l *later) decode(b []byte, v any) error {
 	return nil
 }
 
-// The types without methods are what encoding/json knows of these.
+// The same types without methods, so that encoding/json uses their fields.
 type (
 	plainAccept    Accept
 	plainSelection Selection

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// PrintIn puts every string of *v into printed form, for JSON, which cannot hold raw bytes. Times
-// become UTC. What v shares with others is copied first. Maps, bytes and unexported fields stay as
-// they are.
+// PrintIn puts every string in *v into printed form, for JSON, which cannot hold raw bytes. It converts
+// times to UTC. It copies what slices and pointers lead to, and changes the copy. Maps, bytes and
+// unexported fields stay as they are.
 func PrintIn[T any](v *T) {
 	_ = replaceIn(reflect.ValueOf(v).Elem(), func(s string) (string, error) { return Print(s), nil }) // Print cannot fail
 }

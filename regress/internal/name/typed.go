@@ -19,8 +19,8 @@ func QuoteAll(args []string) string { return shellescape.QuoteCommand(args) }
 // alone, but not {a,b} or {1..3}, which a shell expands.
 var plainWord = regexp.MustCompile(`^([\w@%+=:,./-]|\{\w+\})+$`)
 
-// QuoteCommand returns the words of a command as a shell line. Unlike QuoteAll it leaves tokens without
-// quotes: the line is easier to read, also within quotes.
+// QuoteCommand returns the words of a command as a shell line. Unlike QuoteAll, it does not quote tokens.
+// So the line is easier to read, even when it is quoted itself.
 func QuoteCommand(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

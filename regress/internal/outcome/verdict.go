@@ -28,7 +28,7 @@ type Comparison struct {
 // Identical reports whether nothing that counts differs.
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
-// Names names what differs, the ending first.
+// Names returns the names of the parts that differ, the ending first.
 func (c Comparison) Names() (parts []string) {
 	if c.EndingDiffers {
 		parts = append(parts, EndingPart)

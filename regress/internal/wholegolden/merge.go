@@ -112,7 +112,7 @@ func refuse(conflicts []string, noun, mend string) error {
 	return fault.Inputf("the goldens do not agree on %s: %s: %s", readable.Count(len(conflicts), noun), joinFirst(conflicts, "; "), mend)
 }
 
-// joinFirst joins the first conflicts, and says how many more there are.
+// joinFirst joins the first conflicts, and counts the others.
 func joinFirst(conflicts []string, separator string) string {
 	named := conflicts[:min(len(conflicts), conflictsMax)]
 	if more := len(conflicts) - len(named); more > 0 {
