@@ -207,14 +207,14 @@ type Accept struct {
 	MusterVersion string    `json:"muster_version"`
 	Flags         Flags     `json:"flags"` // like Meta.Flags
 
-	later later
+	later laterFields
 }
 
-// later has the fields of an object that a later muster wrote and this one does not know.
-type later map[string]json.RawMessage
+// laterFields has the fields of an object that a later muster wrote and this one does not know.
+type laterFields map[string]json.RawMessage
 
 // encode returns v as JSON, with the later fields.
-func (l later) encode(v any) ([]byte, error) {
+func (l laterFields) encode(v any) ([]byte, error) {
 	old, err := json.Marshal(l)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (l later) encode(v any) ([]byte, error) {
 }
 
 // decode reads the output of encode, of this program or a later one, into what v points to.
-func (l *later) decode(b []byte, v any) error {
+func (l *laterFields) decode(b []byte, v any) error {
 	if err := json.Unmarshal(b, v); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type Selection struct {
 	Partition string   `json:"partition"`
 	Sample    int      `json:"sample"`
 
-	later later
+	later laterFields
 }
 
 // Everything reports whether all cases were selected.
@@ -58,7 +58,7 @@ type Rule struct {
 	Reason    string          `json:"reason"`
 	Body      json.RawMessage `json:"body"` // as package rule encodes it; not checked here
 
-	later later
+	later laterFields
 }
 
 // rulesMax bounds the rules of a golden. The newest ones are kept.
