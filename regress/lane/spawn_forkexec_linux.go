@@ -10,7 +10,7 @@ import (
 	"muster/regress/lane/observe"
 )
 
-// spawner starts commands, as on other architectures but slower. See spawn_vfork_linux.go.
+// spawner starts commands as that of spawn_vfork_linux.go does, but more slowly.
 type spawner struct {
 	env []string
 	dir string
