@@ -86,13 +86,13 @@ long:
 	MUSTER_REQUIRE=all $(GO) test -count=1 -timeout 60m -run TestLargeFile -v ./files/bucket
 	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab
 	$(GO) test -count=1 -timeout 30m -run TestMixedChanges -v ./regress/internal/cause -mixes 10
-	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
-	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
+	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -v ./test -share 1
+	$(GO) test -count=1 -timeout 30m -run TestKills -v ./test -kills 200
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
-	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v ./test
-	$(GO) test -count=1 -timeout 30m -run TestRandomTools -tools 300 -v ./test
-	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v ./test
-	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v ./test
+	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -v ./test -damages 0
+	$(GO) test -count=1 -timeout 30m -run TestRandomTools -v ./test -tools 300
+	$(GO) test -count=1 -timeout 30m -run TestReduce -v ./test -planted 65536
+	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -v ./test -cases 200000 -case-size 2147483648
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress/internal/oracle -rounds 100000
 	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress/internal/oracle -mutations all
