@@ -77,16 +77,16 @@ func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	return &Lines{j}, nil
 }
 
-// At returns the line at an offset that OpenLines passed to take, or that Next returned before the last
-// Flush.
-func (l *Lines) At(at int64) (line Line, err error) {
+// At returns a case's line, at an offset that OpenLines passed to take, or that Next returned before the
+// last Flush.
+func (l *Lines) At(at int64, caseName string) (line Line, err error) {
 	from := bufio.NewReaderSize(io.NewSectionReader(l.f, at, math.MaxInt64-at), lineSize)
 	text, err := from.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(text, &line)
-	}
-	if err != nil {
+	switch {
+	case err != nil && err != io.EOF:
 		return line, fault.Environmentf("state of the run: %w", err)
+	case err != nil || json.Unmarshal(text, &line) != nil || string(line.Name) != caseName:
+		return Line{}, fault.Inputf("somebody else changed %s, which has the first runs of cases: repeat the command with --resume", l.f.Name())
 	}
 	parseEngine(line.Engine)
 	return line, nil

@@ -201,7 +201,7 @@ func TestTornLine(t *testing.T) {
 			t.Fatalf("%d lines, want %q, %v", len(places), had, err)
 		}
 		for i, at := range places {
-			if line, err := l.At(at); err != nil || string(line.Name) != had[i] || line.Engine.Worker != "w\xff" {
+			if line, err := l.At(at, had[i]); err != nil || string(line.Name) != had[i] || line.Engine.Worker != "w\xff" {
 				t.Errorf("at %d: %+v, %v", at, line, err)
 			}
 		}

@@ -156,7 +156,7 @@ func (c *collector) addUndecided(u undecidedCase, at int64, runs int) {
 // readUndecided reads an undecided case. Several goroutines may call it after the first pass.
 func (c *collector) readUndecided(t pass.Task) (undecidedCase, error) {
 	ref := &c.undecided[t.Index]
-	line, err := c.o.Journal.lines.At(ref.at)
+	line, err := c.o.Journal.lines.At(ref.at, t.Entry.Name)
 	return undecidedCase{t, int(ref.lane), line}, err
 }
 

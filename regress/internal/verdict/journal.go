@@ -112,4 +112,6 @@ func (f *Finished) prepare() {
 func (f *Finished) Has(index int) bool { return f.at != nil && f.at[index] != noLine }
 
 // line returns the line of a finished case.
-func (f *Finished) line(index int) (state.Line, error) { return f.lines.At(f.at[index]) }
+func (f *Finished) line(index int) (state.Line, error) {
+	return f.lines.At(f.at[index], f.cases[index].Name)
+}

@@ -1,12 +1,15 @@
 package verdict
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +178,35 @@ func TestMemoryOfUndecided(t *testing.T) {
 	}
 	if sum := l.collector.o.Ledger.Summary; sum.Verdicts[regress.Identical] != cases || e.runs["case7"] != 2 {
 		t.Errorf("%v, case7 ran %d times", sum.Verdicts, e.runs["case7"])
+	}
+}
+
+// If somebody changes the journal meanwhile, no case takes the line of another one: the run ends.
+func TestJournalIsChanged(t *testing.T) {
+	names, texts := []string{"a", "b"}, map[string][]string{"a": {"old"}, "b": {"now"}}
+	for what, change := range map[string]func(whole []byte) []byte{
+		"lines in another order": func(whole []byte) []byte {
+			lines := bytes.SplitAfter(whole, []byte{'\n'})
+			slices.Reverse(lines)
+			return bytes.Join(lines, nil)
+		},
+		"no line":     func([]byte) []byte { return nil },
+		"a torn line": func(whole []byte) []byte { return whole[:len(whole)-1] },
+	} {
+		l, tasks := newLoop(t, Options{Numbers: RunNumbers{Identical: 2}}, &fakeExecutor{texts: texts, runs: map[string]int{}}, names)
+		must(t, l.RunFirst(t.Context(), tasks))
+		must(t, l.collector.o.Journal.lines.Flush())
+		path := filepath.Join(filepath.Dir(l.collector.o.Judge.Found.Path), "cases.jsonl")
+		whole, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, change(whole), 0o600))
+		if err := l.RunFurther(t.Context()); regress.ClassOf(err) != regress.Input {
+			t.Errorf("%s: %v, want an error of class Input", what, err)
+		}
+		must(t, l.ReportUndecided())
+		if is := l.collector.o.Ledger.Summary.Verdicts; is[regress.EnvironmentFailed] > 0 || is.NotIdentical() > 1 {
+			t.Errorf("%s: verdicts %v", what, is)
+		}
 	}
 }
 
