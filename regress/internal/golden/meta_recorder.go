@@ -64,7 +64,10 @@ type Rule struct {
 // rulesMax bounds the rules of a golden. The newest ones are kept.
 const rulesMax = 64
 
-func newest(list []Rule) []Rule { return list[max(0, len(list)-rulesMax):] }
+// newest returns the rules that a golden keeps. No rules are nil, so that equal goldens have equal bytes.
+func newest(list []Rule) []Rule {
+	return append([]Rule(nil), list[max(0, len(list)-rulesMax):]...)
+}
 
 // ID returns the name of a rule: R3.
 func (r Rule) ID() string { return "R" + strconv.Itoa(r.Number) }
@@ -97,7 +100,7 @@ func (r Rule) Same(other Rule) bool {
 // Revoke removes the rules with an ID, and returns the last one. It returns false if there is none. A foreign golden may
 // have several of one number.
 func (m *Meta) Revoke(id string) (revoked Rule, known bool) {
-	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r Rule) bool {
+	m.Rules = newest(slices.DeleteFunc(slices.Clone(m.Rules), func(r Rule) bool {
 		if r.ID() != id {
 			return false
 		}
@@ -105,7 +108,7 @@ func (m *Meta) Revoke(id string) (revoked Rule, known bool) {
 		r.Body = nil
 		m.remember(r)
 		return true
-	})
+	}))
 	return revoked, known
 }
 
@@ -122,7 +125,7 @@ func (m *Meta) JoinRules(other Meta) {
 		}
 	}
 	isRevoked := func(r Rule) bool { return slices.ContainsFunc(m.Revoked, r.Same) }
-	m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), isRevoked)
+	m.Rules = newest(slices.DeleteFunc(slices.Clone(m.Rules), isRevoked))
 	own := m.RulesMade
 	m.RulesMade = max(own, other.RulesMade)
 	for _, r := range other.Rules {

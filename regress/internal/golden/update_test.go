@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -236,6 +237,16 @@ func TestJoinRules(t *testing.T) {
 	}
 	if want := []string{"aR1", "bR7", "cR4", "dR8", "eR9"}; !slices.Equal(got, want) {
 		t.Errorf("%v, not %v", got, want)
+	}
+}
+
+// A golden whose last rule is revoked has the bytes that it would have if it never had another list.
+func TestNoRulesAreNull(t *testing.T) {
+	m := Meta{Rules: []Rule{{Number: 1}}}
+	m.Revoke("R1")
+	text, err := encodeMeta(m, nil)
+	if err != nil || !bytes.Contains(text, []byte(`"rules":null`)) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 
