@@ -112,7 +112,7 @@ var mutations = []mutation{
 		"Name: []byte(caseName), Identical: r.identical,", "Name: []byte(caseName), Identical: true,",
 		"the journal calls every case identical"},
 	{"resume", "internal/verdict/finished.go",
-		"		c.addDiffering(undecidedCase{t, exec.NoLane, l}, at, rec.Runs)\n", "		_ = rec\n",
+		"		c.addDiffering(undecidedCase{t, exec.NoLane, l}, at, rec.Runs)\n", "		_, _ = rec, exec.NoLane\n",
 		"a case that differed before the interrupt gets no verdict"},
 	{"resume", "internal/verdict/first.go",
 		"		if rec.Runs >= number {\n", "		if rec.Runs+1 >= number {\n",
