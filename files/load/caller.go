@@ -92,7 +92,9 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 		return &connectionError{op}
 	case errors.Is(err, context.DeadlineExceeded): // our own timeout, not one that a server reports
 		return &connectionError{context.DeadlineExceeded}
-	case errors.As(err, &lost), isReset(err), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &connectionError{errStale}
+	case errors.As(err, &lost), isReset(err):
 		return &connectionError{errors.New(printable(reason))}
 	}
 	return errors.New(printable(reason))

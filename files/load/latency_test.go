@@ -1,6 +1,9 @@
 package load
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -67,10 +70,24 @@ func TestHistogramText(t *testing.T) {
 
 // A failure has the system's words, without those of Go's library and without ports.
 func TestConnectionError(t *testing.T) {
-	for _, op := range []string{"dial", "read"} {
-		err := &connectionError{&net.OpError{Op: op, Net: "tcp", Source: &net.TCPAddr{Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
-		if err.Error() != "no answer: connection refused" {
-			t.Errorf("%s: %v", op, err)
+	broken := func(op string, err error) error {
+		return &net.OpError{Op: op, Net: "tcp", Source: &net.TCPAddr{Port: 1}, Addr: &net.TCPAddr{Port: 2}, Err: err}
+	}
+	refused, missing := os.NewSyscallError("connect", syscall.ECONNREFUSED), &net.DNSError{Err: "no such host", Name: "elsewhere", IsNotFound: true}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{broken("dial", refused), "no answer: connection refused"},
+		{broken("read", refused), "no answer: connection refused"},
+		{broken("dial", os.ErrDeadlineExceeded), "no answer in time"},
+		{context.DeadlineExceeded, "no answer in time"},
+		{broken("dial", missing), "no answer: no machine has the name elsewhere"},
+		{broken("remote error", errors.New("tls: bad certificate")), "no answer: tls: bad certificate"},
+		{io.EOF, "no answer: the connection was closed"},
+	} {
+		if got := (&connectionError{c.err}).Error(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.err, got, c.want)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &UnreachableError{o.URL, err}
+		return nil, &UnreachableError{o.URL, errors.New(reasonOf(err))}
 	}
 	watch, err := o.Threads.watch(ctx)
 	if err != nil && ctx.Err() != nil {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -227,19 +229,35 @@ func TestUnreachable(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
 	defer silent.Close()
 	defer close(end)
-	for _, url := range []string{closed.URL, closing.URL, silent.URL} {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
+	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that its client refuses
+	encrypted.StartTLS()
+	defer encrypted.Close()
+	mute, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts its connections
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	for _, c := range []struct {
+		url, reason string
+		timeout     time.Duration // of a server that does not answer: the load gives up while it connects, or later
+	}{
+		{closed.URL, "connection refused", 0},
+		{closing.URL, "no answer: the connection was closed", 0},
+		{silent.URL, "no answer in time", 10 * time.Millisecond},
+		{"https://" + mute.Addr().String(), "no answer in time", 10 * time.Millisecond},
+		{strings.Replace(plain.URL, "http:", "https:", 1), "it does not encrypt: write http:// instead of https://", 0},
+		{encrypted.URL, "its certificate is not trusted: certificate signed by unknown authority", 0},
+	} {
 		for _, protocol := range load.Protocols() {
-			o := load.Options{URL: url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10}
-			if url == silent.URL {
-				o.Timeout = 10 * time.Millisecond
-			}
-			_, err := load.Run(t.Context(), o)
+			_, err := load.Run(t.Context(), load.Options{URL: c.url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10, Timeout: c.timeout})
 			var gone *load.UnreachableError
 			if !errors.As(err, &gone) {
-				t.Errorf("%s: %v, want that it cannot be reached", protocol, err)
-			}
-			if url == silent.URL && !strings.HasSuffix(err.Error(), "no answer in time") {
-				t.Errorf("%s: %v, want no answer in time", protocol, err)
+				t.Errorf("%s, %s: %v, want that it cannot be reached", c.url, protocol, err)
+			} else if want := "the server " + c.url + " cannot be reached: " + c.reason; err.Error() != want {
+				t.Errorf("%s: %v, want %s", protocol, err, want)
 			}
 		}
 	}

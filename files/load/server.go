@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"muster/files"
+	"muster/internal/wording"
 )
 
 // server is a server process that was started for a load.
@@ -221,20 +223,38 @@ func fileName(i int) string {
 type connectionError struct{ err error }
 
 func (c *connectionError) Error() string {
+	if reason := reasonOf(c.err); reason != errLate {
+		return "no answer: " + reason
+	}
+	return errLate
+}
+func (c *connectionError) Unwrap() error { return c.err }
+
+const errLate = "no answer in time"
+
+// reasonOf returns why a connection failed, without ports, which differ between connections.
+func reasonOf(err error) string {
 	var late net.Error
 	var op *net.OpError
 	var errno syscall.Errno
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.As(c.err, &late) && late.Timeout():
-		return "no answer in time"
-	case errors.As(c.err, &errno):
-		return "no answer: " + errno.Error()
-	case errors.As(c.err, &op): // leave out ports, which differ between connections
-		return "no answer: " + op.Err.Error()
+	case errors.As(err, &late) && late.Timeout():
+		return errLate
+	case errors.As(err, &record):
+		return "it does not encrypt: write http:// instead of https://"
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.As(err, &op):
+		return wording.Of(&net.OpError{Err: op.Err})
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errStale.Error()
 	}
-	return "no answer: " + c.err.Error()
+	return err.Error()
 }
-func (c *connectionError) Unwrap() error { return c.err }
 
 // content is the content of a load's files. It depends only on the size, so that one load can
 // check what another has uploaded, and nothing must be stored. Each body is cut from a circle
