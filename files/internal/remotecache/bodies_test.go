@@ -18,6 +18,7 @@ import (
 
 const (
 	batchUpdate = "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs"
+	findMissing = "/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs"
 	streamWrite = "/google.bytestream.ByteStream/Write"
 )
 
@@ -45,6 +46,17 @@ func (r *rig) raw(ctx context.Context, path string, body io.Reader, headers ...s
 // announce is a message's prefix, and the first bytes of the message.
 func announce(size uint32, data string) string {
 	return string(binary.BigEndian.AppendUint32([]byte{0}, size)) + data
+}
+
+// compressed is a message that gzip has compressed.
+func (r *rig) compressed(data string) string {
+	r.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, data)
+	r.must(err)
+	r.must(w.Close())
+	return "\x01" + announce(uint32(b.Len()), b.String())[1:]
 }
 
 // endless is a body that never goes on after its beginning.
