@@ -188,10 +188,10 @@ func answerTo(err error) (status int, code connect.Code) {
 		return http.StatusRequestEntityTooLarge, connect.CodeResourceExhausted
 	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
 		return http.StatusRequestTimeout, connect.CodeDeadlineExceeded
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE): // also of a step that the server itself ended
+		return http.StatusServiceUnavailable, connect.CodeUnavailable
 	case fromClient, errors.Is(err, context.Canceled): // the client has most likely gone
 		return http.StatusBadRequest, connect.CodeCanceled
-	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return http.StatusServiceUnavailable, connect.CodeUnavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable, connect.CodeDeadlineExceeded
 	case errors.Is(err, errors.ErrUnsupported):
