@@ -32,7 +32,8 @@ type copies struct {
 
 	mu    sync.Mutex
 	known map[string]*knownCopy // first copies of files, by the files' names
-	stale map[string]bool       // files whose first copy could not be removed; more than staleMax = all files
+	stale map[string]int64      // files whose first copy could not be removed, with the number of the last failure; more than staleMax = all files
+	fails int64                 // failures so far
 }
 
 // A knownCopy is a copy whose label was read. If the copy has another tag now, it was replaced.
@@ -76,7 +77,7 @@ func (c *copies) find(ctx context.Context, name string, index int64) (is openCop
 	key := ""
 	if index == 0 {
 		c.mu.Lock()
-		known, stale := c.known[name], c.stale[name] || len(c.stale) > staleMax
+		known, stale := c.known[name], c.stale[name] > 0 || len(c.stale) > staleMax
 		c.mu.Unlock()
 		defer func() { is.stale = stale }()
 		if known != nil {
@@ -217,24 +218,32 @@ func (c *copies) remove(ctx context.Context, name string) error {
 
 // drop is like remove, for a file that was changed. If the copy stays, it is not served unasked.
 func (c *copies) drop(ctx context.Context, name string) {
+	c.mu.Lock()
+	failure := c.stale[name]
+	c.mu.Unlock()
 	err := c.remove(ctx, name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == nil {
+	switch {
+	case len(c.stale) > staleMax: // the names of some are not known
+	case err != nil:
+		c.fails++
+		c.stale[name] = c.fails
+	case c.stale[name] == failure: // meanwhile no other removal failed, perhaps of a later copy
 		delete(c.stale, name)
-	} else if len(c.stale) <= staleMax {
-		c.stale[name] = true
 	}
 }
 
-// removeStale tries again to remove the stale copies, because the next process would serve them. It stops
-// at the first failure. Beyond staleMax, the names of stale copies are not known. Nothing else may use
-// the copies meanwhile.
+// removeStale tries again to remove the stale copies, because the next process would serve them. It tries
+// for as long as a hanging disk may take. Beyond staleMax, the names of stale copies are not known.
+// Nothing else may use the copies meanwhile.
 func (c *copies) removeStale() {
+	begun := time.Now()
 	for name := range c.stale {
-		if c.remove(context.Background(), name) != nil {
+		if time.Since(begun) > patience {
 			return
 		}
+		_ = c.remove(context.Background(), name) // another may be removed
 	}
 }
 
@@ -244,6 +253,6 @@ const staleMax = 16 << 10
 func newCopies(store Copies, o Options) *copies {
 	return &copies{
 		store: store, of: o.Name, boot: cmp.Or(o.Boot, bootID()), disk: disk{log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))},
-		known: map[string]*knownCopy{}, stale: map[string]bool{},
+		known: map[string]*knownCopy{}, stale: map[string]int64{},
 	}
 }

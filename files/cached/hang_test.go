@@ -2,6 +2,7 @@ package cached_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -260,4 +262,119 @@ func TestSlowOrigin(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Copies that stayed delay the end of the process only for a few seconds, however slow the disk is, and one
+// that cannot be removed keeps no other.
+func TestCloseWithSlowDisk(t *testing.T) {
+	for _, takes := range []time.Duration{time.Second, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			of, copies := newOrigin(t), &deletes{Copies: openCopies(t, &direct.Engine{}, t.TempDir(), 20<<20)}
+			s := cached.New(sharedStore{of}, sharedCopies{copies}, cached.Options{})
+			copies.delete = func(context.Context, string) error { return syscall.EIO }
+			for i := range 20 {
+				if err := s.Delete(t.Context(), named([]byte{byte(i)}), nil); !errors.Is(err, fs.ErrNotExist) {
+					t.Error(err)
+				}
+			}
+			first, tried := "", map[string]bool{}
+			copies.delete = func(_ context.Context, name string) error {
+				first = cmp.Or(first, name)
+				tried[name] = true
+				time.Sleep(takes)
+				if name == first {
+					return syscall.EIO
+				}
+				return nil
+			}
+			begun := time.Now()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begun); took > 5*time.Second || takes == 0 && len(tried) != 20 {
+				t.Errorf("%d of 20 copies were tried in %v", len(tried), took)
+			}
+		})
+	}
+}
+
+// deletes has another Delete.
+type deletes struct {
+	cached.Copies
+	delete func(ctx context.Context, name string) error
+}
+
+func (d *deletes) Delete(ctx context.Context, name string, _ fileio.Condition) error {
+	return d.delete(ctx, name)
+}
+
+// A removal that ends late does not hide that a later one failed.
+func TestRemovalEndsLate(t *testing.T) {
+	of, disk := newOrigin(t), openCopies(t, &direct.Engine{}, t.TempDir(), 20<<20)
+	copies := &deletes{Copies: disk}
+	removes := func(ctx context.Context, name string) error { return disk.Delete(ctx, name, nil) }
+	fails := func(context.Context, string) error { return syscall.EIO }
+	s := cached.New(of, copies, cached.Options{})
+	name := named([]byte("content"))
+	create := func() {
+		enginetest.Put(t, s, name, []byte("content"))
+		enginetest.CheckContent(t, s, name, []byte("content"))
+	}
+	remove := func() {
+		if err := s.Delete(t.Context(), name, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	copies.delete = removes
+	create()
+	copies.delete = fails
+	remove()
+	removed, goOn := make(chan struct{}), make(chan struct{})
+	copies.delete = func(ctx context.Context, name string) error {
+		err := disk.Delete(ctx, name, nil)
+		close(removed)
+		<-goOn
+		return err
+	}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		if _, err := enginetest.Get(t.Context(), s, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	})
+	<-removed
+	copies.delete = removes
+	create()
+	copies.delete = fails
+	remove()
+	close(goOn)
+	reader.Wait()
+	if _, err := enginetest.Get(t.Context(), s, name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a deleted file: %v", err)
+	}
+}
+
+// If more copies stay than are remembered, none is served unasked, even after some were removed.
+func TestManyCopiesStay(t *testing.T) {
+	of, disk := newOrigin(t), openCopies(t, &direct.Engine{}, t.TempDir(), 20<<20)
+	copies := &deletes{Copies: disk, delete: func(ctx context.Context, name string) error { return disk.Delete(ctx, name, nil) }}
+	s := cached.New(of, copies, cached.Options{})
+	last := named([]byte("content"))
+	enginetest.Put(t, s, last, []byte("content"))
+	enginetest.CheckContent(t, s, last, []byte("content"))
+	other := func(i int) string { return named(fmt.Append(nil, i)) }
+	copies.delete = func(context.Context, string) error { return syscall.EIO }
+	for i := range 16<<10 + 1 {
+		_ = s.Delete(t.Context(), other(i), nil) // it does not exist
+	}
+	if err := s.Delete(t.Context(), last, nil); err != nil {
+		t.Error(err)
+	}
+	copies.delete = func(context.Context, string) error { return nil }
+	for i := range 100 {
+		_ = s.Delete(t.Context(), other(i), nil)
+	}
+	if _, err := enginetest.Get(t.Context(), s, last); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a deleted file: %v", err)
+	}
 }
