@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func ranges(t *testing.T, s Store, name string, data []byte) {
 			t.Errorf("%s: %d bytes from %d on: %d, %v", name, r[1], r[0], b.Len(), err)
 		}
 	}
-	for _, r := range [][2]int64{{-1, 1}, {0, size + 1}, {size + 1, 0}, {0, -1}} {
+	for _, r := range [][2]int64{{-1, 1}, {0, size + 1}, {size + 1, 0}, {0, -1}, {1, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}, {math.MinInt64, math.MaxInt64}, {0, math.MinInt64}} {
 		if err := f.CopyTo(t.Context(), io.Discard, r[0], r[1]); err == nil {
 			t.Errorf("%d bytes from %d on, of %d: no error", r[1], r[0], size)
 		}
