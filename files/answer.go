@@ -1,8 +1,10 @@
 package files
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"os"
 )
 
 // fileAnswer returns the writer for a file that takes several writes. Over HTTP/1.1 it is an
@@ -51,3 +53,11 @@ func (d *directAnswer) ReadFrom(r io.Reader) (int64, error) {
 type clientError struct{ error }
 
 func (c *clientError) Unwrap() error { return c.error }
+
+// Error implements error. A time-out has other words than Go's, which name the connection's addresses.
+func (c *clientError) Error() string {
+	if errors.Is(c.error, os.ErrDeadlineExceeded) {
+		return errSlow.Error()
+	}
+	return c.error.Error()
+}

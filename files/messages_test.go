@@ -222,9 +222,13 @@ func TestSlowMessages(t *testing.T) {
 				if err != nil {
 					b.Fatal(where, err)
 				}
+				text, err := io.ReadAll(answer.Body)
+				if err != nil || answer.StatusCode < 400 && kind != stream {
+					b.Errorf("%s: %d bytes, then nothing: %s, %v", where, len(body), answer.Status, err)
+				}
 				answer.Body.Close()
-				if answer.StatusCode < 400 && kind != stream {
-					b.Errorf("%s: %d bytes, then nothing: %s", where, len(body), answer.Status)
+				if bytes.Contains(text, []byte("timeout")) || len(body) < 100 && !bytes.Contains(text, []byte("the client took too long")) {
+					b.Errorf("%s: %d bytes, then nothing: %s", where, len(body), text)
 				}
 			}
 		}

@@ -80,9 +80,13 @@ func TestSlowUpload(t *testing.T) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			text, err := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			if took := time.Since(began); answer.StatusCode != http.StatusRequestTimeout || took != 5*time.Second {
 				b.Errorf("%d bytes, then nothing: %s after %v", len(body), answer.Status, took)
+			}
+			if err != nil || !strings.Contains(string(text), "the client took too long") {
+				b.Errorf("%d bytes, then nothing: %s, %v", len(body), text, err)
 			}
 		}
 		if b.has("x") {
