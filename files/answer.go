@@ -54,6 +54,8 @@ type clientError struct{ error }
 
 func (c *clientError) Unwrap() error { return c.error }
 
+var errSlow = errors.New("the client took too long for a piece of its file or message")
+
 // Error implements error. A time-out has other words than Go's, which name the connection's addresses.
 func (c *clientError) Error() string {
 	if errors.Is(c.error, os.ErrDeadlineExceeded) {

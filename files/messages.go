@@ -217,7 +217,6 @@ func (s *Server) abortBroken(r *http.Request, err error) {
 var (
 	errNoPrefix = fmt.Errorf("no prefix: %w: this would delete all files", errInput)
 	errNoName   = fmt.Errorf("the first message has no name: %w", errInput)
-	errSlow     = errors.New("the client took too long for a piece of its file or message")
 	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errInput)
 )
 

@@ -140,7 +140,7 @@ var rooms = []room{
 	{"files/internal/pace", "", stdlib},
 	{"files/internal/remotecache", "fileio internal/fair pool", plain},
 	{"files/internal/wire", "", plain},
-	{"files/load", "files internal/page internal/plot internal/readable", plain},
+	{"files/load", "files internal/page internal/plot internal/readable internal/wording", plain},
 	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
 	{"files/service/logfile", "", stdlib},
 
