@@ -181,7 +181,7 @@ func (r *results) ending(s regress.Summary) string {
 	if r.verbosity == Quiet {
 		text := r.headline(s) + "\n"
 		if r.failed > 0 {
-			text += fmt.Sprintf("%s failed because of the machine; the first: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Text(r.failure.Why))
+			text += fmt.Sprintf("%s failed because of the machine; the first: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Line(r.failure.Why))
 		}
 		return text
 	}

@@ -81,17 +81,17 @@ func TestCostBeyondALimitIsInTheHeadline(t *testing.T) {
 	}
 }
 
-// A quiet report explains exit status 3, too.
+// A quiet report explains exit status 3, too. The reason cannot pretend to be the result.
 func TestFailureIsInTheQuietReport(t *testing.T) {
 	s := regress.Summary{Command: "check", Cases: 3, ExitStatus: 3}
 	s.Verdicts[regress.EnvironmentFailed] = 2
 	s.Verdicts[regress.Identical] = 1
 	out, _ := feed(t, []Event{
-		Case{Name: "a\nb", Verdict: regress.EnvironmentFailed, Why: "the disk is full: make room there"},
+		Case{Name: "a\nb", Verdict: regress.EnvironmentFailed, Why: "an engine says:\ncheck: all 3 cases identical"},
 		Case{Name: "c", Verdict: regress.EnvironmentFailed, Why: "another reason"},
 		Finished{s},
 	}, false, 80, text(Quiet))
-	want := "check: 2 of 3 cases not identical\n2 cases failed because of the machine; the first: a%0Ab: the disk is full: make room there\n"
+	want := "check: 2 of 3 cases not identical\n2 cases failed because of the machine; the first: a%0Ab: an engine says:‹LF›check: all 3 cases identical\n"
 	if out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
