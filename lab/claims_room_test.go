@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,6 +59,23 @@ func TestMakeIsItsOwn(t *testing.T) {
 	}
 }
 
+// A folder may have a name that is not UTF-8.
+func TestClaimsInAnyFolder(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("this system refuses such names")
+	}
+	onlyMake(t, compilerScript)
+	o := corpusOnly(t)
+	o.Dir = filepath.Join(t.TempDir(), "\xff")
+	if err := os.Mkdir(o.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lab.Claims(t.Context(), o)
+	if err != nil || whyNoMake(r) != "" {
+		t.Error(r, err)
+	}
+}
+
 // Make needs to write only among the sources.
 func TestMakeNeedsNoOtherFolder(t *testing.T) {
 	onlyMake(t, compilerScript)
@@ -67,7 +85,7 @@ func TestMakeNeedsNoOtherFolder(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", filepath.Join(sources, "none"))
 	var said bytes.Buffer
-	err := lab.Probe(t.Context(), []string{"make", "-options", `{"Sources":"` + sources + `","Jobs":1,"Compiler":["tcc","-c"]}`}, nil, &said)
+	err := lab.Probe(t.Context(), []string{"make", "-options", `{"Jobs":1}`, "-word", sources, "-word", "tcc", "-word", "-c"}, nil, &said)
 	if err != nil || !strings.HasPrefix(said.String(), "Benchmarkmake 1 ") {
 		t.Errorf("%v, %q", err, said.String())
 	}

@@ -59,7 +59,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	}
 	estimate := time.Duration(cases) * 4 * time.Millisecond
 	for _, jobs := range corpusJobs() {
-		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, "corpus", compileQuestion{archive, jobs, compiler}))
+		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, "corpus", compileQuestion{jobs}, append([]string{archive}, compiler...)...))
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		p.addMissing("make", "no make in PATH", "apt-get install make")
@@ -69,7 +69,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, question("make", compileQuestion{sources, run.Processors(), compiler})...).AsPeer())
+	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, question("make", compileQuestion{run.Processors()}, append([]string{sources}, compiler...)...)...).AsPeer())
 	return ctx.Err()
 }
 

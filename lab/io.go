@@ -108,8 +108,8 @@ func checkFolder(dir string) (string, error) {
 
 // folderTrial returns a trial of this program that writes files into a temporary folder below
 // dir.
-func (p planner) folderTrial(dir, name string, estimate time.Duration, word string, options any) run.Trial {
-	t := p.Probe(name, estimate, question(word, options)...)
+func (p planner) folderTrial(dir, name string, estimate time.Duration, what string, options any, words ...string) run.Trial {
+	t := p.Probe(name, estimate, question(what, options, words...)...)
 	t.Folder, t.FolderIn = true, dir
 	return t
 }
@@ -325,5 +325,5 @@ func (p planner) uploadTrial(o ClaimsOptions, u upload) run.Trial {
 	server := slices.Concat(o.Probe, question(serveWord, engineOf(u.engine, u.bound)))
 	// A failure here must not end the run, because it may be the disk's or the system's.
 	return p.folderTrial(o.Dir, u.name(), 100*time.Millisecond+time.Duration(o.Sizes.Uploads)*150*time.Microsecond,
-		"upload", probe.UploadOptions{Server: server, Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}).AsPeer()
+		"upload", probe.UploadOptions{Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}, server...).AsPeer()
 }

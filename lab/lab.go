@@ -42,16 +42,24 @@ func inputf(format string, args ...any) error {
 // A planner adds the trials of this package's questions to a plan.
 type planner struct{ *run.Plan }
 
-// optionsFlag is the flag of a probe with the options of its question.
-const optionsFlag = "options"
+// Flags of a probe: the options of its question, and, repeated, paths and the words of commands. JSON would
+// change those that are not UTF-8.
+const (
+	optionsFlag = "options"
+	wordFlag    = "word"
+)
 
-// question returns the arguments of a probe: the word of its question, and the options.
-func question(word string, options any) []string {
+// question returns the arguments of a probe: the name of its question, the options, and the words.
+func question(name string, options any, words ...string) []string {
 	text, err := json.Marshal(options)
 	if err != nil {
 		panic(err) // they are numbers and texts
 	}
-	return []string{word, "-" + optionsFlag, string(text)}
+	args := []string{name, "-" + optionsFlag, string(text)}
+	for _, word := range words {
+		args = append(args, "-"+wordFlag, word)
+	}
+	return args
 }
 
 // Options of questions. The other questions use options of package probe.
@@ -70,12 +78,9 @@ type (
 		Passes  int
 		Threads bool
 	}
-	blockQuestion   struct{ Limit int }
-	compileQuestion struct {
-		Sources  string // an archive, or a folder for make
-		Jobs     int
-		Compiler []string
-	}
+	blockQuestion struct{ Limit int }
+	// compileQuestion has as words the sources, which are an archive or, for make, a folder, and a compiler.
+	compileQuestion struct{ Jobs int }
 )
 
 // oneAndMax returns 1 and n, without repetition.

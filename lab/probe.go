@@ -59,6 +59,10 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&in.options, optionsFlag, "{}", "")
+	f.Func(wordFlag, "", func(word string) error {
+		in.words = append(in.words, word)
+		return nil
+	})
 	f.StringVar(&in.dir, "dir", "", "an empty folder")
 	f.BoolVar(&in.gated, run.Gate, false, "print a line when ready, and start when standard input ends")
 	if err := f.Parse(args[1:]); err != nil {
@@ -77,10 +81,19 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 type input struct {
 	ctx     context.Context
 	options string // of the question, as JSON
+	words   []string
 	dir     string
 	gated   bool
 	stdin   io.Reader
 	stdout  io.Writer
+}
+
+// sources returns the words of a [compileQuestion].
+func (in input) sources() (path string, compiler []string, err error) {
+	if len(in.words) < 2 {
+		return "", nil, errors.New("sources and a compiler are required")
+	}
+	return in.words[0], in.words[1:], nil
 }
 
 // An answer makes the measurement of a question.
@@ -149,13 +162,17 @@ func probeWorkers(_ input, o probe.WorkersOptions) (results.Sample, error) {
 
 // probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
 func probeCorpus(in input, o compileQuestion) (results.Sample, error) {
+	sources, compiler, err := in.sources()
+	if err != nil {
+		return results.Sample{}, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return results.Sample{}, err
 	}
 	sum, err := record.Run(in.ctx, regress.Options{
-		Corpus:  regress.Corpus{Path: o.Sources},
-		Command: regress.Command{Words: append(o.Compiler, "{in}", "-o", "{out}")},
+		Corpus:  regress.Corpus{Path: sources},
+		Command: regress.Command{Words: append(compiler, "{in}", "-o", "{out}")},
 		Limits:  regress.Limits{Jobs: o.Jobs},
 		Judge:   regress.CompareOptions{Repeat: 1},
 		Store:   regress.Store{Golden: filepath.Join(in.dir, "golden"), State: filepath.Join(in.dir, "state")},
@@ -170,12 +187,16 @@ func probeCorpus(in input, o compileQuestion) (results.Sample, error) {
 
 // probeMake compiles all C sources below a folder with GNU make.
 func probeMake(in input, o compileQuestion) (results.Sample, error) {
-	cases, err := prepareMake(o.Sources, o.Compiler)
+	sources, compiler, err := in.sources()
+	if err != nil {
+		return results.Sample{}, err
+	}
+	cases, err := prepareMake(sources, compiler)
 	if err != nil {
 		return results.Sample{}, err
 	}
 	c := exec.CommandContext(in.ctx, "make", "-k", "-s", "-j"+strconv.Itoa(o.Jobs), "-f", makefileName)
-	c.Dir = o.Sources
+	c.Dir = sources
 	c.Env = makeEnviron()
 	var stderr strings.Builder
 	c.Stderr = &stderr
@@ -185,7 +206,7 @@ func probeMake(in input, o compileQuestion) (results.Sample, error) {
 	if c.ProcessState == nil {
 		return results.Sample{}, err
 	}
-	made, e := filesBelow(o.Sources, ".o")
+	made, e := filesBelow(sources, ".o")
 	if e != nil {
 		return results.Sample{}, e
 	}

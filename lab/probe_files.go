@@ -39,7 +39,7 @@ func probeServe(in input, o probe.EngineOptions) (results.Sample, error) {
 
 // probeUpload measures a server under load. The server is a process of its own.
 func probeUpload(in input, o probe.UploadOptions) (results.Sample, error) {
-	o.Server = append(o.Server, "-dir", in.dir)
+	o.Server = append(in.words, "-dir", in.dir)
 	u, err := probe.Upload(in.ctx, o)
 	if err != nil {
 		return results.Sample{}, err
