@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -232,7 +232,7 @@ func TestUnreachable(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
-	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that its client refuses
+	encrypted.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of handshakes that its client refuses
 	encrypted.StartTLS()
 	defer encrypted.Close()
 	mute, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts its connections
