@@ -180,7 +180,7 @@ func (r *results) transition(c Case) string {
 func (r *results) ending(s regress.Summary) string {
 	if r.verbosity == Quiet {
 		text := r.headline(s) + "\n"
-		if r.failed > 0 {
+		if r.failed > 0 && !r.recording { // the error of a record says it
 			text += fmt.Sprintf("%s failed because of the machine; the first: %s: %s\n", readable.Cases(r.failed), name.Print(r.failure.Name), readable.Line(r.failure.Why))
 		}
 		return text

@@ -95,6 +95,11 @@ func TestFailureIsInTheQuietReport(t *testing.T) {
 	if out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
+	s.Command = "record" // its error has the reason
+	out, _ = feed(t, []Event{Started{Command: "record", At: epoch}, Case{Name: "c", Verdict: regress.EnvironmentFailed, Why: "a reason"}, Finished{s}}, false, 80, text(Quiet))
+	if strings.Contains(out, "a reason") {
+		t.Errorf("%q", out)
+	}
 }
 
 // A ratio that would mislead is in no report, wherever it is read.
