@@ -229,7 +229,8 @@ func TestLimits(t *testing.T) {
 	if got := r.missing("", slices.Repeat([]*repb.Digest{digestOf([]byte("x"))}, 15_000)...); got != 15_000 {
 		t.Errorf("%d of 15,000 missing", got)
 	}
-	// These are sent as they are: gRPC may take longer to encode so many digests than the server waits for them.
+	// The test encodes these messages itself. gRPC sends its headers first, and with a million digests the
+	// server would no longer wait.
 	digests := func(n int, d *repb.Digest) string {
 		one, err := proto.Marshal(d)
 		r.must(err)
