@@ -17,7 +17,7 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@GO="$(GO)" scripts/demo
 
-# Tools that cannot be had make their tests skip, and long tests skip: 5 minutes on 2
+# Tools that cannot be had make their tests skip, and long tests skip: 6 minutes on 2
 # processors. MUSTER_REQUIRE=all is for a machine that is to prove something: nothing skips.
 test:
 	@scripts/install-test-tools || { \
