@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"muster/files/bucket/buckettest"
 )
 
 // TestManual executes the console blocks of the manual in order, each page in a folder of its
@@ -38,7 +38,7 @@ func TestManual(t *testing.T) {
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()
-			found := examples(string(text))
+			found := examples(onFreePorts(t, string(text)))
 			if slices.ContainsFunc(found, example.needsEngine) {
 				bringEngine(t, dir)
 			}
@@ -49,6 +49,14 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// onFreePorts gives the servers and the engine of a page ports that no other program has.
+func onFreePorts(t *testing.T, page string) string {
+	server, engine := buckettest.Reserve(t), buckettest.Reserve(t)
+	_, port, _ := strings.Cut(engine, ":")
+	page = strings.NewReplacer("127.0.0.1:9999", server, "8980", port).Replace(page)
+	return regexp.MustCompile(`(?m)^\$ muster (?:serve|load (?:upload|download|delete|clean))`).ReplaceAllString(page, "$0 --addr "+server)
+}
+
 // needsEngine reports whether an example needs an engine of the Remote Execution API.
 func (e example) needsEngine() bool { return strings.HasPrefix(e.command, "scripts/remote-engine ") }
 
@@ -56,7 +64,6 @@ func (e example) needsEngine() bool { return strings.HasPrefix(e.command, "scrip
 // engine that an example left.
 func bringEngine(t *testing.T, dir string) {
 	t.Helper()
-	waitForPort(t)
 	scripts, err := filepath.Abs("scripts")
 	if err == nil {
 		err = os.Symlink(scripts, filepath.Join(dir, "scripts"))
@@ -71,20 +78,6 @@ func bringEngine(t *testing.T, dir string) {
 			_ = exec.CommandContext(context.Background(), "scripts/remote-engine", "stop", filepath.Dir(pid)).Run()
 		}
 	})
-}
-
-// waitForPort waits for the port of the manual's examples, because another clone of the tree
-// may run these tests at the same time.
-func waitForPort(t *testing.T) {
-	t.Helper()
-	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "muster-manual-port.lock"), os.O_RDWR|os.O_CREATE, 0o666)
-	if err == nil {
-		t.Cleanup(func() { lock.Close() })
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestManualNamesAll finds commands and flags that the manual lacks, and defaults that differ

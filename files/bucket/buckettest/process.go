@@ -101,7 +101,7 @@ type Process struct {
 func Run(t testing.TB, k Kind, extra ...string) *Process {
 	t.Helper()
 	place := k.find(t)
-	address := reserve(t)
+	address := Reserve(t)
 	p := &Process{URL: "http://" + address, Folder: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(p.Folder, Bucket), 0o755); err != nil {
 		t.Fatal(err)
@@ -120,10 +120,10 @@ func Run(t testing.TB, k Kind, extra ...string) *Process {
 	return p
 }
 
-// reserve returns an address whose port the system gives to no other program until the end of the test,
-// even while the object store does not run. A socket is bound to the address and does not listen.
+// Reserve returns an address whose port the system gives to no other program until the end of the test,
+// even while the test's server does not run. A socket is bound to the address and does not listen.
 // SO_REUSEADDR lets a program that asks for this address listen there.
-func reserve(t testing.TB) string {
+func Reserve(t testing.TB) string {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
