@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -146,5 +147,19 @@ func jobs(t *testing.T, engine fileio.Engine) {
 	}
 	if stats := engine.Stats(); stats.Done != 1 || stats.Running != 0 || stats.Waiting != 0 || stats.Service <= 0 {
 		t.Errorf("%+v", stats)
+	}
+}
+
+// RunStore runs the tests that stores of every kind pass, but those that are named. open opens an
+// empty store.
+func RunStore(t *testing.T, open func(t *testing.T) Store, without ...string) {
+	for name, test := range map[string]func(*testing.T, Store){
+		"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "conditional deletes": conditionalDeletes, "names": names,
+		"lists": lists, "failing readers": failingReaders, "ended contexts": endedContexts,
+		"one name": oneName, "many at once": manyClients, "cancelled callers": cancelledCallers,
+	} {
+		if !slices.Contains(without, name) {
+			t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		}
 	}
 }

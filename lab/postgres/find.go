@@ -88,3 +88,13 @@ func serverUser() (*syscall.Credential, error) {
 	}
 	return nil, errors.New("PostgreSQL refuses to run as root, and this system has no user postgres or nobody: start muster as another user")
 }
+
+// Missing reports why this machine has no server, and the command that installs one.
+type Missing struct {
+	Reason  string
+	Install string // command that installs it on Debian
+}
+
+func (m *Missing) Error() string {
+	return fmt.Sprintf("no PostgreSQL server: %s; to install it on Debian: %s", m.Reason, m.Install)
+}

@@ -27,16 +27,6 @@ const (
 	endTimeout = 10 * time.Second
 )
 
-// Missing reports why this machine has no server, and the command that installs one.
-type Missing struct {
-	Reason  string
-	Install string // command that installs it on Debian
-}
-
-func (m *Missing) Error() string {
-	return fmt.Sprintf("no PostgreSQL server: %s; to install it on Debian: %s", m.Reason, m.Install)
-}
-
 // A Server is a running server.
 type Server struct {
 	dir       string

@@ -300,3 +300,21 @@ func (r *EngineRun) IsMeasured() bool { return r == nil || r.Measured }
 
 // content returns what the kept run left of a part.
 func (p *Part) content() Variant { return Variant{p.Form, p.Exec, p.Size, p.Digest} }
+
+// Variant is a flaky part in a run other than the kept one.
+type Variant struct {
+	Form   Form // never Gone
+	Exec   bool
+	Size   int64
+	Digest Digest
+}
+
+// As returns a part with the given key and the content of the variant.
+func (v Variant) As(k Key) Part {
+	return Part{Key: k, Form: v.Form, Exec: v.Exec, Size: v.Size, Digest: v.Digest}
+}
+
+// EndedAs reports whether some run ended in this way.
+func (o *Outcome) EndedAs(e regress.Ending) bool {
+	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == regress.Exited
+}

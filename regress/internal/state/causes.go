@@ -9,13 +9,17 @@ import (
 )
 
 // SaveCauses writes the causes of a run's differences atomically.
-func (r *Run) SaveCauses(encoded []byte) error { return r.replace("causes.json", encoded, nil) }
+func (r *Run) SaveCauses(encoded []byte) error {
+	return replace(r.ID, r.File("causes.json"), encoded, nil)
+}
 
 // Causes returns the causes that SaveCauses wrote, or nil if the run has none.
 func (r *Run) Causes() ([]byte, error) { return r.kept("causes.json") }
 
 // SaveDecisions writes the decisions on a run atomically.
-func (r *Run) SaveDecisions(encoded []byte) error { return r.replace("decisions.json", encoded, nil) }
+func (r *Run) SaveDecisions(encoded []byte) error {
+	return replace(r.ID, r.File("decisions.json"), encoded, nil)
+}
 
 // Decisions returns the decisions that SaveDecisions wrote, or nil if there are none.
 func (r *Run) Decisions() ([]byte, error) { return r.kept("decisions.json") }
@@ -35,7 +39,7 @@ func SaveFamilies(r *Run, families map[string]string) error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return r.replace(familiesFile, encoded, (*os.File).Sync) // no later check makes the list again
+	return replace(r.ID, r.File(familiesFile), encoded, (*os.File).Sync) // no later check makes the list again
 }
 
 // Families returns what SaveFamilies wrote, or nil.
@@ -60,24 +64,4 @@ func (r *Run) kept(name string) ([]byte, error) {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
 	return text, nil
-}
-
-// replace writes a file of the run under a temporary name, calls flush unless it is nil, and renames the file.
-func (r *Run) replace(name string, text []byte, flush func(*os.File) error) error {
-	path := r.File(name)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = f.Write(text)
-		if err == nil && flush != nil {
-			err = flush(f)
-		}
-		err = errors.Join(err, f.Close())
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	return nil
 }

@@ -1,9 +1,10 @@
 package state
 
 import (
-	"muster/regress"
 	"testing"
 	"time"
+
+	"muster/regress"
 )
 
 // TestRunsOfOneSecond: a run never gets the folder of another, for it would take the other's

@@ -143,7 +143,7 @@ func (r *Run) Save() error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return r.replace("run.json", append(text, '\n'), nil)
+	return replace(r.ID, r.File("run.json"), append(text, '\n'), nil)
 }
 
 // prune removes the oldest runs and their reduced sources. It keeps current, which has just

@@ -15,6 +15,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/closure"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
@@ -27,6 +28,15 @@ const (
 	filesMax     = 16_384
 	fileBytesMax = 64 << 30
 )
+
+// Options describe a tool.
+type Options struct {
+	Commands []*exec.Command
+	Env      []string // K=V: the variables of cases beyond their fixed environment
+	Add      []string // globs of further files, from the current folder
+	Leave    []string // globs of files that do not count
+	Digests  *filedigest.Cache
+}
 
 // builder collects the files of a tool.
 type builder struct {
@@ -312,3 +322,27 @@ func (b *builder) addLibraries(ctx context.Context, f closure.File, loader strin
 	}
 	return nil
 }
+
+// isReal reports whether a path is on a real file system. The kernel makes up the files of
+// /proc, /sys and /dev: their times change without a write. Files in /dev/shm are real.
+func isReal(path string) bool {
+	if strings.HasPrefix(path, "/dev/shm/") {
+		return true
+	}
+	for _, folder := range []string{"/proc/", "/sys/", "/dev/"} {
+		if strings.HasPrefix(path, folder) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolved returns a path without symbolic links.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func isFile(info fs.FileInfo, err error) bool { return err == nil && info.Mode().IsRegular() }

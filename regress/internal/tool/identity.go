@@ -7,23 +7,9 @@ package tool
 
 import (
 	"context"
-	"io/fs"
-	"path/filepath"
-	"strings"
 
 	"muster/regress/internal/closure"
-	"muster/regress/internal/exec"
-	"muster/regress/internal/filedigest"
 )
-
-// Options describe a tool.
-type Options struct {
-	Commands []*exec.Command
-	Env      []string // K=V: the variables of cases beyond their fixed environment
-	Add      []string // globs of further files, from the current folder
-	Leave    []string // globs of files that do not count
-	Digests  *filedigest.Cache
-}
 
 // Known returns the executables of the commands and the files of Add, with their digests. Its errors
 // are of class Input for bad globs and too many files, else of class Environment.
@@ -77,27 +63,3 @@ func Leave(o Options) (func(path string) bool, error) {
 	}
 	return b.leave.Match, nil
 }
-
-// isReal reports whether a path is on a real file system. The kernel makes up the files of
-// /proc, /sys and /dev: their times change without a write. Files in /dev/shm are real.
-func isReal(path string) bool {
-	if strings.HasPrefix(path, "/dev/shm/") {
-		return true
-	}
-	for _, folder := range []string{"/proc/", "/sys/", "/dev/"} {
-		if strings.HasPrefix(path, folder) {
-			return false
-		}
-	}
-	return true
-}
-
-// resolved returns a path without symbolic links.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
-func isFile(info fs.FileInfo, err error) bool { return err == nil && info.Mode().IsRegular() }

@@ -291,3 +291,5 @@ func (a Accept) String() string {
 	}
 	return text
 }
+
+func isKnown(d outcome.Digest) bool { return d != outcome.Digest{} }

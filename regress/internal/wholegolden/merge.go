@@ -102,8 +102,6 @@ func conflict(a, b *golden.Store, caseName string) string {
 	return ""
 }
 
-func isKnown(d outcome.Digest) bool { return d != outcome.Digest{} }
-
 // refuse returns the error for conflicts, or nil without any.
 func refuse(conflicts []string, noun, mend string) error {
 	if len(conflicts) == 0 {
