@@ -22,7 +22,7 @@ import (
 )
 
 // A peer is a bucket as errors name it.
-type peer struct{ host, bucket string }
+type peer struct{ host, region, bucket string }
 
 // requestMax is how long a request to the object store may take, with its repetitions.
 const requestMax = 2 * time.Minute
@@ -58,7 +58,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusNotFound || s == http.StatusConflict {
+	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusForbidden || s == http.StatusNotFound || s == http.StatusConflict {
 		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
 	}
 	if answer.Code == "RequestTimeTooSkewed" {
@@ -66,6 +66,9 @@ func (p peer) explain(ctx context.Context, err error) error {
 	}
 	switch answer.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		if answer.Region != "" && answer.Region != p.region {
+			return fmt.Errorf("the object store at %s keeps bucket %s in region %.60q, and was asked for region %q: set AWS_REGION", at, p.bucket, answer.Region, p.region)
+		}
 		return fmt.Errorf("the object store at %s keeps bucket %s elsewhere (%.60q): check --endpoint or AWS_ENDPOINT_URL, and AWS_REGION", at, p.bucket, answer.Code)
 	case http.StatusNotFound:
 		switch answer.Code {
