@@ -58,7 +58,7 @@ func NewCaller(o CallerOptions) (*Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || strings.Trim(at.Path, "/") != "" {
+	if CheckAddress(at) != nil || strings.Trim(at.Path, "/") != "" {
 		return nil, fmt.Errorf("%q is not the address of a server: write http://HOST:PORT", o.URL)
 	}
 	if o.PageSize < 0 || o.PageSize > PageSizeMax {

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -62,6 +63,18 @@ const (
 	continueTimeout = 5 * time.Second // afterwards a body is sent without 100 Continue
 	idleTimeout     = 15 * time.Second
 )
+
+// CheckAddress returns an error if u is not the address of a server. It does not look at the path.
+func CheckAddress(u *url.URL) error {
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return fmt.Errorf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", u.Redacted())
+	case err != nil || port == 0:
+		return fmt.Errorf("%q has a port that no server can have: use one from 1 to 65535", u.Redacted())
+	}
+	return nil
+}
 
 // NewClient returns a client.
 func NewClient(o ClientOptions) *Client {

@@ -356,7 +356,7 @@ func checkGoCache(p *program, o *gocache.Options) error {
 		return usagef("--timeout %v: use a time above 0, such as 10s", o.Timeout)
 	}
 	at, err := url.Parse(o.URL)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || strings.ContainsAny(o.URL, "?#") {
+	if err != nil || files.CheckAddress(at) != nil || strings.ContainsAny(o.URL, "?#") {
 		return usagef("--url %q is not the address of a server: write http://HOST:PORT", o.URL)
 	}
 	if at.User != nil {

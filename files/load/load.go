@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/files"
 	"muster/internal/readable"
 )
 
@@ -143,7 +144,9 @@ func (o Options) complete() (Options, error) {
 	switch {
 	case err != nil:
 		return o, &InputError{err}
-	case at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.RawQuery != "" || at.User != nil:
+	case files.CheckAddress(at) != nil:
+		return o, &InputError{files.CheckAddress(at)}
+	case at.RawQuery != "" || at.User != nil:
 		return o, inputf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", o.URL)
 	case o.Connections < 1 || o.Connections > connectionsMax:
 		return o, inputf("%s: from 1 to %s are possible", readable.Count(o.Connections, "connection"), readable.Number(connectionsMax))

@@ -189,7 +189,7 @@ func isLocal(addr string) (bool, error) {
 		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	}
 	if err != nil {
-		return false, fmt.Errorf("address %q: write HOST:PORT, such as 127.0.0.1:9999: %w", addr, err)
+		return false, fmt.Errorf("address %q: write HOST:PORT, such as 127.0.0.1:9999, with a port up to 65535", addr)
 	}
 	return isLoopback(host), nil
 }

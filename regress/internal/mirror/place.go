@@ -72,6 +72,8 @@ func newRemote(address string, o files.ClientOptions) (remote, error) {
 		return nil, fault.Inputf("%s: an address must not have a user: set MUSTER_TOKEN to the server's token", u.Redacted())
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" || strings.HasSuffix(u.Path, "/"):
 		return nil, fault.Inputf("%s: this is not the address of a file, such as http://HOST/files/NAME, or https", address)
+	case files.CheckAddress(u) != nil:
+		return nil, fault.Inputf("%w", files.CheckAddress(u))
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return nil, fault.Inputf("MUSTER_TOKEN has a character that no header can have, perhaps a line's end")
 	}
