@@ -237,7 +237,7 @@ func (m *messages) answerError(procedure string, err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	answer := connect.NewError(code, err)
+	answer := connect.NewError(code, errors.New(wording.Of(err)))
 	if code == connect.CodeUnavailable {
 		answer.Meta().Set("Retry-After", strconv.Itoa(retryAfter))
 	}

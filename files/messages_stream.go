@@ -36,9 +36,9 @@ func (m *messages) upload(ctx context.Context, stream *connect.ClientStream[wire
 	}
 	most := m.server.options.BodyMax
 	if size > most {
-		return nil, &http.MaxBytesError{}
+		return nil, &http.MaxBytesError{Limit: most}
 	}
-	r := &uploadReader{stream: stream, left: most}
+	r := &uploadReader{stream: stream, most: most, left: most}
 	if err := r.accept(first.Data); err != nil {
 		return nil, err
 	}
@@ -53,12 +53,13 @@ func (m *messages) upload(ctx context.Context, stream *connect.ClientStream[wire
 type uploadReader struct {
 	stream *connect.ClientStream[wire.UploadRequest]
 	data   []byte // of the last message, unread
-	left   int64  // how many bytes may follow
+	most   int64  // how many bytes the file may have
+	left   int64  // how many of them may follow
 }
 
 func (u *uploadReader) accept(data []byte) error {
 	if u.data, u.left = data, u.left-int64(len(data)); u.left < 0 {
-		return &http.MaxBytesError{}
+		return &http.MaxBytesError{Limit: u.most}
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ var rooms = []room{
 	{"internal/filelock", "", plain},
 	{"internal/nearest", "", pure},
 	{"internal/pages", "internal/fair", stdlib},
-	{"internal/wording", "", stdlib},
+	{"internal/wording", "internal/readable", plain},
 	{"internal/workflow", "", stdlib},
 	{"internal/plot", "", pure},
 	{"internal/page", "internal/plot internal/style", pure},

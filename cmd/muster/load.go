@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -226,7 +227,10 @@ func (p *program) runLoad(ctx context.Context, l *loadFlags, o load.Options) err
 	end := p.prepare(l, &o)
 	result, err := load.Run(ctx, o)
 	end()
-	if _, gone := errors.AsType[*load.UnreachableError](err); gone {
+	_, gone := errors.AsType[*load.UnreachableError](err)
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	_, clear := errors.AsType[tls.RecordHeaderError](err)
+	if gone && !refused && !clear {
 		err = fmt.Errorf("%w: start it, or name another with --addr", err)
 	}
 	if result == nil {

@@ -113,7 +113,7 @@ type UnreachableError struct {
 }
 
 func (u *UnreachableError) Error() string {
-	return fmt.Sprintf("the server %s cannot be reached: %v", u.URL, u.Err)
+	return fmt.Sprintf("the server %s cannot be reached: %s", u.URL, reasonOf(u.Err))
 }
 func (u *UnreachableError) Unwrap() error { return u.Err }
 
@@ -188,7 +188,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &UnreachableError{o.URL, errors.New(reasonOf(err))}
+		return nil, &UnreachableError{o.URL, err}
 	}
 	watch, err := o.Threads.watch(ctx)
 	if err != nil && ctx.Err() != nil {

@@ -245,7 +245,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &record):
 		return "it does not encrypt: write http:// instead of https://"
 	case errors.As(err, &certificate):
-		return "its certificate is not trusted: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
+		return wording.Of(certificate)
 	case errors.As(err, &errno):
 		return errno.Error()
 	case errors.As(err, &op):

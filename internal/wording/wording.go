@@ -3,10 +3,13 @@
 package wording
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"muster/internal/readable"
 )
 
 // Of returns the text of err with plain words instead of those of Go's library. The functions
@@ -69,6 +74,10 @@ func describe(err error) string {
 		return fileWords(e.Op, e.New, e.Err)
 	case *os.SyscallError:
 		return e.Err.Error()
+	case *http.MaxBytesError:
+		return "the content is larger than " + readable.BinarySize(e.Limit) + ", the most that the server takes"
+	case *tls.CertificateVerificationError:
+		return "the server's certificate " + certificateWords(e.Err)
 	}
 	return ""
 }
@@ -104,6 +113,19 @@ func networkWords(e *net.OpError) string {
 		return reason
 	}
 	return e.Addr.String() + ": " + reason
+}
+
+// certificateWords describes why a certificate was refused.
+func certificateWords(err error) string {
+	_, elsewhere := errors.AsType[x509.HostnameError](err)
+	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
+	switch {
+	case elsewhere:
+		return "is for another host: use the name of that host in the address"
+	case ok && invalid.Reason == x509.Expired:
+		return "has expired, or this machine's clock is wrong: renew it"
+	}
+	return "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"
 }
 
 // fileWords describes why an operation on a file failed.
