@@ -116,7 +116,7 @@ var rooms = []room{
 	{"regress/internal/review", "internal/readable regress/internal/cause regress/internal/diff regress/internal/plaintext", pure},
 	{"regress/internal/review/web", "internal/readable internal/style internal/wording regress regress/internal/fault regress/internal/name regress/internal/plaintext regress/internal/preview regress/internal/review regress/internal/review/syntax", plain},
 	{"regress/internal/review/syntax", "regress/internal/plaintext regress/internal/review", plain},
-	{"regress/internal/mirror", "fileio files files/bucket internal/readable regress/internal/fault regress/internal/filestamp", plain},
+	{"regress/internal/mirror", "fileio files files/bucket internal/readable internal/wording regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/place", "files regress regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/state", plain},
 	{"regress/internal/state", "internal/filelock internal/readable regress regress/internal/fault regress/internal/name regress/internal/outcome", plain},
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -20,6 +19,7 @@ import (
 	"muster/files/load"
 	"muster/internal/readable"
 	"muster/internal/terminal"
+	"muster/internal/wording"
 	"muster/regress"
 )
 
@@ -227,10 +227,7 @@ func (p *program) runLoad(ctx context.Context, l *loadFlags, o load.Options) err
 	end := p.prepare(l, &o)
 	result, err := load.Run(ctx, o)
 	end()
-	_, gone := errors.AsType[*load.UnreachableError](err)
-	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
-	_, clear := errors.AsType[tls.RecordHeaderError](err)
-	if gone && !refused && !clear {
+	if _, gone := errors.AsType[*load.UnreachableError](err); gone && !wording.RefusedTLS(err) {
 		err = fmt.Errorf("%w: start it, or name another with --addr", err)
 	}
 	if result == nil {

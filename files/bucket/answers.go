@@ -39,16 +39,17 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
 		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
 	}
-	if refused := tlsError(at, err); refused != nil {
-		return refused
-	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
 	}
 	if busy, ok := errors.AsType[*busyError](err); ok {
 		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, busy.status, fileio.ErrBusy)
 	}
-	if silence, ok := errors.AsType[*url.Error](err); ok { // not wrapped: callers would take its time-out for the client's
+	silence, ok := errors.AsType[*url.Error](err)
+	if ok && wording.RefusedTLS(err) { // repetitions do not help
+		return fmt.Errorf("the object store at %s: %s", at, wording.Of(silence.Err))
+	}
+	if ok { // not wrapped: callers would take its time-out for the client's
 		return &wordedError{fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)), fileio.ErrBusy}
 	}
 	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

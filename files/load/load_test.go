@@ -248,7 +248,7 @@ func TestUnreachable(t *testing.T) {
 		{closing.URL, "no answer: the connection was closed", 0},
 		{silent.URL, "no answer in time", 10 * time.Millisecond},
 		{"https://" + mute.Addr().String(), "no answer in time", 10 * time.Millisecond},
-		{strings.Replace(plain.URL, "http:", "https:", 1), "it does not encrypt: write http:// instead of https://", 0},
+		{strings.Replace(plain.URL, "http:", "https:", 1), "the server does not speak TLS: use http:// in the address", 0},
 		{encrypted.URL, "the server's certificate is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE", 0},
 	} {
 		for _, protocol := range load.Protocols() {

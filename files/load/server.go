@@ -243,7 +243,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &late) && late.Timeout():
 		return errLate
 	case errors.As(err, &record):
-		return "it does not encrypt: write http:// instead of https://"
+		return wording.Of(record)
 	case errors.As(err, &certificate):
 		return wording.Of(certificate)
 	case errors.As(err, &errno):

@@ -78,8 +78,22 @@ func describe(err error) string {
 		return "the content is larger than " + readable.BinarySize(e.Limit) + ", the most that the server takes"
 	case *tls.CertificateVerificationError:
 		return "the server's certificate " + certificateWords(e.Err)
+	case tls.RecordHeaderError:
+		return withoutTLS
+	}
+	if err == http.ErrSchemeMismatch {
+		return withoutTLS
 	}
 	return ""
+}
+
+const withoutTLS = "the server does not speak TLS: use http:// in the address"
+
+// RefusedTLS reports whether a server answered, and TLS is not possible with it. Then the words of Of have a mend.
+func RefusedTLS(err error) bool {
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	return certificate || record || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 func numberWords(e *strconv.NumError) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/files"
+	"muster/internal/wording"
 	"muster/regress/internal/fault"
 )
 
@@ -32,6 +33,8 @@ func (s *server) classify(err error) error {
 		return err
 	case errors.Is(err, files.ErrPlainToken):
 		return fault.Inputf("%w: use https, or set MUSTER_TOKEN_PLAIN=1 where the network is trusted", err)
+	case wording.RefusedTLS(err):
+		return fault.Environmentf("%w", err)
 	case !errors.As(err, &answer):
 		return fault.Environmentf("%w: is the server running there, and reachable?", err)
 	}
