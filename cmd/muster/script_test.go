@@ -38,7 +38,8 @@ import (
 //	                         FILE2. Figures that differ from run to run read ~. Lines of
 //	                         causes are left out
 //	needs NAME               skips where there is no such program, or no root, no cgo, or no
-//	                         way to make a control group that limits processes
+//	                         way to make a control group that limits processes, or if shm may
+//	                         not be hidden, because the script's own files are below /dev/shm
 //	terminal, shows, …       see terminalCommands
 //
 // Files that begin with #! are executable.
@@ -157,6 +158,11 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		testOf(ts).Skipf("the race detector watches") // a test without it is made, too
+	} else if name == "shm" {
+		if !strings.HasPrefix(ts.MkAbs("x"), "/dev/shm/") {
+			return
+		}
+		testOf(ts).Skipf("the script hides /dev/shm, where its own files are: choose another TMPDIR")
 	} else if name == "pids-group" {
 		if limitsProcesses() {
 			return

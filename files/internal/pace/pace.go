@@ -18,7 +18,7 @@ const (
 	WriteSlack = 60 * time.Second // to the client
 )
 
-// RateMost is the largest rate that can be measured, in bytes a second.
+// RateMax is the largest rate that can be measured, in bytes a second.
 const RateMax = int64(time.Second) / 2
 
 // A Pace is the time that a client has left. It runs down while the server waits for the
@@ -29,7 +29,7 @@ type Pace struct {
 	slack, perByte time.Duration
 }
 
-// New returns the pace of a client that must move rate bytes a second, 1 to RateMost.
+// New returns the pace of a client that must move rate bytes a second, 1 to RateMax.
 func New(rate int64, slack time.Duration) Pace {
 	return Pace{slack, slack, time.Duration(int64(time.Second) / max(rate, 1))}
 }
