@@ -132,7 +132,7 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
 	{"files", "fileio files/internal/dav files/internal/pace files/internal/remotecache files/internal/wire internal/fair internal/wording pool", plain},
-	{"files/bucket", "fileio internal/fair internal/pages internal/wording", plain},
+	{"files/bucket", "fileio internal/fair internal/pages internal/readable internal/wording", plain},
 	{"files/bucket/buckettest", "", stdlib},
 	{"files/cached", "fileio internal/wording", plain},
 	{"files/gocache", "fileio files", plain},

@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"muster/fileio"
+	"muster/internal/readable"
 	"muster/internal/wording"
 )
 
@@ -37,7 +38,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	}
 	at := p.host
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
-		return fmt.Errorf("the object store at %s takes more than %v: %w", at, requestMax, fileio.ErrBusy)
+		return fmt.Errorf("the object store at %s takes more than %s: %w", at, readable.Duration(requestMax), fileio.ErrBusy)
 	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)

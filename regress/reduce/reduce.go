@@ -182,7 +182,7 @@ func (d *reducing) progress(p shrink.Progress) {
 	d.shown = now
 	left := ""
 	if d.how.TimeMax > 0 {
-		left = fmt.Sprintf(" of at most %v", d.how.TimeMax)
+		left = " of at most " + readable.Duration(d.how.TimeMax)
 	}
 	d.how.Status(fmt.Sprintf("%s → %s, %s, %s%s; round %d: %s, %.0f %%",
 		readable.Number(len(d.own)), readable.Count(p.Size, "byte"), readable.Count(p.Tests, "test"), readable.Duration(now.Sub(d.began)), left, p.Round, p.Pass, 100*p.Part))

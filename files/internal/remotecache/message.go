@@ -77,7 +77,7 @@ func (m *room) check() error {
 	if m.until.IsZero() || time.Now().Before(m.until) {
 		return nil
 	}
-	return connect.NewError(connect.CodeDeadlineExceeded, fmt.Errorf("the client took more than %v for a large message", largeTime))
+	return connect.NewError(connect.CodeDeadlineExceeded, errors.New("the client took more than 2 minutes for a large message"))
 }
 
 // messageBody is the body of a request with one message. It waits for memory before it reads a

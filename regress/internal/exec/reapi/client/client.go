@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
 )
@@ -92,7 +93,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		buffered: semaphore.NewWeighted(bufferedMax), streams: semaphore.NewWeighted(streamsMax),
 		largeResults: semaphore.NewWeighted(largeResultsMax), largeReads: semaphore.NewWeighted(largeReadsMax),
 	}
-	c.noResult = c.failed(executing, fmt.Errorf("no result within %v", o.ExecutionTimeout))
+	c.noResult = c.failed(executing, fmt.Errorf("no result within %s", readable.Duration(o.ExecutionTimeout)))
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(at); err != nil {
 		c.Close()
