@@ -96,6 +96,8 @@ func statusText(err error) string {
 	if inner, ok := strings.CutPrefix(text, "connection error: desc = "); ok {
 		if unquoted, err := strconv.Unquote(inner); err == nil {
 			text = strings.TrimPrefix(strings.TrimPrefix(unquoted, "transport: "), "Error while dialing: ")
+			text = strings.TrimPrefix(text, "authentication handshake failed: tls: failed to verify certificate: x509: ")
+			text, _, _ = strings.Cut(text, " (possibly because of ")
 		}
 	}
 	return fmt.Sprintf("%s: %s", s.Code(), text)
