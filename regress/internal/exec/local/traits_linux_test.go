@@ -31,8 +31,9 @@ const (
 // may reports whether a case of the rig may do it to its helper.
 func (r *rig) may(a alteration) bool {
 	root, apart := os.Geteuid() == 0, r.crew.mode.name == "user namespace"
+	own, _ := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 less the nice value
 	switch {
-	case a.name == "affinity" && runtime.NumCPU() == 1:
+	case a.name == "affinity" && runtime.NumCPU() == 1, a.name == "nice" && own == 1:
 		return false
 	case a.by == byRoot:
 		return root && !apart
