@@ -65,7 +65,7 @@ func newRemote(address string, o files.ClientOptions) (remote, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fault.Inputf("%s: %w", address, err)
+		return nil, fault.Inputf("%w", err)
 	}
 	switch {
 	case u.User != nil: // a run's files would keep it
