@@ -1,13 +1,21 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,10 +37,14 @@ var mutated = flag.String("mutations", "", "break the code by the mutations whos
 const rooms = "../.."
 
 // TestMutations breaks the code in one place after another, and wants the oracle to notice
-// each. Without -mutations it only looks whether all mutations still fit the code.
+// each. Without -mutations it only looks whether all mutations still fit the code, and compile.
 func TestMutations(t *testing.T) {
+	code := listCode(t)
 	for _, m := range mutations {
 		text, err := m.apply()
+		if err == nil {
+			err = code.compile(m.file, text)
+		}
 		if err != nil {
 			t.Errorf("%s: %v", m.breaks, err)
 			continue
@@ -53,6 +65,64 @@ func (m mutation) apply() (string, error) {
 		return "", fmt.Errorf("%s has %q %d times, not once: change the mutation with the code, or replace it by another", m.file, m.old, n)
 	}
 	return strings.Replace(string(text), m.old, m.new, 1), nil
+}
+
+// code is the packages that mutations break.
+type code struct {
+	set     *token.FileSet
+	imports types.Importer
+	files   map[string][]string // names of the files of a package, by its folder
+}
+
+func listCode(t *testing.T) code {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./...")
+	list.Dir = rooms
+	text, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := code{set: token.NewFileSet(), files: map[string][]string{}}
+	exports := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+		var p struct {
+			ImportPath, Dir, Export string
+			GoFiles                 []string
+		}
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath], c.files[p.Dir] = p.Export, p.GoFiles
+	}
+	c.imports = importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c
+}
+
+// compile checks the types of the package of a file that has another text. That is much faster than
+// go build.
+func (c code) compile(file, text string) error {
+	path, err := filepath.Abs(filepath.Join(rooms, file))
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if !slices.Contains(c.files[dir], filepath.Base(path)) {
+		return fmt.Errorf("go list has no file %s", path)
+	}
+	var files []*ast.File
+	for _, name := range c.files[dir] {
+		var source any // nil = what is on the disk
+		if name == filepath.Base(path) {
+			source = text
+		}
+		f, err := parser.ParseFile(c.set, filepath.Join(dir, name), source, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	_, err = (&types.Config{Importer: c.imports}).Check(dir, c.set, files, nil)
+	return err
 }
 
 var (
