@@ -214,19 +214,19 @@ func (c *Chooser) drawSample(all []int, nameOf func(int) string) []int {
 // than that for the last case.
 const short = 64 * time.Millisecond
 
-// Order returns the indexes of the named cases in the order in which they run. Cases in first come
+// Order returns the indexes of cases in the order in which they run. Cases that isFirst chooses come
 // before all others. Then longer cases come before shorter ones, so that none keeps one lane busy
 // when the others have nothing left (Graham's longest processing time first). took is the last
 // duration of each case, 0 if unknown; it may be nil. Cases within a factor of two stay in corpus
 // order, and so do short ones.
-func Order(names []string, first map[string]bool, took []time.Duration) []int {
-	rank, ordered := make([]uint8, len(names)), make([]int, len(names))
-	for i, name := range names {
+func Order(cases int, isFirst func(i int) bool, took []time.Duration) []int {
+	rank, ordered := make([]uint8, cases), make([]int, cases)
+	for i := range cases {
 		ordered[i] = i
 		if took != nil {
 			rank[i] = uint8(bits.Len64(uint64(max(0, took[i]) / short)))
 		}
-		if first[name] {
+		if isFirst(i) {
 			rank[i] += 1 + 64 // more than bits.Len64 returns
 		}
 	}

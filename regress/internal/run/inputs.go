@@ -118,7 +118,7 @@ func (in *Inputs) Tasks() []pass.Task {
 // that take long.
 func (in *Inputs) orderTasks(failed map[string]bool, took pass.Durations) []pass.Task {
 	ordered := make([]pass.Task, 0, len(in.Cases))
-	for _, i := range plan.Order(in.Names(), failed, took) {
+	for _, i := range plan.Order(len(in.Cases), func(i int) bool { return failed[in.Cases[i].Name] }, took) {
 		ordered = append(ordered, pass.Task{Index: i, Entry: &in.Cases[i]})
 	}
 	return ordered
