@@ -29,17 +29,22 @@ type cases struct {
 	lanes  []int          // of the last run
 	took   pass.Durations // by that run, before the first one by the golden that is replaced
 	due    pass.Durations // expected durations in the present pass, complete
-	had    []*runsBefore  // nil: none, or the case is done
+	had    []runsBefore   // nil if the first run of each case is its only one
 	failed map[int]error  // cases for which the machine failed
 	done   []bool         // cases that have all their runs
+	engine engineRuns     // has the workers of had
 
 	firstEnded []time.Duration // when the first run of a case had ended, after run.Began; 0: before that, or not yet
 }
 
-func newCases(took pass.Durations) *cases {
+// newCases knows of no run. runAgain reports whether cases run more than once, or ran before --resume.
+func newCases(took pass.Durations, runAgain bool) *cases {
 	c := &cases{
-		lanes: make([]int, len(took)), took: took, due: took.Complete(), had: make([]*runsBefore, len(took)),
+		lanes: make([]int, len(took)), took: took, due: took.Complete(), engine: engineRuns{numbers: map[string]uint32{}},
 		failed: map[int]error{}, done: make([]bool, len(took)), firstEnded: make([]time.Duration, len(took)),
+	}
+	if runAgain {
+		c.had = make([]runsBefore, len(took))
 	}
 	for i := range c.lanes {
 		c.lanes[i] = exec.NoLane
@@ -47,30 +52,12 @@ func newCases(took pass.Durations) *cases {
 	return c
 }
 
-// runsBefore has what the next run of a case needs to know of the earlier ones. It saves asking the golden,
-// which waits for everything that is being written. A run that differs asks nevertheless.
-type runsBefore struct {
-	runs     int                // that are in the new golden
-	needed   int                // runs in all
-	digest   outcome.Digest     // of the outcome there; zero where the golden must be asked
-	cost     outcome.Cost       // of the first run
-	onEngine *outcome.EngineRun // an engine's account of the first run; nil if it ran on this machine, or before --resume
-}
-
 // before returns what is known of the runs of a case that is not done.
 func (c *cases) before(index int) runsBefore {
-	if had := c.had[index]; had != nil {
-		return *had
+	if c.had == nil {
+		return runsBefore{}
 	}
-	return runsBefore{}
-}
-
-func runsIn(r *golden.Record) runsBefore {
-	h := runsBefore{runs: r.Runs, cost: r.Cost}
-	if !r.Outcome.Ending.Partial() {
-		h.digest = r.Outcome.Digest()
-	}
-	return h
+	return c.had[index]
 }
 
 // untilSecond returns how long after run.Began the second runs of these cases may begin: a given
@@ -94,11 +81,11 @@ func (c *cases) readRuns(j *job.Job, compare content.Comparer, w *golden.Writer,
 			rest = append(rest, t)
 			continue
 		}
-		had := &runsBefore{runs: rec.Runs}
-		c.had[t.Index] = had
-		if had.needed, err = runsNeeded(j, compare, w, &rec); err != nil {
+		had := runsBefore{runs: rec.Runs}
+		if had.isWide, err = hasWideHoles(j, compare, w, &rec); err != nil {
 			return nil, err
 		}
+		c.had[t.Index] = had
 	}
 	return rest, nil
 }
@@ -116,26 +103,6 @@ func (c *cases) areEnded() bool {
 // isKnown reports whether a case has run, or the machine failed for it.
 func (c *cases) isKnown(index int) bool {
 	return c.done[index] || c.before(index).runs > 0 || c.failed[index] != nil
-}
-
-// runsOfWide is the number of runs of a case with wide holes. The golden keeps no more texts.
-const runsOfWide = 1 + outcome.VariantsMax
-
-// runsNeeded returns how many runs a case needs in all, as far as its runs show.
-func runsNeeded(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.Record) (int, error) {
-	repeat := j.Judge.Repeat
-	if rec.Runs < repeat || repeat == 1 || !rec.Outcome.Flaky() {
-		return repeat, nil
-	}
-	wide := false
-	err := c.Hold(content.Size(&rec.Outcome), func() (err error) {
-		wide, err = content.HasWideHoles(j.Rules, content.Side{Outcome: &rec.Outcome, Open: keep.ContentsIn(w)})
-		return err
-	})
-	if err == nil && wide {
-		return max(repeat, runsOfWide), nil
-	}
-	return repeat, err
 }
 
 // exampleMax is the size of the largest part that an example is taken from, in bytes.

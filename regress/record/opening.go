@@ -80,7 +80,7 @@ func begin(ctx context.Context, s *run.Run, into place.Place, took pass.Duration
 	if err != nil {
 		return nil, err
 	}
-	p = &passes{run: s, writer: w, cases: newCases(took), failing: failures{run: s, writer: w}}
+	p = &passes{run: s, writer: w, cases: newCases(took, s.Resumed || s.Job.Judge.Repeat > 1), failing: failures{run: s, writer: w}}
 	rest := s.Inputs.Tasks()
 	if s.Resumed {
 		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, w, rest); err == nil {
@@ -139,7 +139,7 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	left := false
 	for _, t := range s.Inputs.Tasks() {
 		had := cases.before(t.Index)
-		left = left || had.runs == 0 || had.runs < had.needed
+		left = left || had.lacks(s.Job.Judge.Repeat)
 		if had.runs > 0 {
 			finished = append(finished, t)
 		}

@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
-	"slices"
 	"time"
 )
 
@@ -61,12 +60,12 @@ func (p *passes) toRun(number int) ([]pass.Task, error) {
 	for _, t := range all {
 		switch had := p.cases.before(t.Index); {
 		case p.cases.failed[t.Index] != nil || p.cases.done[t.Index]:
-		case had.runs > 0 && had.runs >= had.needed: // before an interruption
+		case !had.lacks(p.run.Job.Judge.Repeat): // before an interruption
 			rec, _, err := p.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
 			}
-			if err := p.conclude(t, rec, nil); err != nil {
+			if err := p.conclude(t, rec, had.engine); err != nil {
 				return nil, err
 			}
 		case had.runs < number:
@@ -91,10 +90,9 @@ type ranCase struct {
 
 // runPass runs the tasks once, each on another lane than before.
 func (p *passes) runPass(ctx context.Context, tasks []pass.Task, number int) error {
-	before := slices.Clone(p.cases.lanes)
 	return pass.Batched[ranCase]{
 		Goroutines: p.run.Width().Goroutines, Alone: p.run.Width().Alone, Due: p.cases.due, RunTasks: p.tasksRunner(number),
-		Avoid: func(t pass.Task) int { return before[t.Index] }, Receive: p.count,
+		Avoid: func(t pass.Task) int { return p.cases.lanes[t.Index] }, Receive: p.count,
 		Examine: func(ctx context.Context, t pass.Task, res *exec.Result, err error) ranCase {
 			return p.keep(ctx, t, number, res, err)
 		},
@@ -140,7 +138,7 @@ func (p *passes) keep(ctx context.Context, t pass.Task, pass int, res *exec.Resu
 	}
 	got.had = runsIn(&got.record)
 	if got.err == nil {
-		got.had.needed, got.err = runsNeeded(&p.run.Job, p.run.Comparer, p.writer, &got.record)
+		got.had.isWide, got.err = hasWideHoles(&p.run.Job, p.run.Comparer, p.writer, &got.record)
 	}
 	return got
 }
@@ -165,9 +163,8 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: p.cases.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	p.run.Ledger.Summary.CPU += got.cost.CPU
-	had := got.had // a pointer into got would keep all of it
-	if had.onEngine = got.onEngine; got.pass > 1 {
-		had.onEngine = p.cases.before(t.Index).onEngine
+	if got.had.engine = p.cases.before(t.Index).engine; got.pass == 1 {
+		got.had.engine = p.cases.engine.pack(got.onEngine)
 	}
 	if got.differ {
 		p.varying.example = cmp.Or(p.varying.example, got.example)
@@ -180,10 +177,10 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
-	if had.runs >= had.needed {
-		return p.conclude(t, got.record, had.onEngine)
+	if !got.had.lacks(p.run.Job.Judge.Repeat) {
+		return p.conclude(t, got.record, got.had.engine)
 	}
-	p.cases.had[t.Index] = &had
+	p.cases.had[t.Index] = got.had
 	return nil
 }
 
@@ -194,8 +191,8 @@ func (p *passes) countError(t pass.Task, err error) error {
 	return p.run.Ledger.EnvironmentFailed(t, err)
 }
 
-// conclude counts a case that has all its runs. e is an engine's account of the first one, or nil.
-func (p *passes) conclude(t pass.Task, rec golden.Record, e *outcome.EngineRun) error {
+// conclude counts a case that has all its runs. first is an engine's account of the first one.
+func (p *passes) conclude(t pass.Task, rec golden.Record, first engineRun) error {
 	p.cases.done[t.Index] = true
 	p.run.Ledger.Summary.Recorded++
 	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
@@ -204,10 +201,9 @@ func (p *passes) conclude(t pass.Task, rec golden.Record, e *outcome.EngineRun) 
 	}
 	word := report.Case{
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: e,
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.engine.unpack(first),
 	}
 	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
-	p.cases.had[t.Index] = nil
 	left, err := content.UncomparedIn(p.run.Job.Rules, side)
 	if err == nil {
 		err = p.varying.suggest(p.run.Job.Rules, side)
@@ -241,7 +237,7 @@ func (p *passes) failsSoFar() (bool, error) {
 		}
 		rec, _, err := p.writer.Get(t.Entry.Name) // read again, because a list of all records would be long
 		if err == nil {
-			err = p.conclude(t, rec, p.cases.before(t.Index).onEngine)
+			err = p.conclude(t, rec, p.cases.before(t.Index).engine)
 		}
 		if err != nil {
 			return true, err
