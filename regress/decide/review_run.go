@@ -116,14 +116,14 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 	}
 	w.stores.expireIfMarked(run)
 	marked := run
-	err = w.stores.use(ctx, func(base, _ *golden.Store) (err error) {
+	err = w.stores.use(ctx, func(base, _ *golden.Store) error {
 		if err := run.CheckGolden(w.past.Options.Store.Golden, base.Digest(), base.Meta()); err != nil {
 			now.Shut = "it has changed, so run muster check again"
 			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
 		}
-		marked, err = w.stores.recallMarks(run, base)
-		return err
+		marked = w.stores.recallMarks(run, base)
+		return nil
 	})
 	return marked, err
 }

@@ -23,13 +23,10 @@ type reviewStores struct {
 	mu        sync.Mutex // guards the fields below; held while a store is read
 	base      *place.Golden
 	now       *golden.Store
-	stamp     string // of the golden when it was opened; "" if it is not a file here
-	isExpired bool   // open it again, whatever its stamp is
-	recalled  recalledMarks
+	stamp     string        // of the golden when it was opened; "" if it is not a file here
+	isExpired bool          // open it again, whatever its stamp is
+	written   pastrun.Marks // of the run when recallMarks last read them
 }
-
-// recalledMarks are the marks of a run as they were written, and as they agree with the golden.
-type recalledMarks struct{ written, real pastrun.Marks }
 
 func (s *reviewStores) open(ctx context.Context) (err error) {
 	stamp := s.goldenStamp()
@@ -69,7 +66,7 @@ func (s *reviewStores) closeStores() (err error) {
 	if s.now != nil {
 		err = errors.Join(err, s.now.Close())
 	}
-	s.base, s.now, s.recalled = nil, nil, recalledMarks{}
+	s.base, s.now, s.written = nil, nil, nil
 	return err
 }
 
@@ -97,21 +94,13 @@ func (s *reviewStores) expire() {
 func (s *reviewStores) expireIfMarked(run *pastrun.Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stamp == "" && s.recalled.real != nil && !slices.Equal(s.recalled.written, run.Marks()) {
+	if s.stamp == "" && s.written != nil && !slices.Equal(s.written, run.Marks()) {
 		s.isExpired = true
 	}
 }
 
-// recallMarks returns a run that was just read, with marks that agree with the golden. It reads both
-// stores whole, so it remembers the marks until the golden or the run's marks change.
-func (s *reviewStores) recallMarks(run *pastrun.Run, base *golden.Store) (*pastrun.Run, error) {
-	written := run.Marks()
-	if s.recalled.real == nil || !slices.Equal(s.recalled.written, written) {
-		compared, err := compareMarks(run, base)
-		if err != nil {
-			return nil, err
-		}
-		s.recalled = recalledMarks{written, compared.Marks()}
-	}
-	return run.WithMarks(s.recalled.real), nil
+// recallMarks returns a run that was just read, with marks that agree with the golden.
+func (s *reviewStores) recallMarks(run *pastrun.Run, base *golden.Store) *pastrun.Run {
+	s.written = run.Marks()
+	return compareMarks(run, base)
 }
