@@ -18,8 +18,8 @@ import (
 	"muster/files/bucket/buckettest"
 )
 
-// TestManual executes the console blocks of the manual in order, each page in a folder of its
-// own, and compares the output. In the manual "..." stands for any text. On a line of its own
+// TestManual executes the console blocks of each page of the manual in order, in a folder of the
+// page's own, and compares the output. In the manual "..." stands for any text. On a line of its own
 // it stands for any lines.
 func TestManual(t *testing.T) {
 	path, err := program()
@@ -37,6 +37,7 @@ func TestManual(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			found := examples(onFreePorts(t, string(text)))
 			if slices.ContainsFunc(found, example.needsEngine) {

@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -9,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -87,16 +90,41 @@ type testKey struct{}
 
 func testOf(ts *testscript.TestScript) testing.TB { return ts.Value(testKey{}).(testing.TB) }
 
-// build builds the program and returns its folder.
-func build(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	args := []string{"build", "-o", dir + "/muster"}
+// built is the folder of the program, or "" if no test needed it.
+var built string
+
+// program builds muster once for all tests of this package and returns its path.
+var program = sync.OnceValues(func() (path string, err error) {
+	if built, err = os.MkdirTemp("", "muster-program-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(built, "muster")
+	args := []string{"build", "-o", path}
 	if race {
 		args = append(args, "-race")
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	out, err := exec.CommandContext(context.Background(), "go", append(args, ".")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	m.Run()
+	os.RemoveAll(built)
+}
+
+// build returns a folder with the program. No other test has it, so a test can recognise its processes.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	path, err := program()
+	if err == nil {
+		err = os.Link(path, filepath.Join(dir, "muster"))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
