@@ -216,13 +216,15 @@ bench-remote: build
 
 # What a million cases take on an engine with 2,000 slots, and by a model on more cores: some
 # 30 minutes, and 6 GB of /dev/shm. ROUNDS is 3 unless given. With KEEP=FOLDER, the same command goes
-# on after an interruption, and ROWS=1 measures one row of the tables, of at most four minutes.
+# on after an interruption, and ROWS=1 measures one row of the tables, of at most four minutes. With
+# REPEAT=2, each case runs twice in the large runs: five minutes a row.
 SCALE ?= 1000000
+REPEAT ?= 1
 KEEP ?=
 ROWS ?=
 bench-scale: ROUNDS = 3
 bench-scale: build
-	$(GO) -C bench run ./scale -muster $(MUSTER) -cases $(SCALE) -rounds $(ROUNDS) \
+	$(GO) -C bench run ./scale -muster $(MUSTER) -cases $(SCALE) -repeat $(REPEAT) -rounds $(ROUNDS) \
 		$(if $(KEEP),-keep $(KEEP) -runs $(KEEP)/runs.json) $(if $(ROWS),-rows $(ROWS))
 
 clean:

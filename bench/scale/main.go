@@ -35,7 +35,7 @@ type options struct {
 	muster, work  string
 	cases, part   int
 	rounds, slots int
-	rows          int
+	rows, repeat  int
 	takes         time.Duration
 	only          string
 	runs, keep    string
@@ -53,6 +53,7 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	f.IntVar(&o.cases, "cases", 1_000_000, "cases of the large runs")
 	f.IntVar(&o.part, "part", 100_000, "cases of the runs that the model is made from and checked by")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of everything; the tables have medians")
+	f.IntVar(&o.repeat, "repeat", 1, "runs of each case in the large runs, by record --repeat and check --runs")
 	f.IntVar(&o.slots, "slots", 2000, "actions that the engine runs at once")
 	f.DurationVar(&o.takes, "takes", 200*time.Millisecond, "time of an action in its slot")
 	f.StringVar(&o.only, "only", "", "measure only the large runs of `record` or check, or the model")
@@ -66,8 +67,8 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
-	if min(o.rounds, o.cases, o.part, o.slots) < 1 || f.NArg() > 0 {
-		return o, errors.New("-rounds, -cases, -part and -slots are at least 1, and nothing else is taken")
+	if min(o.rounds, o.cases, o.part, o.repeat, o.slots) < 1 || f.NArg() > 0 {
+		return o, errors.New("-rounds, -cases, -part, -repeat and -slots are at least 1, and nothing else is taken")
 	}
 	if o.rows >= 0 && (o.keep == "" || o.runs == "") {
 		return o, errors.New("-rows goes on where the last benchmark ended: -keep and -runs say where")

@@ -17,7 +17,7 @@ type kind struct {
 	Command string
 	Lanes   bool
 	Cores   int // of muster; two are shared with the engine
-	Large   bool
+	Repeat  int // runs of each case in a large run; 0 in the runs of the model
 }
 
 // measured is all runs, as -runs keeps them.
@@ -80,7 +80,7 @@ func (b *bench) large(ctx context.Context, m *measured) error {
 			if b.only != "" && b.only != command {
 				continue
 			}
-			if err := b.add(ctx, m, s, kind{command, false, 2, true}, round); err != nil {
+			if err := b.add(ctx, m, s, kind{command, false, 2, b.repeat}, round); err != nil {
 				return err
 			}
 		}
@@ -103,14 +103,14 @@ func (b *bench) model(ctx context.Context, m *measured) error {
 		for round := range b.rounds {
 			for _, cores := range []int{2, 1} {
 				for _, command := range commands {
-					if err := b.add(ctx, m, s, kind{command, lanes, cores, false}, round); err != nil {
+					if err := b.add(ctx, m, s, kind{command, lanes, cores, 0}, round); err != nil {
 						return err
 					}
 				}
 			}
 		}
 		for _, command := range commands {
-			if err := b.addParts(ctx, m, s, kind{command, lanes, 0, false}); err != nil {
+			if err := b.addParts(ctx, m, s, kind{command, lanes, 0, 0}); err != nil {
 				return err
 			}
 		}
@@ -204,7 +204,7 @@ func each(d time.Duration, cases int) time.Duration { return d / time.Duration(m
 
 // costsOf returns the costs of a command on two cores, without those of the engine.
 func (m *measured) costsOf(command string, lanes bool) (c costs) {
-	c.cpu = median(m.of(kind{command, lanes, 2, false}), func(r ran) time.Duration { return each(r.CPU(), r.Cases) })
+	c.cpu = median(m.of(kind{command, lanes, 2, 0}), func(r ran) time.Duration { return each(r.CPU(), r.Cases) })
 	for i := range limitedParts {
 		var values []time.Duration
 		for _, p := range m.Parts {

@@ -51,7 +51,7 @@ func (b *bench) newSet(name string, cases int) (s set, err error) {
 // ran is one run of muster with what its engine saw.
 type ran struct {
 	timing.Sample
-	Cases  int
+	Cases  int           // each counted as often as it runs
 	Peak   int64         // bytes that were resident at most
 	Engine time.Duration // CPU of the engine's process
 	Golden int64         // bytes of the golden
@@ -70,10 +70,11 @@ func (k kind) cpus() (muster, engine string) {
 // identical ends the benchmark.
 func (b *bench) run(ctx context.Context, s set, k kind) (r ran, err error) {
 	fmt.Fprintf(b.progress, "%s %d cases %+v\n", time.Now().Format("15:04:05"), s.cases, k)
-	words := []string{k.Command, s.archive(), "--golden", s.golden(), "--state", s.state(), "--quiet"}
+	repeat, flag := max(1, k.Repeat), "--runs"
 	if k.Command == "record" {
-		words = append(words, "--repeat", "1")
+		flag = "--repeat"
 	}
+	words := []string{k.Command, s.archive(), "--golden", s.golden(), "--state", s.state(), "--quiet", flag, strconv.Itoa(repeat)}
 	forMuster, forEngine := k.cpus()
 	tool := "true"
 	if !k.Lanes {
@@ -97,7 +98,7 @@ func (b *bench) run(ctx context.Context, s set, k kind) (r ran, err error) {
 	}
 	peak := timing.WatchPeak(cmd.Process.Pid)
 	err = cmd.Wait()
-	r.Wall, r.Peak, r.Cases = time.Since(began), peak(), s.cases
+	r.Wall, r.Peak, r.Cases = time.Since(began), peak(), s.cases*repeat
 	if err != nil {
 		return r, fmt.Errorf("%v: %w\n%s", cmd, err, out.Bytes())
 	}
