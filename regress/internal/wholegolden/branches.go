@@ -71,13 +71,23 @@ func settle[T any](base, ours, theirs T) (settled T, isConflict bool) {
 	return ours, true
 }
 
-// entry is what a golden has of a case; nil if it has nothing. Costs do not count.
-func entry(s *golden.Store, caseName string) *outcome.Digest {
+// entry is what a golden has of a case. Costs do not count.
+type entry struct {
+	digest   outcome.Digest
+	accepted int64 // of a flaky case, whose digest leaves out what varies: when it was accepted
+}
+
+// entryOf returns nil if the golden does not have the case.
+func entryOf(s *golden.Store, caseName string) *entry {
 	d, has := s.OutcomeDigest(caseName)
 	if !has {
 		return nil
 	}
-	return &d
+	e := &entry{digest: d}
+	if origin := s.Origin(caseName); origin > 0 && s.Flaky(caseName) {
+		e.accepted = s.Meta().Accepts[origin-1].At.UnixNano()
+	}
+	return e
 }
 
 // choose finds the golden to take each case from. Of a case that both branches have changed alike, or
@@ -92,10 +102,10 @@ func (b Branches) choose() (from map[string]*golden.Store, done BranchResult, er
 	}
 	var conflicts []string
 	for _, n := range slices.Sorted(maps.Keys(names)) {
-		base, ours, theirs := entry(b.Base, n), entry(b.Ours, n), entry(b.Theirs, n)
+		base, ours, theirs := entryOf(b.Base, n), entryOf(b.Ours, n), entryOf(b.Theirs, n)
 		taken, isConflict := settle(base, ours, theirs)
 		switch {
-		case isConflict:
+		case isConflict && (ours == nil || theirs == nil || ours.digest != theirs.digest):
 			conflicts = append(conflicts, name.Print(n)+conflictWords(ours, theirs))
 		case taken == nil:
 			done.Dropped++
@@ -110,7 +120,7 @@ func (b Branches) choose() (from map[string]*golden.Store, done BranchResult, er
 }
 
 // conflictWords says how the branches disagree, unless both have an outcome.
-func conflictWords(ours, theirs *outcome.Digest) string {
+func conflictWords(ours, theirs *entry) string {
 	switch {
 	case ours == nil:
 		return " (dropped in ours)"

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -77,14 +78,19 @@ func TestMergeBranchesAccepts(t *testing.T) {
 		r.Origin = run
 		return r
 	}
-	common, ours, theirs := golden.Accept{Run: "common"}, golden.Accept{Run: "ours"}, golden.Accept{Run: "theirs"}
+	varies := func(run int, text string) golden.Record { // the digest of its outcome leaves out the text
+		r := from(run, "d", text)
+		r.Outcome.Parts[0].Flaky, r.Outcome.Parts[0].Seen = true, outcome.ShapesOf(outcome.Filled)
+		return r
+	}
+	common, ours, theirs := golden.Accept{Run: "common", At: time.Unix(1, 0)}, golden.Accept{Run: "ours", At: time.Unix(2, 0)}, golden.Accept{Run: "theirs", At: time.Unix(3, 0)}
 	for side, s := range map[string]struct {
 		accepts []golden.Accept
 		records []golden.Record
 	}{
-		"base":   {[]golden.Accept{common}, []golden.Record{from(1, "a", "1"), b.simple("b", "1"), b.simple("c", "1")}},
-		"ours":   {[]golden.Accept{common, ours}, []golden.Record{from(1, "a", "1"), from(2, "b", "2"), b.simple("c", "1")}},
-		"theirs": {[]golden.Accept{common, theirs}, []golden.Record{from(1, "a", "1"), b.simple("b", "1"), from(2, "c", "3")}},
+		"base":   {[]golden.Accept{common}, []golden.Record{from(1, "a", "1"), b.simple("b", "1"), b.simple("c", "1"), varies(0, "1")}},
+		"ours":   {[]golden.Accept{common, ours}, []golden.Record{from(1, "a", "1"), from(2, "b", "2"), b.simple("c", "1"), varies(0, "1")}},
+		"theirs": {[]golden.Accept{common, theirs}, []golden.Record{from(1, "a", "1"), b.simple("b", "1"), from(2, "c", "3"), varies(2, "2")}},
 	} {
 		build(t, filepath.Join(dir, side), golden.Meta{Accepts: s.accepts}, nil, b, s.records...)
 	}
@@ -95,9 +101,11 @@ func TestMergeBranchesAccepts(t *testing.T) {
 	}
 	s, got := open(t, into), map[string]string{}
 	for n := range s.Names() {
-		got[n] = s.Meta().Accepts[s.Origin(n)-1].Run
+		if origin := s.Origin(n); origin > 0 {
+			got[n] = s.Meta().Accepts[origin-1].Run
+		}
 	}
-	if want := map[string]string{"a": "common", "b": "ours", "c": "theirs"}; !maps.Equal(got, want) || len(s.Meta().Accepts) != 3 {
+	if want := map[string]string{"a": "common", "b": "ours", "c": "theirs", "d": "theirs"}; !maps.Equal(got, want) || len(s.Meta().Accepts) != 3 {
 		t.Errorf("%v of %d accepts", got, len(s.Meta().Accepts))
 	}
 }
