@@ -22,7 +22,8 @@ import (
 // summary that fits one screen.
 //
 // If more than casesMax cases differ, the report begins with the causes instead, and names the
-// commands that show the cases. On a terminal the first cases are written as soon as they are
+// commands that show the cases. Of the cases, it then has one line for each of the first casesMax
+// that no cause explains. On a terminal the first cases are written as soon as they are
 // final. With Verbose all cases are. With Quiet the report is only how the run ended, and how many
 // cases the machine failed and why. Progress goes to Err: on a terminal as one line that is
 // redrawn, else as a line every few seconds.
@@ -51,7 +52,8 @@ type results struct {
 	differing int           // cases that are not identical, without those that the machine failed
 	failed    int           // cases that the machine failed
 	failure   Case          // the first of them, for Quiet
-	held      []heldCase    // written at the end; differing cases only up to casesMax
+	outside   int           // of these, cases that no cause explains
+	held      []Case        // written at the end; of each kind only up to casesMax
 	causes    []listedCause // the first ones
 	count     CauseCount    // of all
 	costs     *Cost
@@ -60,12 +62,6 @@ type results struct {
 	resume    string // shell line that continues the run; "" = unknown
 	failing   []Case // cases of a record; with Verbose they come after the others
 	slow      slowCases
-}
-
-// A heldCase is the text of a case, and whether the machine failed it.
-type heldCase struct {
-	text   string
-	failed bool
 }
 
 // A listedCause is a cause in one line.
@@ -130,19 +126,30 @@ func (r *results) show(c Case) error {
 		r.failed++
 	} else {
 		r.differing++
+		if isOutsideCauses(c) {
+			r.outside++
+		}
 	}
 	switch {
 	case r.verbosity == Verbose:
 		return r.write(r.caseText(c))
 	case failed && r.failed > casesMax:
 	case !failed && r.crowded():
-		r.held = slices.DeleteFunc(r.held, func(h heldCase) bool { return !h.failed })
+		r.held = slices.DeleteFunc(r.held, func(h Case) bool { return h.Verdict != regress.EnvironmentFailed && !isOutsideCauses(h) })
+		if isOutsideCauses(c) && r.outside <= casesMax {
+			r.held = append(r.held, c)
+		}
 	case r.stream.Terminal:
 		return r.write(r.caseText(c))
 	default:
-		r.held = append(r.held, heldCase{r.caseText(c), failed})
+		r.held = append(r.held, c)
 	}
 	return nil
+}
+
+// isOutsideCauses reports whether no cause explains a case, so that the causes do not lead to it.
+func isOutsideCauses(c Case) bool {
+	return c.Verdict == regress.Flaky || c.Verdict == regress.New || c.Verdict == regress.Missing
 }
 
 // crowded reports whether the report begins with the causes: more than casesMax cases differ.
@@ -189,8 +196,15 @@ func (r *results) ending(s regress.Summary) string {
 	if r.crowded() {
 		b.WriteString(r.causeTable(s) + r.paint.Paint(palette.Dim, casesElsewhere(s)) + "\n")
 	}
-	for _, h := range r.held {
-		b.WriteString(h.text)
+	for _, c := range r.held {
+		if r.crowded() && isOutsideCauses(c) {
+			b.WriteString(r.caseLine(c))
+		} else {
+			b.WriteString(r.caseText(c))
+		}
+	}
+	if more := r.outside - casesMax; more > 0 && r.crowded() {
+		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("… and %s more", readable.Number(more))) + "\n")
 	}
 	slices.SortFunc(r.failing, func(a, b Case) int { return cmp.Compare(a.Index, b.Index) })
 	for _, c := range r.failing {

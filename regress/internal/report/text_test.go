@@ -289,3 +289,21 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		t.Errorf("events: %v", err)
 	}
 }
+
+// The causes do not lead to cases that no cause explains, so the first of them are listed, however many cases differ.
+func TestTextNamesCasesOutsideCauses(t *testing.T) {
+	run := withCauses(longRun("check", 3000, 2), 12)
+	for i, ev := range run {
+		if c, ok := ev.(Case); ok && c.Index >= 1000 && c.Verdict == regress.Changed {
+			c.Verdict = regress.Flaky
+			run[i] = c
+		}
+	}
+	out, _ := feed(t, run, false, 80, text(Normal))
+	if n := strings.Count(out, "\nflaky          src/folder"); n != casesMax || strings.Contains(out, "\nchanged") {
+		t.Errorf("%d flaky cases are listed:\n%.2000s", n, out)
+	}
+	if want := "\n… and 980 more\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%.2000s", want, out)
+	}
+}
