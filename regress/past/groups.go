@@ -133,7 +133,15 @@ func groupLines(w io.Writer, families []family) error {
 func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[string]review.State, families []family) error {
 	b := &strings.Builder{}
 	cases := len(found.Members)
+	outside := 0 // cases that no cause explains
+	for i := range p.Run.Results {
+		if v := p.Run.Results[i].Verdict; v == regress.New || v == regress.Missing || v == regress.Flaky {
+			outside++
+		}
+	}
 	switch {
+	case cases == 0 && outside > 0:
+		fmt.Fprintf(b, "run %s: no causes\n", p.Run.ID)
 	case cases == 0:
 		fmt.Fprintf(b, "run %s: no case differs\n", p.Run.ID)
 	case found.Rewritten:
@@ -166,6 +174,9 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 			are, them = "accepted case is", "it"
 		}
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
+	}
+	if outside > 0 {
+		fmt.Fprintf(b, "without a cause (new, missing or flaky): %s; muster review shows them\n", readable.Cases(outside))
 	}
 	if cases > 0 {
 		fmt.Fprintf(b, "next: %s\n", nextCommands(p, found, decided))
