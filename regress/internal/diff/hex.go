@@ -70,7 +70,7 @@ func floor(offset int) int { return offset &^ (rowBytes - 1) }
 func ceil(offset int) int  { return floor(offset + rowBytes - 1) }
 
 func byteRange(from, to int) string {
-	return fmt.Sprintf("0x%x,%s", from, readable.Count(to-from, "byte"))
+	return fmt.Sprintf("0x%x, %s", from, readable.Count(to-from, "byte"))
 }
 
 // byteChanges returns the ranges in which two contents differ, with close ranges joined.
