@@ -87,35 +87,46 @@ func (f *failures) warn(first regress.Failure) {
 	}
 	f.run.Events.Warn(text)
 	command := f.run.Execution.Commands.For(first.Name)
-	for _, hint := range append(command.Hints(), headerHint(f.run.Inputs, first), folderHint(command.Words[1:], first)) {
+	for _, hint := range append(command.Hints(), headerHint(f.run.Inputs, first), folderHint(command.Words[1:], f.run.Inputs, first)) {
 		if hint != "" {
 			f.run.Events.Warn(hint)
 		}
 	}
 }
 
-// folderHint suggests a whole path if a case does not find a file of the current folder that a word of the
-// command names: cases run in folders of their own.
-func folderHint(words []string, first regress.Failure) string {
+// folderHint suggests a whole path if a case does not find a file, and a word of the command names that file in the
+// current folder, or a folder there that no case sees: cases run in folders of their own.
+func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 	line := strings.ToLower(first.Line)
 	isMissing := func(text string) bool { return strings.Contains(line, text) }
 	if !slices.ContainsFunc([]string{"no such file", "not found", "cannot find", "can't open", "cannot open"}, isMissing) {
 		return ""
 	}
 	for _, word := range words {
-		if filepath.IsAbs(word) || !slices.ContainsFunc(pathsIn(first.Line), func(w string) bool { return path.Base(w) == path.Base(word) }) {
+		word = strings.TrimPrefix(word, "-I")
+		whole, err := filepath.Abs(word)
+		if err != nil || filepath.IsAbs(word) || path.Clean(word) == "." {
 			continue
 		}
-		if whole, err := filepath.Abs(word); err == nil && isFile(whole) {
-			return fmt.Sprintf("%s is a file of this folder, and a case runs in a folder of its own: write %s", name.Quote(word), name.Quote(whole))
+		info, err := os.Stat(whole)
+		isNamed := func(w string) bool { return path.Base(w) == path.Base(word) }
+		isInCorpus := false
+		for _, e := range slices.Concat(in.Cases, in.Corpus.Given()) {
+			isInCorpus = isInCorpus || strings.HasPrefix(e.Name, path.Clean(word)+"/")
+		}
+		kind := ""
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular() && slices.ContainsFunc(pathsIn(first.Line), isNamed):
+			kind = "file"
+		case info.IsDir() && !isInCorpus:
+			kind = "folder"
+		}
+		if kind != "" {
+			return fmt.Sprintf("%s is a %s of this folder, and a case runs in a folder of its own: write %s", name.Quote(word), kind, name.Quote(whole))
 		}
 	}
 	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // pathsIn returns the words of an error that may be paths.
@@ -129,7 +140,7 @@ func headerHint(in *run.Inputs, first regress.Failure) string {
 	for _, e := range in.Cases {
 		base := path.Base(e.Name)
 		isNumber := strings.Trim(base, "0123456789") == "" // a line, say
-		if e.Name != first.Name && !isNumber && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {
+		if base != path.Base(first.Name) && !isNumber && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {
 			glob := base
 			if ext := path.Ext(base); ext != "" {
 				glob = "*" + ext
@@ -156,27 +167,28 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 	return "", nil
 }
 
-// firstLine returns the first line of a text that is neither blank nor a warning, cut to
-// errorLineMax. If all are warnings it returns the first. Of a traceback it returns the error, and
-// of a usage the line that says what is wrong.
+// firstLine returns the first line of a text that is neither blank nor a warning nor introduces
+// another one, such as "a.c: In function ‘f’:", cut to errorLineMax. If there is none it returns the
+// first warning or introduction. Of a traceback it returns the error, and of a usage the line that
+// says what is wrong.
 func firstLine(text []byte) string {
-	warning := ""
+	other := ""
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		lower := bytes.ToLower(line)
 		switch {
 		case len(line) == 0:
-		case bytes.Contains(lower, []byte("warning:")):
-			warning = cmp.Or(warning, cutLine(line))
 		case bytes.HasPrefix(lower, []byte("traceback (")):
 			return cutLine(cmp.Or(errorOfTraceback(text), string(line)))
 		case bytes.HasPrefix(lower, []byte("usage")):
 			return cutLine(cmp.Or(errorOfUsage(text), string(line)))
+		case bytes.Contains(lower, []byte("warning:")), bytes.HasSuffix(line, []byte(":")), bytes.HasSuffix(line, []byte(",")):
+			other = cmp.Or(other, cutLine(line))
 		default:
 			return cutLine(line)
 		}
 	}
-	return warning
+	return other
 }
 
 // errorOfTraceback returns the line after the last traceback of a text, which says the error.
