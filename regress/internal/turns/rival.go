@@ -35,6 +35,7 @@ type Rival struct {
 type Candidate struct {
 	Command *exec.Command // nil if cases have different commands
 	Tool    *closure.Closure
+	Env     string // the setting --env, as a golden keeps it
 }
 
 // ReferenceRival returns the reference of a compare as a rival.
@@ -104,9 +105,13 @@ func executableText(m golden.Meta) string {
 }
 
 // CostRival returns the RecordedRival if its costs can be measured. A script that was written to
-// since the record may take another time, though its interpreter has the same digest.
+// since the record may take another time, though its interpreter has the same digest. All commands
+// of a run have one environment, so another one than at the record would change the rival, too.
 func CostRival(m golden.Meta, now Candidate) Rival {
 	r := RecordedRival(m, now)
+	if now.Env != m.Flags["--env"] {
+		r = Rival{Why: "--env is not the recorded one, and the recorded command would run with it too"}
+	}
 	if r.Elsewhere = m.OnEngine(); r.Elsewhere && r.Command == nil && !r.same {
 		r.Why = "the golden has costs of an engine, whose workers cannot be compared with this machine"
 	}
