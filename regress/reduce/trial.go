@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goal"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/job"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -34,6 +35,7 @@ type trial struct {
 	causes    []cause.Cause
 	index     *cause.Index // of those
 	wanted    []int        // of causes
+	otherEnv  bool         // the golden was recorded with another --env than the run has, which the reference has too
 
 	start *facts // of the case's own source; nil before it ran
 }
@@ -58,6 +60,7 @@ func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Fou
 		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(target.Name), p.Options.Store.Golden, p.Run.Command)
 	}
 	t.known = &old.Outcome
+	t.otherEnv = p.Run.Command == regress.CheckCommand && job.OutcomeFlags(&p.Options)["--env"] != base.Meta().Flags["--env"]
 	t.reference, err = trustedCommand(p, s, base.Meta(), target.Name, reference)
 	return t, err
 }
