@@ -426,10 +426,14 @@ func (s *usage) addFile(path string, onDisk bool) {
 	}
 }
 
-// addBelow adds the files below top/dir.
+// addBelow adds the files below top/dir, or none if that is a link.
 func (s *usage) addBelow(top, dir string) {
+	path := top
+	if dir != "" { // a slash at the end would follow the link
+		path += "/" + dir
+	}
 	var inner []string
-	_ = eachEntry(top+"/"+dir, func(e entry) error {
+	_ = eachEntry(path, func(e entry) error {
 		name := join(dir, e.name)
 		if s.given[name] != nil {
 			return nil

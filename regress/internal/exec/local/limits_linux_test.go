@@ -3,6 +3,8 @@ package local
 import (
 	"fmt"
 	"muster/regress"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -51,6 +53,23 @@ func TestOutputLimit(t *testing.T) {
 		r.want(r.run("one.c", fmt.Sprintf("head -c %d /dev/zero; head -c %d /dev/zero > f", limit/2, limit/2)),
 			"exit 0", "stdout "+zeros(limit/2), "f "+zeros(limit/2))
 	}, func(o *Options) { o.OutputMax = limit })
+}
+
+// TestLinksForHomeAndTmp: where home and tmp lead to other folders while a case runs, nothing there counts,
+// and it stays as it is.
+func TestLinksForHomeAndTmp(t *testing.T) {
+	outside := t.TempDir()
+	inner := filepath.Join(outside, "inner")
+	must(t, os.WriteFile(filepath.Join(outside, "large"), make([]byte, 1<<20), 0o600))
+	must(t, os.Mkdir(inner, 0o500))
+	links := fmt.Sprintf("mkdir $HOME/x; rm -r $HOME $TMPDIR; ln -s %s $HOME; ln -s %[1]s $TMPDIR; ", outside)
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", links+"exec "+self("burn", "300")), "exit 0")
+		r.wantClean("next.c")
+	}, func(o *Options) { o.OutputMax = 1 << 19 })
+	if info, err := os.Stat(inner); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("%v, %v", info, err)
+	}
 }
 
 // TestTimeIsOverAtOnce: a limit that is over when the wait begins ends it too.
