@@ -18,6 +18,7 @@ import (
 type watching struct {
 	*testing.T
 	dir, program string
+	ready        string // a named pipe, to which a case that hangs writes
 	cmd          *exec.Cmd
 	lines        *bufio.Scanner // of both outputs
 	seen         bytes.Buffer
@@ -30,12 +31,13 @@ const (
 	hangs        = "#!/bin/sh\necho > \"$READY\"; sleep 100\n"
 )
 
-// newWatch records the first version of the tool, and starts to watch it.
-func newWatch(t *testing.T, program string, flags ...string) *watching {
-	w := &watching{T: t, dir: t.TempDir(), program: program}
-	t.Setenv("READY", filepath.Join(w.dir, "ready"))
-	t.Setenv("MUSTER_REPEAT_AFTER", "0s")
-	w.must(syscall.Mkfifo(os.Getenv("READY"), 0o666))
+// newWatch records the first version of the tool, and starts to watch it. Its test runs beside others, as it
+// mostly waits.
+func newWatch(t *testing.T, flags ...string) *watching {
+	t.Parallel()
+	w := &watching{T: t, dir: t.TempDir(), program: build(t) + "/muster"}
+	w.ready = filepath.Join(w.dir, "ready")
+	w.must(syscall.Mkfifo(w.ready, 0o666))
 	w.must(os.Mkdir(w.dir+"/src", 0o755))
 	for _, name := range []string{"a", "b"} {
 		w.must(os.WriteFile(w.dir+"/src/"+name, []byte(name+"\n"), 0o644))
@@ -46,8 +48,8 @@ func newWatch(t *testing.T, program string, flags ...string) *watching {
 	w.must(err)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // else a line that never comes would be waited for
 	t.Cleanup(cancel)
-	w.cmd = exec.CommandContext(ctx, w.program, append([]string{"watch"}, flags...)...)
-	w.cmd.Dir, w.cmd.Stdout, w.cmd.Stderr = w.dir, in, in
+	w.cmd = w.command(ctx, append([]string{"watch"}, flags...)...)
+	w.cmd.Stdout, w.cmd.Stderr = in, in
 	w.must(w.cmd.Start())
 	w.must(in.Close())
 	w.lines = bufio.NewScanner(out)
@@ -76,12 +78,17 @@ func (w *watching) replaceTool(text string) {
 	w.must(os.Rename(w.dir+"/new", w.dir+"/tool"))
 }
 
+// command returns a command of muster in the folder.
+func (w *watching) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, w.program, args...)
+	c.Dir, c.Env = w.dir, append(os.Environ(), "READY="+w.ready, "MUSTER_REPEAT_AFTER=0s")
+	return c
+}
+
 // muster runs another command in the folder, and returns its output.
 func (w *watching) muster(args ...string) string {
 	w.Helper()
-	c := exec.CommandContext(w.Context(), w.program, args...)
-	c.Dir = w.dir
-	out, err := c.CombinedOutput()
+	out, err := w.command(w.Context(), args...).CombinedOutput()
 	if err != nil {
 		w.Fatalf("muster %v: %v\n%s", args, err, out)
 	}
@@ -103,7 +110,7 @@ func (w *watching) until(pattern string) {
 // untilCaseRuns waits for a case of the version that hangs.
 func (w *watching) untilCaseRuns() {
 	w.Helper()
-	_, err := os.ReadFile(os.Getenv("READY"))
+	_, err := os.ReadFile(w.ready)
 	w.must(err)
 }
 
@@ -126,17 +133,16 @@ func (w *watching) interrupt() {
 }
 
 func TestWatch(t *testing.T) {
-	program := build(t) + "/muster"
-	t.Run("checks again", func(t *testing.T) { testWatch(newWatch(t, program)) })
+	t.Run("checks again", func(t *testing.T) { testWatch(newWatch(t)) })
 	for _, observe := range []string{"none", "some"} {
 		t.Run("cancels, observes "+observe, func(t *testing.T) {
-			testWatchCancels(newWatch(t, program, "--observe", observe, "--quiet"))
+			testWatchCancels(newWatch(t, "--observe", observe, "--quiet"))
 		})
 	}
-	t.Run("interrupted", func(t *testing.T) { testWatchInterrupted(newWatch(t, program, "--observe", "none")) })
-	t.Run("changes itself", func(t *testing.T) { testWatchChangesItself(newWatch(t, program, "--observe", "none")) })
+	t.Run("interrupted", func(t *testing.T) { testWatchInterrupted(newWatch(t, "--observe", "none")) })
+	t.Run("changes itself", func(t *testing.T) { testWatchChangesItself(newWatch(t, "--observe", "none")) })
 	t.Run("failed first", func(t *testing.T) {
-		testWatchFailedFirst(newWatch(t, program, "--observe", "none", "--jobs", "1", "--verbose", "--events", "events"))
+		testWatchFailedFirst(newWatch(t, "--observe", "none", "--jobs", "1", "--verbose", "--events", "events"))
 	})
 }
 
