@@ -17,13 +17,19 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@GO="$(GO)" scripts/demo
 
-# Tools that cannot be had make their tests skip, and long tests skip: 6 minutes on 2
+# Many tests wait, so more of them run at a time than there are processors. The packages that take longest
+# begin first.
+AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+LONGEST = ./cmd/muster ./regress/internal/exec/local ./files/bucket ./test
+
+# Tools that cannot be had make their tests skip, and long tests skip: 5 minutes on 2
 # processors. MUSTER_REQUIRE=all is for a machine that is to prove something: nothing skips.
 test:
 	@scripts/install-test-tools || { \
 		test "$$MUSTER_REQUIRE" != all && \
 		echo "make test: tests that need what is named above are skipped"; }
-	$(GO) test $(if $(filter all,$(MUSTER_REQUIRE)),,-short) -timeout $(TEST_TIMEOUT) ./...
+	$(GO) test $(if $(filter all,$(MUSTER_REQUIRE)),,-short) -timeout $(TEST_TIMEOUT) \
+		-p $(AT_ONCE) -parallel $(AT_ONCE) $(LONGEST) ./...
 
 check: fmt vet staticcheck nocgo darwin race side
 
