@@ -123,6 +123,10 @@ func (o Options) redacted(text string) string {
 // Unreachable reports whether an error means that no engine answers. A refusal is an answer.
 func Unreachable(err error) bool {
 	s := status.Convert(err)
+	var own interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &own) { // of a status that is wrapped, Convert has the text for people
+		s = own.GRPCStatus()
+	}
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
