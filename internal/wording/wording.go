@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"muster/internal/readable"
 )
@@ -63,7 +64,7 @@ func describe(err error) string {
 	case *syntax.Error:
 		return fmt.Sprintf("not a valid regular expression: %s: %s", e.Code, e.Expr)
 	case *url.Error:
-		return e.URL + ": " + e.Err.Error()
+		return withoutUser(e.URL) + ": " + e.Err.Error()
 	case *net.OpError:
 		return networkWords(e)
 	case *net.AddrError:
@@ -79,7 +80,10 @@ func describe(err error) string {
 	case *tls.CertificateVerificationError:
 		return "the server's certificate " + certificateWords(e.Err)
 	case tls.RecordHeaderError:
-		return withoutTLS
+		if isHandshake(e) {
+			return withoutTLS
+		}
+		return "the encrypted connection was damaged"
 	}
 	if err == http.ErrSchemeMismatch {
 		return withoutTLS
@@ -92,8 +96,21 @@ const withoutTLS = "the server does not speak TLS: use http:// in the address"
 // RefusedTLS reports whether a server answered, and TLS is not possible with it. Then the words of Of have a mend.
 func RefusedTLS(err error) bool {
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-	_, record := errors.AsType[tls.RecordHeaderError](err)
-	return certificate || record || errors.Is(err, http.ErrSchemeMismatch)
+	record, isRecord := errors.AsType[tls.RecordHeaderError](err)
+	return certificate || isRecord && isHandshake(record) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// isHandshake reports whether an error is about the first answer of a server. A later one was damaged on its way.
+func isHandshake(e tls.RecordHeaderError) bool { return e.Conn != nil }
+
+// withoutUser removes the user and the password from an address, which may not be a valid one.
+func withoutUser(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	path := strings.IndexAny(rest+"/", "/?#")
+	return scheme + "://" + rest[strings.LastIndex(rest[:path], "@")+1:]
 }
 
 func numberWords(e *strconv.NumError) string {
@@ -107,6 +124,9 @@ func numberWords(e *strconv.NumError) string {
 }
 
 func networkWords(e *net.OpError) string {
+	if e.Op == "proxyconnect" {
+		return "the proxy server that HTTPS_PROXY or HTTP_PROXY names: " + Of(e.Err)
+	}
 	reason := e.Err.Error()
 	var unknown *net.DNSError
 	var errno syscall.Errno
@@ -131,15 +151,24 @@ func networkWords(e *net.OpError) string {
 
 // certificateWords describes why a certificate was refused.
 func certificateWords(err error) string {
-	_, elsewhere := errors.AsType[x509.HostnameError](err)
+	host, elsewhere := errors.AsType[x509.HostnameError](err)
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
+	expired := ok && invalid.Reason == x509.Expired
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, trustless := errors.AsType[x509.SystemRootsError](err)
 	switch {
+	case elsewhere && len(host.Certificate.DNSNames)+len(host.Certificate.IPAddresses) == 0:
+		return "names no host: renew it with the host as a subject alternative name"
 	case elsewhere:
 		return "is for another host: use the name of that host in the address"
-	case ok && invalid.Reason == x509.Expired:
+	case expired && time.Now().Before(invalid.Cert.NotBefore):
+		return "is not valid yet, or this machine's clock is wrong: set the clock"
+	case expired:
 		return "has expired, or this machine's clock is wrong: renew it"
+	case unknown || trustless:
+		return "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"
 	}
-	return "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"
+	return "is not valid (" + strings.TrimPrefix(err.Error(), "x509: ") + "): renew it"
 }
 
 // fileWords describes why an operation on a file failed.

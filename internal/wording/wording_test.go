@@ -1,6 +1,8 @@
 package wording_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"muster/internal/wording"
 )
@@ -35,6 +38,12 @@ func TestOf(t *testing.T) {
 			&url.Error{Op: "Get", URL: "http://a", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: address("a:80"), Err: &os.SyscallError{Syscall: "connect", Err: syscall.ECONNREFUSED}}},
 			"http://a: a:80: connection refused",
 		},
+		{
+			&url.Error{Op: "Get", URL: "http://a", Err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: tls.RecordHeaderError{Conn: &net.TCPConn{}}}},
+			"http://a: the proxy server that HTTPS_PROXY or HTTP_PROXY names: the server does not speak TLS: use http:// in the address",
+		},
+		{&url.Error{Op: "parse", URL: "http://me:a@b@[::1/x@y", Err: errors.New("no ]")}, "http://[::1/x@y: no ]"},
+		{&url.Error{Op: "parse", URL: "me@b", Err: errors.New("no")}, "me@b: no"},
 		{errors.Join(syscall.ENOSPC, &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}), "no space left on device\n/x: no space left on device"},
 	} {
 		if got := wording.Of(c.err); got != c.want {
@@ -52,6 +61,41 @@ func TestOwn(t *testing.T) {
 		return ""
 	}
 	if got := wording.Of(fmt.Errorf("x: %w", &fs.PathError{Op: "mkdir", Path: "a", Err: syscall.EEXIST}), own); got != "x: it is there" {
+		t.Error(got)
+	}
+}
+
+// Each reason for a refused certificate has its own words and mend.
+func TestCertificate(t *testing.T) {
+	named := &x509.Certificate{DNSNames: []string{"a"}}
+	later := &x509.Certificate{NotBefore: time.Now().Add(time.Hour)}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{x509.HostnameError{Certificate: named, Host: "b"}, "is for another host: use the name of that host in the address"},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}, "names no host: renew it with the host as a subject alternative name"},
+		{x509.CertificateInvalidError{Cert: named, Reason: x509.Expired}, "has expired, or this machine's clock is wrong: renew it"},
+		{x509.CertificateInvalidError{Cert: later, Reason: x509.Expired}, "is not valid yet, or this machine's clock is wrong: set the clock"},
+		{x509.CertificateInvalidError{Cert: named, Reason: x509.IncompatibleUsage}, "is not valid (certificate specifies an incompatible key usage): renew it"},
+		{x509.UnhandledCriticalExtension{}, "is not valid (unhandled critical extension): renew it"},
+		{x509.UnknownAuthorityError{Cert: named}, "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"},
+	} {
+		err := &tls.CertificateVerificationError{Err: c.err}
+		if got, want := wording.Of(err), "the server's certificate "+c.want; got != want || !wording.RefusedTLS(err) {
+			t.Errorf("%v:\n%s\nwant\n%s", c.err, got, want)
+		}
+	}
+}
+
+// Only the first answer of a server tells that it does not speak TLS. A later one is worth a repetition.
+func TestRefusedTLS(t *testing.T) {
+	first := tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake", Conn: &net.TCPConn{}}
+	if got := wording.Of(first); !wording.RefusedTLS(first) || got != "the server does not speak TLS: use http:// in the address" {
+		t.Error(got)
+	}
+	later := tls.RecordHeaderError{Msg: "oversized record received with length 20527"}
+	if got := wording.Of(later); wording.RefusedTLS(later) || got != "the encrypted connection was damaged" {
 		t.Error(got)
 	}
 }
