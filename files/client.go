@@ -67,11 +67,13 @@ const (
 // CheckAddress returns an error if u is not the address of a server. It does not look at the path.
 func CheckAddress(u *url.URL) error {
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	shown := *u
+	shown.User = nil // it may be a secret
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return fmt.Errorf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", u.Redacted())
+		return fmt.Errorf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", shown.String())
 	case err != nil || port == 0:
-		return fmt.Errorf("%q has a port that no server can have: use one from 1 to 65535", u.Redacted())
+		return fmt.Errorf("%q has a port that no server can have: use one from 1 to 65535", shown.String())
 	}
 	return nil
 }

@@ -357,11 +357,14 @@ func checkGoCache(p *program, o *gocache.Options) error {
 		return usagef("--timeout %v: use a time above 0, such as 10s", o.Timeout)
 	}
 	at, err := url.Parse(o.URL)
-	if err != nil || files.CheckAddress(at) != nil || strings.ContainsAny(o.URL, "?#") {
-		return usagef("--url %q is not the address of a server: write http://HOST:PORT", o.URL)
+	if err != nil { // it may have a password anywhere
+		return usagef("--url is not the address of a server: write http://HOST:PORT")
 	}
 	if at.User != nil {
 		return usagef("--url %s: warnings show this address: leave the password out, and set MUSTER_TOKEN", at.Redacted())
+	}
+	if files.CheckAddress(at) != nil || strings.ContainsAny(o.URL, "?#") {
+		return usagef("--url %q is not the address of a server: write http://HOST:PORT", o.URL)
 	}
 	if strings.Trim(at.Path, "/") == "" {
 		at.Path = path

@@ -146,7 +146,9 @@ func (o Options) complete() (Options, error) {
 		return o, &InputError{err}
 	case files.CheckAddress(at) != nil:
 		return o, &InputError{files.CheckAddress(at)}
-	case at.RawQuery != "" || at.User != nil:
+	case at.User != nil:
+		return o, inputf("the address of %s must not have a user: leave it out", at.Host)
+	case at.RawQuery != "":
 		return o, inputf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", o.URL)
 	case o.Connections < 1 || o.Connections > connectionsMax:
 		return o, inputf("%s: from 1 to %s are possible", readable.Count(o.Connections, "connection"), readable.Number(connectionsMax))

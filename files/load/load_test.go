@@ -291,11 +291,11 @@ func TestMistakes(t *testing.T) {
 		"a size of -1":                     func(o *load.Options) { o.Size = -1 },
 		"a rate of -1":                     func(o *load.Options) { o.Rate = -1 },
 		"\"127.0.0.1\" is not the address": func(o *load.Options) { o.URL = "127.0.0.1" },
-		"\"http://user@there\" is not the address": func(o *load.Options) { o.URL = "http://user@there" },
-		"a timeout of -1s":                         func(o *load.Options) { o.Timeout = -time.Second },
-		"the token":                                func(o *load.Options) { o.Token = "a\r\nb" },
-		"is not the address":                       func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
-		"no protocol":                              func(o *load.Options) { o.Protocol = "gopher" },
+		"the address of there must not have a user": func(o *load.Options) { o.URL = "http://user:secret@there" },
+		"a timeout of -1s":                          func(o *load.Options) { o.Timeout = -time.Second },
+		"the token":                                 func(o *load.Options) { o.Token = "a\r\nb" },
+		"is not the address":                        func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
+		"no protocol":                               func(o *load.Options) { o.Protocol = "gopher" },
 	} {
 		o := good
 		change(&o)
