@@ -48,7 +48,7 @@ func (p peer) explain(ctx context.Context, err error) error {
 	}
 	silence, ok := errors.AsType[*url.Error](err)
 	if ok && wording.RefusedTLS(err) { // repetitions do not help
-		return fmt.Errorf("the object store at %s: %s", at, wording.Of(silence.Err))
+		return fmt.Errorf("the object store at %s (--endpoint or AWS_ENDPOINT_URL): %s", at, wording.Of(silence.Err))
 	}
 	if ok { // not wrapped: callers would take its time-out for the client's
 		return &wordedError{fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)), fileio.ErrBusy}
