@@ -101,6 +101,20 @@ func TestEngineOfFirstRun(t *testing.T) {
 	}
 }
 
+// TestWorkersOfOneRun checks that nothing is kept of workers that no later run asks for. An engine may have
+// as many as there are cases.
+func TestWorkersOfOneRun(t *testing.T) {
+	p := twoPasses(1)
+	p.run.Job.Judge.Repeat = 1
+	ran := ranCase{pass: 1, onEngine: &outcome.EngineRun{Worker: "w"}, had: runsBefore{runs: 1}}
+	if err := p.count(pass.Task{Entry: &corpus.Entry{Name: "a"}}, ran); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.cases.engine.workers) > 0 {
+		t.Errorf("the workers %q are kept", p.cases.engine.workers)
+	}
+}
+
 // heap returns the bytes that are alive.
 func heap() uint64 {
 	var m runtime.MemStats

@@ -65,7 +65,7 @@ func (p *passes) toRun(number int) ([]pass.Task, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := p.conclude(t, rec, had.engine); err != nil {
+			if err := p.conclude(t, rec, nil); err != nil {
 				return nil, err
 			}
 		case had.runs < number:
@@ -163,8 +163,9 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: p.cases.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	p.run.Ledger.Summary.CPU += got.cost.CPU
-	if got.had.engine = p.cases.before(t.Index).engine; got.pass == 1 {
-		got.had.engine = p.cases.engine.pack(got.onEngine)
+	first := got.onEngine
+	if got.pass > 1 {
+		first = p.cases.engine.unpack(p.cases.before(t.Index).engine)
 	}
 	if got.differ {
 		p.varying.example = cmp.Or(p.varying.example, got.example)
@@ -178,8 +179,9 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
 	if !got.had.lacks(p.run.Job.Judge.Repeat) {
-		return p.conclude(t, got.record, got.had.engine)
+		return p.conclude(t, got.record, first)
 	}
+	got.had.engine = p.cases.engine.pack(first)
 	p.cases.had[t.Index] = got.had
 	return nil
 }
@@ -191,8 +193,8 @@ func (p *passes) countError(t pass.Task, err error) error {
 	return p.run.Ledger.EnvironmentFailed(t, err)
 }
 
-// conclude counts a case that has all its runs. first is an engine's account of the first one.
-func (p *passes) conclude(t pass.Task, rec golden.Record, first engineRun) error {
+// conclude counts a case that has all its runs. first is an engine's account of the first one, or nil.
+func (p *passes) conclude(t pass.Task, rec golden.Record, first *outcome.EngineRun) error {
 	p.cases.done[t.Index] = true
 	p.run.Ledger.Summary.Recorded++
 	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
@@ -201,7 +203,7 @@ func (p *passes) conclude(t pass.Task, rec golden.Record, first engineRun) error
 	}
 	word := report.Case{
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: p.cases.engine.unpack(first),
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: first,
 	}
 	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
 	left, err := content.UncomparedIn(p.run.Job.Rules, side)
@@ -237,7 +239,7 @@ func (p *passes) failsSoFar() (bool, error) {
 		}
 		rec, _, err := p.writer.Get(t.Entry.Name) // read again, because a list of all records would be long
 		if err == nil {
-			err = p.conclude(t, rec, p.cases.before(t.Index).engine)
+			err = p.conclude(t, rec, p.cases.engine.unpack(p.cases.before(t.Index).engine))
 		}
 		if err != nil {
 			return true, err
