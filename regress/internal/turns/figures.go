@@ -60,7 +60,7 @@ func suggestLimit(warnings []cost.Warning) {
 // measure returns what the change costs, or why that is unknown.
 func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 	switch r := &m.o.Rival; {
-	case r.same || r.Elsewhere && r.Command == nil:
+	case !r.isMeasured():
 		return report.Cost{Why: r.Why}, nil
 	case r.Command == nil:
 		return m.compareRecorded()

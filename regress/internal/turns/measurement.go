@@ -49,7 +49,7 @@ type Sink struct {
 type Measurement struct {
 	o        Options
 	executor exec.Executor
-	cases    []caseCost     // that ended alike in both
+	cases    []caseCost     // that ended alike in both, and that a rival with a command runs
 	pairs    []cost.Pair    // runs of both commands, one right after the other
 	tried    map[string]int // how often such runs were made, by case
 	broken   error          // of the rival
@@ -93,8 +93,9 @@ func (m *Measurement) Resume(kept []state.Pair) {
 
 // AddCase adds a case with its verdict.
 func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
-	if m.o.Rival.Elsewhere && m.o.Rival.Command == nil {
-		return // nothing is measured
+	r := &m.o.Rival
+	if !r.isMeasured() || m.o.CostCases == 0 || r.Command != nil && !r.Runs(t.Entry.Name) {
+		return // a million of these would take memory
 	}
 	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.EnvironmentFailed {
 		m.cases = append(m.cases, caseCost{t, c.Cost})

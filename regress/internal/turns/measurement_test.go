@@ -82,6 +82,35 @@ func measurement(t *testing.T, e *fakeExecutor, limit string) *Measurement {
 	return m
 }
 
+// Only cases that can be measured are kept: of a million, no other one takes memory.
+func TestCasesThatAreKept(t *testing.T) {
+	ended := regress.Ending{}
+	for _, c := range []struct {
+		name  string
+		rival Rival
+		cases int
+		kept  int
+	}{
+		{"a rival", ReferenceRival(oldCommand), 5, 2},
+		{"a rival that does not run the case", Rival{Command: oldCommand, others: []string{"1.c"}}, 5, 1},
+		{"recorded costs", Rival{}, 5, 2},
+		{"the command that was recorded", Rival{same: true}, 5, 0},
+		{"an engine", Rival{Elsewhere: true}, 5, 0},
+		{"--cost-cases 0", ReferenceRival(oldCommand), 0, 0},
+	} {
+		m, err := New(Options{Rival: c.rival, CostCases: c.cases})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, entry := range entries(2) {
+			m.AddCase(pass.Task{Index: i, Entry: &entry}, &report.Case{Verdict: regress.Identical, Ending: &ended, GoldenEnding: &ended})
+		}
+		if len(m.cases) != c.kept {
+			t.Errorf("%s: %d of 2 cases are kept, not %d", c.name, len(m.cases), c.kept)
+		}
+	}
+}
+
 // Each command goes first as often as the other. A limit that the change passes is reported.
 func TestMeasure(t *testing.T) {
 	for limit, over := range map[string]bool{"cpu>5%": true, "cpu>50%": false} {

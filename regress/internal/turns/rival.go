@@ -49,6 +49,9 @@ func (r *Rival) Runs(caseName string) bool {
 	})
 }
 
+// isMeasured reports whether there is something to compare: with runs of the rival, or with recorded costs.
+func (r *Rival) isMeasured() bool { return !r.same && (r.Command != nil || !r.Elsewhere) }
+
 // RecordedRival finds the command that recorded the golden, if its executable has not changed.
 func RecordedRival(m golden.Meta, now Candidate) Rival {
 	by := m.Recorder()

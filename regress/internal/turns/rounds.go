@@ -38,7 +38,7 @@ func patience(limits []cost.Limit, pairs []cost.Pair, ran time.Duration) time.Du
 // runRounds runs both commands on some cases, round by round, until the figures are precise or
 // have taken long enough. No case runs a second time before all have run once.
 func (m *Measurement) runRounds(ctx context.Context) error {
-	cases := runnable(&m.o.Rival, m.cases)
+	cases := m.cases
 	order := rand.New(rand.NewPCG(uint64(len(cases)), 0)) // the same each time
 	order.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	began := time.Now()
@@ -86,7 +86,12 @@ const confirmRounds = 3
 // lasts.
 func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 	suspects := e.Suspects()
-	cases := slices.DeleteFunc(runnable(&m.o.Rival, m.cases), func(one caseCost) bool { return !slices.Contains(suspects, one.name()) })
+	var cases []caseCost
+	for _, one := range m.cases {
+		if slices.Contains(suspects, one.name()) {
+			cases = append(cases, one)
+		}
+	}
 	slices.SortFunc(cases, func(a, b caseCost) int {
 		return cmp.Compare(slices.Index(suspects, a.name()), slices.Index(suspects, b.name()))
 	})
@@ -105,11 +110,6 @@ func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 	}
 	e.Confirm(further)
 	return nil
-}
-
-// runnable returns the cases that the rival can run.
-func runnable(r *Rival, cases []caseCost) []caseCost {
-	return slices.DeleteFunc(slices.Clone(cases), func(one caseCost) bool { return !r.Runs(one.name()) })
 }
 
 // round runs each case once with both commands, in turns which goes first.
