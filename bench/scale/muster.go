@@ -51,7 +51,7 @@ func (b *bench) newSet(name string, cases int) (s set, err error) {
 // ran is one run of muster with what its engine saw.
 type ran struct {
 	timing.Sample
-	Cases  int           // each counted as often as it runs
+	Cases  int           // each counts once for each of its runs
 	Peak   int64         // bytes that were resident at most
 	Engine time.Duration // CPU of the engine's process
 	Golden int64         // bytes of the golden

@@ -46,7 +46,7 @@ func micros(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e3)
 func (m *measured) printLarge(b *strings.Builder, o options) {
 	fmt.Fprintf(b, "\n## %d cases, muster and the engine on two cores\n\n", o.cases)
 	if o.repeat > 1 {
-		fmt.Fprintf(b, "Each case runs %d times, and counts as often.\n\n", o.repeat)
+		fmt.Fprintf(b, "Each case runs %d times, and each run counts as a case.\n\n", o.repeat)
 	}
 	b.WriteString("| | rounds | cases/s | least–most | CPU of muster, µs a case | of the engine, µs a case | share of the engine | peak MB of muster | MB of the golden |\n|---|---|---|---|---|---|---|---|---|\n")
 	var all []ran

@@ -249,7 +249,7 @@ func TestUnreachable(t *testing.T) {
 		{silent.URL, "no answer in time", 10 * time.Millisecond},
 		{"https://" + mute.Addr().String(), "no answer in time", 10 * time.Millisecond},
 		{strings.Replace(plain.URL, "http:", "https:", 1), "the server does not speak TLS: use http:// in the address", 0},
-		{encrypted.URL, "the server's certificate is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE", 0},
+		{encrypted.URL, "the server's certificate is of an authority that this machine does not trust: set SSL_CERT_FILE to the file with the authority's certificate", 0},
 	} {
 		for _, protocol := range load.Protocols() {
 			_, err := load.Run(t.Context(), load.Options{URL: c.url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10, Timeout: c.timeout})

@@ -105,7 +105,8 @@ func limitWords(bytes int64) string {
 
 const withoutTLS = "the server does not speak TLS: use http:// in the address"
 
-// RefusedTLS reports whether a server answered, and TLS is not possible with it. Then the words of Of have a mend.
+// RefusedTLS reports whether a server answered but TLS with it is not possible. The text of Of then says what to do,
+// so callers add no advice of their own.
 func RefusedTLS(err error) bool {
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	record, isRecord := errors.AsType[tls.RecordHeaderError](err)
@@ -176,9 +177,9 @@ func certificateWords(err error) string {
 	case expired && time.Now().Before(invalid.Cert.NotBefore):
 		return "is not valid yet, or this machine's clock is wrong: set the clock"
 	case expired:
-		return "has expired, or this machine's clock is wrong: renew it"
+		return "has expired, or this machine's clock is wrong: renew the certificate, or set the clock"
 	case unknown || trustless:
-		return "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"
+		return "is of an authority that this machine does not trust: set SSL_CERT_FILE to the file with the authority's certificate"
 	}
 	return "is not valid (" + strings.TrimPrefix(err.Error(), "x509: ") + "): renew it"
 }

@@ -78,11 +78,11 @@ func TestCertificate(t *testing.T) {
 	}{
 		{x509.HostnameError{Certificate: named, Host: "b"}, "is for another host: use the name of that host in the address"},
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}, "names no host: renew it with the host as a subject alternative name"},
-		{x509.CertificateInvalidError{Cert: named, Reason: x509.Expired}, "has expired, or this machine's clock is wrong: renew it"},
+		{x509.CertificateInvalidError{Cert: named, Reason: x509.Expired}, "has expired, or this machine's clock is wrong: renew the certificate, or set the clock"},
 		{x509.CertificateInvalidError{Cert: later, Reason: x509.Expired}, "is not valid yet, or this machine's clock is wrong: set the clock"},
 		{x509.CertificateInvalidError{Cert: named, Reason: x509.IncompatibleUsage}, "is not valid (certificate specifies an incompatible key usage): renew it"},
 		{x509.UnhandledCriticalExtension{}, "is not valid (unhandled critical extension): renew it"},
-		{x509.UnknownAuthorityError{Cert: named}, "is of an authority that this machine does not trust: name the file with the authority's certificate in SSL_CERT_FILE"},
+		{x509.UnknownAuthorityError{Cert: named}, "is of an authority that this machine does not trust: set SSL_CERT_FILE to the file with the authority's certificate"},
 	} {
 		err := &tls.CertificateVerificationError{Err: c.err}
 		if got, want := wording.Of(err), "the server's certificate "+c.want; got != want || !wording.RefusedTLS(err) {
@@ -91,7 +91,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// Only the first answer of a server tells that it does not speak TLS. A later one is worth a repetition.
+// Only the first answer of a server shows that it does not speak TLS. After a later one, a repetition may help.
 func TestRefusedTLS(t *testing.T) {
 	first := tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake", Conn: &net.TCPConn{}}
 	if got := wording.Of(first); !wording.RefusedTLS(first) || got != "the server does not speak TLS: use http:// in the address" {

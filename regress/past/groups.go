@@ -176,7 +176,7 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if outside > 0 {
-		fmt.Fprintf(b, "without a cause (new, missing or flaky): %s; muster review shows them\n", readable.Cases(outside))
+		fmt.Fprintf(b, "without a cause (new, missing or flaky): %s; see muster review\n", readable.Cases(outside))
 	}
 	if cases > 0 {
 		fmt.Fprintf(b, "next: %s\n", nextCommands(p, found, decided))

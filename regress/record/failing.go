@@ -94,8 +94,8 @@ func (f *failures) warn(first regress.Failure) {
 	}
 }
 
-// folderHint suggests a whole path if a case does not find a file, and a word of the command names that file in the
-// current folder, or a folder there that no case sees: cases run in folders of their own.
+// folderHint suggests a whole path if a case does not find a file, and a relative path of the command may be the reason:
+// it names this file, or a folder that the corpus lacks, in the current folder. Cases run in folders of their own.
 func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 	line := strings.ToLower(first.Line)
 	isMissing := func(text string) bool { return strings.Contains(line, text) }
@@ -123,7 +123,7 @@ func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 			kind = "folder"
 		}
 		if kind != "" {
-			return fmt.Sprintf("%s is a %s of this folder, and a case runs in a folder of its own: write %s", name.Quote(word), kind, name.Quote(whole))
+			return fmt.Sprintf("%s is a %s in the current folder, and a case runs in a folder of its own: write %s", name.Quote(word), kind, name.Quote(whole))
 		}
 	}
 	return ""
@@ -168,7 +168,7 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 }
 
 // firstLine returns the first line of a text that is neither blank nor a warning nor introduces
-// another one, such as "a.c: In function ‘f’:", cut to errorLineMax. If there is none it returns the
+// another, such as "a.c: In function ‘f’:", cut to errorLineMax. If there is none it returns the
 // first warning or introduction. Of a traceback it returns the error, and of a usage the line that
 // says what is wrong.
 func firstLine(text []byte) string {

@@ -168,7 +168,7 @@ func (d *reducing) notShown() error {
 		why = "it does not show " + d.trial.causeNames() + " each time it runs"
 	}
 	if d.trial.otherEnv {
-		return fault.Inputf("%s: %s: the reference runs with --env of the check, too, and not as recorded: name it with --ref 'env K=V COMMAND'", name.Print(d.goal.Name), why)
+		return fault.Inputf("%s: %s: the reference runs with the --env of the check, which is not the recorded one: if the cause comes from it, name the reference with --ref 'env K=V COMMAND'", name.Print(d.goal.Name), why)
 	}
 	return fault.Inputf("%s: %s: the command or the reference is another than in run %s (name the trusted one with --ref), or it is flaky: run muster %s again",
 		name.Print(d.goal.Name), why, d.past.Run.ID, d.past.Run.Command)
