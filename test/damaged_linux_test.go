@@ -120,7 +120,7 @@ func (d *damaging) checked(i int) (status int, stdout []byte) {
 			errs = append(errs, line)
 		}
 	}
-	// Where the damage is in the format, the line is that of a golden by a newer muster.
+	// If the number of the format is damaged, muster reports a golden of a newer muster.
 	if got.status == 2 && (len(errs) != 1 || !strings.HasPrefix(errs[0], "muster: ") ||
 		!strings.Contains(errs[0], "muster.golden is ") && !strings.Contains(errs[0], "muster.golden has format ")) {
 		d.Errorf("status 2 comes with %q, not with one line about muster.golden", errs)

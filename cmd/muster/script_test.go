@@ -41,8 +41,8 @@ import (
 //	                         FILE2. Figures that differ from run to run read ~. Lines of
 //	                         causes are left out
 //	needs NAME               skips where there is no such program, or no root, no cgo, or no
-//	                         way to make a control group that limits processes, or if shm may
-//	                         not be hidden, because the script's own files are below /dev/shm
+//	                         way to make a control group that limits processes. "needs shm"
+//	                         skips if the script's own files are below /dev/shm, which it hides
 //	terminal, shows, …       see terminalCommands
 //
 // Files that begin with #! are executable.
@@ -115,7 +115,7 @@ func TestMain(m *testing.M) {
 	os.RemoveAll(built)
 }
 
-// build returns a folder with the program. No other test has it, so a test can recognise its processes.
+// build returns a folder with the program. Each test has its own, so that it can recognise its processes.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -150,7 +150,7 @@ func jobs(t *testing.T, engine fileio.Engine) {
 	}
 }
 
-// RunStore runs the tests that stores of every kind pass, but those that are named. open opens an
+// RunStore runs the tests that stores of every kind pass, except those named in without. open opens an
 // empty store.
 func RunStore(t *testing.T, open func(t *testing.T) Store, without ...string) {
 	for name, test := range map[string]func(*testing.T, Store){

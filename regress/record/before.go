@@ -10,13 +10,13 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// runsBefore has what the next run of a case needs to know of the earlier ones. It saves asking the golden,
-// which waits for everything that is being written. A run that differs asks nevertheless. Between two
-// passes all cases have one, so it is small: 96 bytes. It has no pointers, because the garbage collector
-// would follow them for a million cases, and what is allocated meanwhile counts as memory in use.
+// runsBefore is what the next run of a case needs to know of the earlier runs. It saves a read of the golden, which
+// would wait for everything that is being written. A run that differs still reads it. Between two passes every case
+// has a runsBefore, so it is small: 96 bytes. It has no pointers: the garbage collector would follow them for a
+// million cases, and memory that is allocated meanwhile would come on top.
 type runsBefore struct {
 	runs   int            // that are in the new golden
-	digest outcome.Digest // of the outcome there; zero where the golden must be asked
+	digest outcome.Digest // of the outcome in the golden; zero if the golden must be read
 	cost   outcome.Cost   // of the first run
 	engine engineRun      // an engine's account of the first run; none if it ran on this machine, or before --resume
 	isWide bool           // the runs show wide holes: see runsOfWide
@@ -35,7 +35,7 @@ func (h *runsBefore) lacks(repeat int) bool {
 	return h.runs < repeat || h.isWide && h.runs < runsOfWide
 }
 
-// runsOfWide is the number of runs of a case with wide holes. The golden keeps no more texts.
+// runsOfWide is the number of runs of a case with wide holes. The golden has no room for the texts of more runs.
 const runsOfWide = 1 + outcome.VariantsMax
 
 // hasWideHoles reports whether the runs of a case show wide holes. It looks once the case has the runs of --repeat.

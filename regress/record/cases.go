@@ -32,12 +32,12 @@ type cases struct {
 	had    []runsBefore   // nil if the first run of each case is its only one
 	failed map[int]error  // cases for which the machine failed
 	done   []bool         // cases that have all their runs
-	engine engineRuns     // has the workers of had
+	engine engineRuns     // has the names of the workers in had
 
 	firstEnded []time.Duration // when the first run of a case had ended, after run.Began; 0: before that, or not yet
 }
 
-// newCases knows of no run. runAgain reports whether cases run more than once, or ran before --resume.
+// newCases returns cases without runs. runAgain is true if cases run more than once, or ran before --resume.
 func newCases(took pass.Durations, runAgain bool) *cases {
 	c := &cases{
 		lanes: make([]int, len(took)), took: took, due: took.Complete(), engine: engineRuns{numbers: map[string]uint32{}},

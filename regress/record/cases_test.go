@@ -42,7 +42,7 @@ func TestMemoryOfSecondRuns(t *testing.T) {
 	}
 }
 
-// TestEngineRuns checks that an account of an engine is the same after it was packed.
+// TestEngineRuns checks that an account of an engine is the same after it was packed and unpacked.
 func TestEngineRuns(t *testing.T) {
 	e := newCases(nil, true).engine
 	full := outcome.EngineRun{Cached: true, Worker: "a", Queued: 1, QueueKnown: true, Took: 2, Measured: true, Asked: 3}

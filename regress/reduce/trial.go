@@ -35,7 +35,7 @@ type trial struct {
 	causes    []cause.Cause
 	index     *cause.Index // of those
 	wanted    []int        // of causes
-	otherEnv  bool         // the golden was recorded with another --env than the run has, which the reference has too
+	otherEnv  bool         // the golden has another --env than the run, with which the reference runs too
 
 	start *facts // of the case's own source; nil before it ran
 }

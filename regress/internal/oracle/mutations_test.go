@@ -67,7 +67,7 @@ func (m mutation) apply() (string, error) {
 	return strings.Replace(string(text), m.old, m.new, 1), nil
 }
 
-// code is the packages that mutations break.
+// code is the packages that mutations change.
 type code struct {
 	set     *token.FileSet
 	imports types.Importer
@@ -98,8 +98,8 @@ func listCode(t *testing.T) code {
 	return c
 }
 
-// compile checks the types of the package of a file that has another text. That is much faster than
-// go build.
+// compile type-checks the package of a file, with text in place of the file's own. That is much faster
+// than go build.
 func (c code) compile(file, text string) error {
 	path, err := filepath.Abs(filepath.Join(rooms, file))
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 // summary that fits one screen.
 //
 // If more than casesMax cases differ, the report begins with the causes instead, and names the
-// commands that show the cases. Of the cases, it then has one line for each of the first casesMax
-// that no cause explains. On a terminal the first cases are written as soon as they are
+// commands that show the cases. It then lists only the first casesMax cases that no
+// cause explains, with one line each. On a terminal the first cases are written as soon as they are
 // final. With Verbose all cases are. With Quiet the report is only how the run ended, and how many
 // cases the machine failed and why. Progress goes to Err: on a terminal as one line that is
 // redrawn, else as a line every few seconds.
@@ -34,7 +34,7 @@ func NewText(c Console, v Verbosity) Reporter {
 
 // Bounds of the report. It counts what exceeds them. With Verbose the first two do not apply.
 const (
-	casesMax       = 20 // with more cases, the report shows causes instead
+	casesMax       = 20 // with more cases, the report begins with the causes
 	wholeCasesMax  = 10 // cases with their differences; the others have one line each
 	caseLinesMax   = 28 // lines of diff for one case: two diffs of default size
 	listedCauses   = 8  // causes in the summary
@@ -52,8 +52,8 @@ type results struct {
 	differing int           // cases that are not identical, without those that the machine failed
 	failed    int           // cases that the machine failed
 	failure   Case          // the first of them, for Quiet
-	outside   int           // of these, cases that no cause explains
-	held      []Case        // written at the end; of each kind only up to casesMax
+	outside   int           // differing cases that no cause explains
+	held      []Case        // written at the end; up to casesMax that differ, and up to casesMax that failed
 	causes    []listedCause // the first ones
 	count     CauseCount    // of all
 	costs     *Cost

@@ -55,8 +55,8 @@ func TestOutputLimit(t *testing.T) {
 	}, func(o *Options) { o.OutputMax = limit })
 }
 
-// TestLinksForHomeAndTmp: where home and tmp lead to other folders while a case runs, nothing there counts,
-// and it stays as it is.
+// TestLinksForHomeAndTmp: if a case replaces home and tmp by links, the files behind them do not count towards the
+// output limit, and folders there keep their permissions.
 func TestLinksForHomeAndTmp(t *testing.T) {
 	outside := t.TempDir()
 	inner := filepath.Join(outside, "inner")

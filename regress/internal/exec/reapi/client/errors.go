@@ -124,7 +124,7 @@ func (o Options) redacted(text string) string {
 func Unreachable(err error) bool {
 	s := status.Convert(err)
 	var own interface{ GRPCStatus() *status.Status }
-	if errors.As(err, &own) { // of a status that is wrapped, Convert has the text for people
+	if errors.As(err, &own) { // Convert replaces the message of a wrapped status by the wrapper's text
 		s = own.GRPCStatus()
 	}
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
