@@ -12,7 +12,7 @@ import (
 
 // empty removes everything below dir except the names in keep.
 func empty(dir string, keep ...string) error {
-	fd, err := openDir(atCwd, dir)
+	fd, err := openDir(atCwd, dir, 0o700)
 	if err != nil {
 		return fail("open", dir, err)
 	}
@@ -74,7 +74,7 @@ func (e *emptier) removeOnce(fd int, in entry) error {
 	if fd != e.top {
 		return e.moveUp(fd, in.name)
 	}
-	sub, err := openDir(fd, in.name)
+	sub, err := openDir(fd, in.name, 0o700)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ type entry struct {
 // eachEntry calls do for every entry of a folder. It does not follow a link in the path's last
 // part.
 func eachEntry(dir string, do func(entry) error) error {
-	fd, err := openDir(atCwd, dir)
+	fd, err := openDir(atCwd, dir, 0o700)
 	if err != nil {
 		return fail("open", dir, err)
 	}
@@ -126,9 +126,9 @@ func eachEntry(dir string, do func(entry) error) error {
 	return fail("list", dir, eachEntryAt(fd, do))
 }
 
-// openDir opens a folder to read, change and search it. It changes the folder's mode if
-// necessary.
-func openDir(at int, name string) (int, error) {
+// openDir opens a folder of which the owner needs some rights: 0o700 to read, change and search it. It
+// changes the folder's mode if they are missing.
+func openDir(at int, name string, rights uint32) (int, error) {
 	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	fd, err := syscall.Openat(at, name, flags, 0)
 	if err == syscall.EACCES && syscall.Fchmodat(at, name, 0o700, 0) == nil {
@@ -138,7 +138,7 @@ func openDir(at int, name string) (int, error) {
 		return -1, err
 	}
 	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err == nil && st.Mode&0o700 != 0o700 {
+	if err := syscall.Fstat(fd, &st); err == nil && st.Mode&rights != rights {
 		err = syscall.Fchmod(fd, 0o700)
 		if err != nil && err != syscall.EPERM { // EPERM: another user's folder; root may use it anyway
 			syscall.Close(fd)

@@ -131,7 +131,7 @@ func (h *helper) findChanges() error {
 	if f.watch.broken {
 		// A case may have taken the right to read them: openDir restores it.
 		for _, dir := range []string{f.root, f.work} {
-			if fd, err := openDir(atCwd, dir); err == nil {
+			if fd, err := openDir(atCwd, dir, 0o700); err == nil {
 				syscall.Close(fd)
 			}
 		}

@@ -426,14 +426,19 @@ func (s *usage) addFile(path string, onDisk bool) {
 	}
 }
 
-// addBelow adds the files below top/dir, or none if that is a link.
+// addBelow adds the files below top/dir, or none if that is a link. A folder that can be read keeps its mode: the
+// case still runs, and sees it.
 func (s *usage) addBelow(top, dir string) {
 	path := top
 	if dir != "" { // a slash at the end would follow the link
 		path += "/" + dir
 	}
+	fd, err := openDir(atCwd, path, 0o500)
+	if err != nil {
+		return
+	}
 	var inner []string
-	_ = eachEntry(path, func(e entry) error {
+	_ = eachEntryAt(fd, func(e entry) error {
 		name := join(dir, e.name)
 		if s.given[name] != nil {
 			return nil
@@ -448,6 +453,7 @@ func (s *usage) addBelow(top, dir string) {
 		}
 		return nil
 	})
+	syscall.Close(fd)
 	for _, name := range inner {
 		s.addBelow(top, name)
 	}

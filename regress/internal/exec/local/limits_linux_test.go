@@ -72,6 +72,14 @@ func TestLinksForHomeAndTmp(t *testing.T) {
 	}
 }
 
+// TestModesStayWhileACaseRuns: to add up what a case wrote, no folder of it gets another mode.
+func TestModesStayWhileACaseRuns(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "mkdir -m 500 $HOME/x $TMPDIR/x; "+self("burn", "300")+"; stat -c %a $HOME/x $TMPDIR/x"), "exit 0", `stdout "500\n500\n"`)
+		r.wantClean("next.c")
+	})
+}
+
 // TestTimeIsOverAtOnce: a limit that is over when the wait begins ends it too.
 func TestTimeIsOverAtOnce(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
