@@ -102,7 +102,8 @@ func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 	if !slices.ContainsFunc([]string{"no such file", "not found", "cannot find", "can't open", "cannot open"}, isMissing) {
 		return ""
 	}
-	for _, word := range words {
+	for i, word := range words {
+		isOfFlag := strings.HasPrefix(word, "-I") || i > 0 && strings.HasPrefix(words[i-1], "-")
 		word = strings.TrimPrefix(word, "-I")
 		whole, err := filepath.Abs(word)
 		if err != nil || filepath.IsAbs(word) || path.Clean(word) == "." {
@@ -110,16 +111,13 @@ func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 		}
 		info, err := os.Stat(whole)
 		isNamed := func(w string) bool { return path.Base(w) == path.Base(word) }
-		isInCorpus := false
-		for _, e := range slices.Concat(in.Cases, in.Corpus.Given()) {
-			isInCorpus = isInCorpus || strings.HasPrefix(e.Name, path.Clean(word)+"/")
-		}
 		kind := ""
 		switch {
 		case err != nil:
 		case info.Mode().IsRegular() && slices.ContainsFunc(pathsIn(first.Line), isNamed):
 			kind = "file"
-		case info.IsDir() && !isInCorpus:
+		case !info.IsDir() || !isOfFlag && !strings.Contains(word, "/"): // such a word may be a subcommand
+		case !isInCorpus(in, path.Clean(word)):
 			kind = "folder"
 		}
 		if kind != "" {
@@ -127,6 +125,21 @@ func folderHint(words []string, in *run.Inputs, first regress.Failure) string {
 		}
 	}
 	return ""
+}
+
+// isInCorpus reports whether the corpus has a file below a folder.
+func isInCorpus(in *run.Inputs, folder string) bool {
+	for _, e := range in.Cases {
+		if strings.HasPrefix(e.Name, folder+"/") {
+			return true
+		}
+	}
+	for _, e := range in.Corpus.Given() {
+		if strings.HasPrefix(e.Name, folder+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // pathsIn returns the words of an error that may be paths.
