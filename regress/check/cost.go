@@ -47,7 +47,7 @@ func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Ri
 
 // findRecordedRival finds the command with which a check compares the cost of its own.
 func findRecordedRival(r *run.Run, recorded golden.Meta) turns.Rival {
-	now := turns.Candidate{Tool: r.Tool.Closure(), Env: job.OutcomeFlags(&r.Job.Options)["--env"]}
+	now := turns.Candidate{Tool: r.Tool.Closure(), OtherEnv: job.OtherEnvironment(recorded.Flags, job.OutcomeFlags(&r.Job.Options))}
 	if len(r.Execution.Commands.ByGlob) == 0 {
 		now.Command = r.Execution.Commands.Main
 	}

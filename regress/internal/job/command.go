@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,27 @@ func SameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bo
 		}
 	}
 	return golden.SameCommands(was, is)
+}
+
+// OtherEnvironment returns the flag that gives cases another environment, "" if they have the same one. The order of its
+// values does not count.
+func OtherEnvironment(was, is map[string]string) string {
+	for _, flag := range []string{"--env", "--pass-env"} {
+		if !maps.Equal(variables(was[flag]), variables(is[flag])) {
+			return flag
+		}
+	}
+	return ""
+}
+
+// variables returns what a kept --env or --pass-env sets. The last value of a variable counts.
+func variables(text string) map[string]string {
+	set := map[string]string{}
+	for _, one := range unquote(text) {
+		key, value, _ := strings.Cut(one, "=")
+		set[key] = value
+	}
+	return set
 }
 
 // IsOtherCorpus reports whether a plain check of the golden reads another corpus than o has.

@@ -33,9 +33,9 @@ type Rival struct {
 
 // A Candidate is the command whose cost is measured.
 type Candidate struct {
-	Command *exec.Command // nil if cases have different commands
-	Tool    *closure.Closure
-	Env     string // the setting --env, as a golden keeps it
+	Command  *exec.Command // nil if cases have different commands
+	Tool     *closure.Closure
+	OtherEnv string // the flag that gives it another environment than the golden's command had; "" = it has the same
 }
 
 // ReferenceRival returns the reference of a compare as a rival.
@@ -112,8 +112,8 @@ func executableText(m golden.Meta) string {
 // of a run have one environment, so another one than at the record would change the rival, too.
 func CostRival(m golden.Meta, now Candidate) Rival {
 	r := RecordedRival(m, now)
-	if now.Env != m.Flags["--env"] {
-		r = Rival{Why: "--env is not the recorded one, and the recorded command would run with it too"}
+	if now.OtherEnv != "" {
+		r = Rival{Why: now.OtherEnv + " is not the recorded one, and the recorded command would run with it too"}
 	}
 	if r.Elsewhere = m.OnEngine(); r.Elsewhere && r.Command == nil && !r.same {
 		r.Why = "the golden has costs of an engine, whose workers cannot be compared with this machine"
