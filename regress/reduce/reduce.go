@@ -167,8 +167,8 @@ func (d *reducing) notShown() error {
 	if d.trial.start != nil {
 		why = "it does not show " + d.trial.causeNames() + " each time it runs"
 	}
-	if d.trial.otherEnv {
-		return fault.Inputf("%s: %s: the reference runs with the --env of the check, which is not the recorded one: if the cause comes from it, name the reference with --ref 'env K=V COMMAND'", name.Print(d.goal.Name), why)
+	if flag := d.trial.otherEnv; flag != "" {
+		return fault.Inputf("%s: %s: the reference runs with the %s of the check, which is not the recorded one: if the cause comes from it, name the reference with --ref 'env K=V COMMAND'", name.Print(d.goal.Name), why, flag)
 	}
 	return fault.Inputf("%s: %s: the command or the reference is another than in run %s (name the trusted one with --ref), or it is flaky: run muster %s again",
 		name.Print(d.goal.Name), why, d.past.Run.ID, d.past.Run.Command)

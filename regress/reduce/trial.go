@@ -35,7 +35,7 @@ type trial struct {
 	causes    []cause.Cause
 	index     *cause.Index // of those
 	wanted    []int        // of causes
-	otherEnv  bool         // the golden has another --env than the run, with which the reference runs too
+	otherEnv  string       // a flag that the run has otherwise than the golden, and the golden's command runs with too
 
 	start *facts // of the case's own source; nil before it ran
 }
@@ -60,7 +60,9 @@ func newTrial(ctx context.Context, p *pastrun.Past, s *run.Run, found *cause.Fou
 		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(target.Name), p.Options.Store.Golden, p.Run.Command)
 	}
 	t.known = &old.Outcome
-	t.otherEnv = p.Run.Command == regress.CheckCommand && job.OutcomeFlags(&p.Options)["--env"] != base.Meta().Flags["--env"]
+	if p.Run.Command == regress.CheckCommand && len(reference) == 0 {
+		t.otherEnv = job.OtherEnvironment(base.Meta().Flags, job.OutcomeFlags(&p.Options))
+	}
 	t.reference, err = trustedCommand(p, s, base.Meta(), target.Name, reference)
 	return t, err
 }
