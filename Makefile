@@ -96,7 +96,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run TestKills -v ./test -kills 200
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -v ./test -damages 0
-	$(GO) test -count=1 -timeout 30m -run TestRandomTools -v ./test -tools 300
+	$(GO) test -count=1 -timeout 60m -run TestRandomTools -v ./test -tools 300
 	$(GO) test -count=1 -timeout 30m -run TestReduce -v ./test -planted 65536
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -v ./test -cases 200000 -case-size 2147483648
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
