@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/internal/wording"
@@ -99,7 +100,7 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 func (m *Measurement) compareRecorded() (c report.Cost, err error) {
 	c.Why = m.o.Rival.Why
 	var pairs []cost.Pair
-	for _, one := range sampleEvenly(m.cases, report.CostCasesMax) {
+	for _, one := range sampleEvenly(slices.Concat(m.paired, m.cases), report.CostCasesMax) {
 		old, known, err := m.o.Get(one.name())
 		if err != nil {
 			return c, err

@@ -45,11 +45,17 @@ type Sink struct {
 	KeepPair func(state.Pair) error // for the resumption of an interrupted run
 }
 
+// roundsMax bounds the rounds of runs for the figures alone.
+const roundsMax = 50
+
 // A Measurement measures what a change costs.
 type Measurement struct {
 	o        Options
 	executor exec.Executor
-	cases    []caseCost     // that ended alike in both, and that a rival with a command runs
+	paired   []caseCost // cases that ran in turns before they had their verdict
+	cases    []caseCost // further cases that can be measured; of many, a random choice
+	further  int        // how many those were chosen from
+	random   *rand.Rand
 	pairs    []cost.Pair    // runs of both commands, one right after the other
 	tried    map[string]int // how often such runs were made, by case
 	broken   error          // of the rival
@@ -66,7 +72,7 @@ func (c caseCost) name() string { return c.task.Entry.Name }
 
 // New returns a Measurement. It refuses limits that no measurement could decide.
 func New(o Options) (*Measurement, error) {
-	m := &Measurement{o: o, tried: map[string]int{}}
+	m := &Measurement{o: o, tried: map[string]int{}, random: rand.New(rand.NewPCG(0, 0))}
 	switch r := &o.Rival; {
 	case len(o.Limits) == 0:
 	case o.CostCases == 0:
@@ -91,14 +97,26 @@ func (m *Measurement) Resume(kept []state.Pair) {
 	}
 }
 
-// AddCase adds a case with its verdict.
+// AddCase adds a case with its verdict. Of a million cases it keeps no more than all rounds may run, or
+// a report shows.
 func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
 	r := &m.o.Rival
 	if !r.isMeasured() || m.o.CostCases == 0 || r.Command != nil && !r.Runs(t.Entry.Name) {
-		return // a million of these would take memory
+		return
 	}
-	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != regress.EnvironmentFailed {
-		m.cases = append(m.cases, caseCost{t, c.Cost})
+	if !comparable(c.GoldenEnding, c.Ending) || c.Verdict == regress.EnvironmentFailed {
+		return
+	}
+	one := caseCost{t, c.Cost}
+	if m.tried[t.Entry.Name] > 0 { // confirm may need it
+		m.paired = append(m.paired, one)
+		return
+	}
+	m.further++
+	if most := max(report.CostCasesMax, roundsMax*m.o.CostCases); len(m.cases) < most {
+		m.cases = append(m.cases, one)
+	} else if i := m.random.IntN(m.further); i < most { // so each has the same chance (reservoir sampling)
+		m.cases[i] = one
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,6 +109,37 @@ func TestCasesThatAreKept(t *testing.T) {
 		if len(m.cases) != c.kept {
 			t.Errorf("%s: %d of 2 cases are kept, not %d", c.name, len(m.cases), c.kept)
 		}
+	}
+}
+
+// Of many cases, as many are kept as can be of use: some from everywhere, and those that confirm may run again.
+func TestManyCasesThatAreKept(t *testing.T) {
+	const cases, last = 10_000, "9999.c"
+	m, err := New(Options{
+		Rival: ReferenceRival(oldCommand), CostCases: 5,
+		Sink: Sink{AddCPU: func(time.Duration) {}, KeepPair: func(state.Pair) error { return nil }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := regress.Ending{}
+	for i, entry := range entries(cases) {
+		task := pass.Task{Index: i, Entry: &entry}
+		if entry.Name == last {
+			if err := m.AddFirst(task, &Turn{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.AddCase(task, &report.Case{Verdict: regress.Identical, Ending: &ended, GoldenEnding: &ended})
+	}
+	kept, late := slices.Concat(m.paired, m.cases), 0
+	for _, one := range kept {
+		if one.task.Index >= cases/2 {
+			late++
+		}
+	}
+	if len(kept) != report.CostCasesMax+1 || kept[0].name() != last || late < 900 || late > 1100 {
+		t.Errorf("%d cases are kept, %s first, %d of them of the second half", len(kept), kept[0].name(), late)
 	}
 }
 

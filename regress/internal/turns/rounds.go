@@ -16,8 +16,7 @@ import (
 
 // How precise the figures should be, and how long that may take beside the run itself.
 const (
-	precisionWanted = 0.02 // to either side: a twentieth more is seldom missed
-	roundsMax       = 50
+	precisionWanted = 0.02                   // to either side: a twentieth more is seldom missed
 	costPart        = 10                     // more pairs may take this part of the time that the run took,
 	costLeast       = 100 * time.Millisecond // or this, which nobody notices,
 	costTimeLimited = 20 * time.Second       // or with --fail-on this, or as long as the run took
@@ -38,7 +37,7 @@ func patience(limits []cost.Limit, pairs []cost.Pair, ran time.Duration) time.Du
 // runRounds runs both commands on some cases, round by round, until the figures are precise or
 // have taken long enough. No case runs a second time before all have run once.
 func (m *Measurement) runRounds(ctx context.Context) error {
-	cases := m.cases
+	cases := slices.Concat(m.paired, m.cases)
 	order := rand.New(rand.NewPCG(uint64(len(cases)), 0)) // the same each time
 	order.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	began := time.Now()
@@ -87,7 +86,7 @@ const confirmRounds = 3
 func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 	suspects := e.Suspects()
 	var cases []caseCost
-	for _, one := range m.cases {
+	for _, one := range slices.Concat(m.paired, m.cases) {
 		if slices.Contains(suspects, one.name()) {
 			cases = append(cases, one)
 		}
