@@ -126,8 +126,8 @@ func eachEntry(dir string, do func(entry) error) error {
 	return fail("list", dir, eachEntryAt(fd, do))
 }
 
-// openDir opens a folder of which the owner needs some rights: 0o700 to read, change and search it. It
-// changes the folder's mode if they are missing.
+// openDir opens a folder. rights are those that its owner needs: 0o700 to read, change and search it. If
+// they are missing, openDir changes the folder's mode.
 func openDir(at int, name string, rights uint32) (int, error) {
 	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	fd, err := syscall.Openat(at, name, flags, 0)
