@@ -190,7 +190,11 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		if !strings.HasPrefix(ts.MkAbs("x"), "/dev/shm/") {
 			return
 		}
-		testOf(ts).Skipf("the script hides /dev/shm, where its own files are: choose another TMPDIR")
+		const why = "the script hides /dev/shm, where its own files are: choose another TMPDIR"
+		if os.Getenv("MUSTER_REQUIRE") == "all" {
+			ts.Fatalf(why)
+		}
+		testOf(ts).Skip(why)
 	} else if name == "pids-group" {
 		if limitsProcesses() {
 			return
