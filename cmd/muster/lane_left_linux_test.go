@@ -162,7 +162,7 @@ func (s *stranger) processes() (found []string) {
 // does that, but this user starts no other.
 func (s *stranger) removeLanes() {
 	for _, parent := range []string{"/dev/shm", os.TempDir()} {
-		dirs, err := filepath.Glob(parent + "/muster-*")
+		dirs, err := filepath.Glob(parent + "/.mlanes-*")
 		s.must(err)
 		for _, dir := range dirs {
 			var st syscall.Stat_t

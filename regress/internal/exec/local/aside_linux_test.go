@@ -29,7 +29,7 @@ func TestRunFolderHidden(t *testing.T) {
 		if more := r.crew.started.Load() - before; more > 0 && !underRace {
 			r.Errorf("%d helpers more", more)
 		}
-		if _, err := os.Lstat(dir + "/" + lockName); err != nil {
+		if _, err := os.Lstat(dir + "/" + markerName); err != nil {
 			r.Error(err)
 		}
 	})

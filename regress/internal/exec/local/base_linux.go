@@ -21,13 +21,17 @@ import (
 // memoryFolder is where Linux keeps files in memory.
 const memoryFolder = "/dev/shm"
 
-// basePrefix begins the names of folders that hold a run's lanes.
-const basePrefix = "muster-"
+// basePrefix begins the names of folders that hold a run's lanes. It is short, so that a lane's
+// path in memory can be as long as Canonical.
+const basePrefix = ".mlanes-"
 
-// lockName is the file in such a folder that is locked while the run lives.
-const lockName = "lock"
+// markerName is the first file in such a folder. It is locked while the run lives.
+const markerName = "lanes"
 
-// base is the folder that contains the folders of the lanes. Its lock is held while the run
+// marker is the content of that file. Without it, no run removes the folder.
+const marker = "muster keeps the lanes of a run here (format 1). It removes this folder when the run is over.\n"
+
+// base is the folder that contains the folders of the lanes. Its marker is locked while the run
 // lives, so that a later run can recognise the folder of a killed run.
 type base struct {
 	dir  string
@@ -51,7 +55,7 @@ func newBase(o *Options) (*base, error) {
 		o.Note(fmt.Sprintf(WorkElsewhere+" %s: %s", parent, why))
 		warnIfSmall(parent, o)
 	}
-	for range 3 { // another run's sweep may come between the folder and its lock
+	for range 3 { // another run's sweep may come between the folder and its marker
 		var b *base
 		if b, err = makeBase(parent); err == nil {
 			return b, nil
@@ -73,18 +77,25 @@ func diskFolder() (string, error) {
 	return dir, nil
 }
 
-// makeBase makes a locked folder. Its lanes' paths are as long as Canonical, if the parent
-// leaves room for that.
+// makeBase makes a folder with a locked marker. Its lanes' paths are as long as Canonical, if the
+// parent leaves room for that.
 func makeBase(parent string) (*base, error) {
 	dir := filepath.Join(parent, basePrefix+token(tokenLength(parent)))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	held, err := lock(dir, os.O_CREATE)
+	f, err := os.OpenFile(filepath.Join(dir, markerName), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		_, err = filelock.Take(f) // before it has content, so that no sweep takes it
+	}
+	if err == nil {
+		_, err = f.WriteString(marker)
+	}
 	if err != nil {
+		f.Close()
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &base{dir: dir, lock: held}, nil
+	return &base{dir: dir, lock: f}, nil
 }
 
 // tokenLength returns the number of random characters in the name of a run's folder. It brings
@@ -93,9 +104,11 @@ func tokenLength(parent string) int {
 	return max(4, len(Canonical)-len(filepath.Join(parent, basePrefix, "000")))
 }
 
+// letters are the characters of a token.
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+
 // token returns n random characters for a folder's name.
 func token(n int) string {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = letters[rand.IntN(len(letters))]
@@ -103,41 +116,67 @@ func token(n int) string {
 	return string(b)
 }
 
-func lock(dir string, create int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), create|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	current, err := filelock.Take(f)
-	if err == nil && !current {
-		err = fmt.Errorf("%s was swept away", dir)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
 // sweep removes the folders in parent that killed runs of this user left, and the processes of
-// their cases. Nobody holds the lock of such a folder. Errors are warnings.
+// their cases. It touches no folder but those that takeMarker recognises, and empty ones whose run
+// was killed before it wrote the marker. Errors are warnings.
 func sweep(parent string, warn func(string)) {
-	dirs, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !isOwn(info) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		random, found := strings.CutPrefix(e.Name(), basePrefix)
+		if !found || len(random) != tokenLength(parent) || strings.Trim(random, letters) != "" {
 			continue
 		}
-		f, err := lock(dir, 0)
-		if err != nil {
-			continue // in use, being made, or not a folder of lanes
+		dir := filepath.Join(parent, e.Name())
+		f, err := takeMarker(dir)
+		switch {
+		case errors.Is(err, errNoMarker):
+			_ = unix.Rmdir(dir) // fails if it has files
+		case err == nil:
+			endStrays(dir)
+			if err := removeBase(dir); err != nil {
+				warn(fmt.Sprintf("left by a run that was killed: %v", err))
+			}
+			f.Close()
 		}
-		endStrays(dir)
-		if err := removeBase(dir); err != nil {
-			warn(fmt.Sprintf("left by a run that was killed: %v", err))
-		}
-		f.Close()
 	}
+}
+
+var (
+	errNoMarker = errors.New("this user's folder has no marker")
+	errForeign  = errors.New("not a folder of lanes, or not this user's")
+)
+
+// takeMarker locks the marker of the folder of a killed run. It fails if the run lives, and for any
+// folder that no run of this user made.
+func takeMarker(dir string) (*os.File, error) {
+	folder, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	if info, err := folder.Stat(); err != nil || !isOwn(info) {
+		return nil, errForeign
+	}
+	fd, err := unix.Openat(int(folder.Fd()), markerName, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT {
+		return nil, errNoMarker
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), filepath.Join(dir, markerName))
+	text := make([]byte, len(marker)+1)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && isOwn(info) {
+		n, _ := f.ReadAt(text, 0)
+		text = text[:n]
+	}
+	if string(text) == marker {
+		if current, err := filelock.Take(f); err == nil && current {
+			return f, nil
+		}
+	}
+	f.Close()
+	return nil, errForeign
 }
 
 func isOwn(info os.FileInfo) bool {
@@ -150,8 +189,8 @@ func (b *base) remove() error {
 	return removeBase(b.dir)
 }
 
-// removeBase removes a run's folder, the lock last. If it fails or is interrupted, the rest
-// has its lock, and a later run can recognise it.
+// removeBase removes a run's folder, the marker last. If it fails or is interrupted, the rest has
+// its marker, and a later run can recognise it.
 func removeBase(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +201,7 @@ func removeBase(dir string) error {
 		remove = removeTree // it reports which mount is in the way
 	}
 	for _, e := range entries {
-		if e.Name() != lockName {
+		if e.Name() != markerName {
 			err = errors.Join(err, remove(filepath.Join(dir, e.Name())))
 		}
 	}

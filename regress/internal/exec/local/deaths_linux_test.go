@@ -158,10 +158,10 @@ func wantNoLanes(t *testing.T) {
 		t.Errorf("helpers are left: %v", left)
 	}
 	for _, dir := range []string{memoryFolder, os.TempDir()} {
-		left, err := filepath.Glob(filepath.Join(dir, basePrefix+"*", "lock"))
+		left, err := filepath.Glob(filepath.Join(dir, basePrefix+"*", markerName))
 		must(t, err)
 		for _, file := range left {
-			if f, err := lock(filepath.Dir(file), 0); err == nil {
+			if f, err := takeMarker(filepath.Dir(file)); err == nil {
 				f.Close()
 				t.Errorf("%s is left, and nobody's", filepath.Dir(file))
 			}

@@ -159,7 +159,7 @@ func TestRootStuck(t *testing.T) {
 	must(r, syscall.Unmount(was+"/home", 0))
 }
 
-// TestRemoveBase: the lock goes last, so that what cannot be removed is known
+// TestRemoveBase: the marker goes last, so that what cannot be removed is known
 // as a run's; whoever can removes the rest.
 func TestRemoveBase(t *testing.T) {
 	if !alone(t) {
@@ -168,7 +168,7 @@ func TestRemoveBase(t *testing.T) {
 	parent := t.TempDir()
 	b, err := makeBase(parent)
 	must(t, err)
-	for _, dir := range []string{"000/work", "zzz"} { // before and after the lock by name
+	for _, dir := range []string{"000/work", "zzz"} { // before and after the marker by name
 		must(t, os.MkdirAll(filepath.Join(b.dir, dir), 0o755))
 	}
 	stuck := filepath.Join(b.dir, "000/work")
@@ -185,8 +185,8 @@ func TestRemoveBase(t *testing.T) {
 	if said := strings.Join(warnings.said, "\n"); !strings.HasPrefix(said, "warning: left by a run that was killed: ") || !strings.Contains(said, stuck) {
 		t.Errorf("the next run says %q", said)
 	}
-	if _, err := os.Lstat(filepath.Join(b.dir, lockName)); err != nil {
-		t.Errorf("the lock went first: %v", err)
+	if _, err := os.Lstat(filepath.Join(b.dir, markerName)); err != nil {
+		t.Errorf("the marker went first: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(b.dir, "zzz")); err == nil {
 		t.Error("one that is stuck kept another")
