@@ -19,6 +19,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/pflag"
 
+	"muster/internal/realpath"
 	"muster/internal/terminal"
 	"muster/regress"
 	"muster/regress/host"
@@ -35,6 +36,9 @@ func checkFiles(byFlag map[string]string) error {
 		}
 		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
 			return usagef("%s: there is no folder %s: make it, or name another", flag, filepath.Dir(name))
+		}
+		if _, err := realpath.Of(name); err != nil {
+			return usagef("%s: %w", flag, err)
 		}
 	}
 	return nil

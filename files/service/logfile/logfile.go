@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"muster/internal/realpath"
 )
 
 // Options configure a log.
@@ -59,6 +61,10 @@ type Log struct {
 func Open(o Options) (*Log, error) {
 	l := &Log{options: o, lines: make(chan []byte, waitingMax), end: make(chan struct{}), out: o.Writer}
 	if o.File != "" {
+		var err error
+		if l.options.File, err = realpath.Of(o.File); err != nil { // rotate must not rename a link
+			return nil, err
+		}
 		if err := l.open(); err != nil {
 			return nil, err
 		}

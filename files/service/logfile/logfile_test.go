@@ -148,3 +148,34 @@ func TestPutsNoDeviceAside(t *testing.T) {
 		t.Error("the pipe was put aside")
 	}
 }
+
+// A link to the log stays: the file that it leads to is renamed.
+func TestRotatesBehindLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Symlink("store/log", "link"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := logfile.Open(logfile.Options{File: "link"}); err == nil || !strings.Contains(err.Error(), "link is a link to store/log") {
+		t.Errorf("without the folder: %v", err)
+	}
+	if err := os.Mkdir("store", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l, err := logfile.Open(logfile.Options{File: "link", LinesMax: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Info("first")
+	l.Info("second")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink("link"); err != nil || to != "store/log" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	for name, want := range map[string]string{"store/log": "second", "store/log.1": "first"} {
+		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s has %q, %v", name, text, err)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"syscall"
 
+	"muster/internal/realpath"
 	"muster/internal/terminal"
 	"muster/regress"
 	"muster/regress/host"
@@ -57,6 +58,9 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 }
 
 func openEvents(path string) (report.Reporter, error) {
+	if _, err := realpath.Of(path); err != nil {
+		return nil, fault.Inputf("--events: %w", err)
+	}
 	f, err := os.Create(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
 		return nil, fault.Inputf("--events: %w", err)
@@ -199,10 +203,19 @@ func isSameFile(a, b string) bool {
 	if err == nil && e == nil {
 		return os.SameFile(one, two)
 	}
-	a, err = filepath.Abs(a)
+	a, err = absoluteOf(a)
 	if err != nil {
 		return false
 	}
-	b, err = filepath.Abs(b)
+	b, err = absoluteOf(b)
 	return err == nil && a == b
+}
+
+// absoluteOf returns the absolute path of the file that a path leads to.
+func absoluteOf(path string) (string, error) {
+	path, err := realpath.Of(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster/internal/realpath"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -175,7 +176,10 @@ const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 // and the error is of class Input. Create calls it. Callers with costly work ahead call it before
 // that work.
 func CheckReplaceable(path string) error {
-	path = resolve(path)
+	path, err := realpath.Of(path)
+	if err != nil {
+		return fault.Inputf("golden %w", err)
+	}
 	for _, p := range []string{path, path + partSuffix} {
 		if err := checkReplaceable(p); err != nil {
 			return err

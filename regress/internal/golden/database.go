@@ -17,6 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"muster/internal/filelock"
+	"muster/internal/realpath"
 	"muster/regress"
 	"muster/regress/internal/fault"
 )
@@ -168,10 +169,10 @@ func openError(path string, err error) error {
 	return fault.Environmentf("golden: %w", err)
 }
 
-// resolve follows a symbolic link at path. SQLite puts its journal beside the
-// file itself, and a rename over a link would replace the link.
+// resolve follows links at path. SQLite puts its journal beside the file itself. It returns path if
+// the links lead nowhere; CheckReplaceable has the error.
 func resolve(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
+	if to, err := realpath.Of(path); err == nil {
 		return to
 	}
 	return path

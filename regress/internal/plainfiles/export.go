@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 
+	"muster/internal/realpath"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -63,7 +64,11 @@ func prepareFolder(dir string) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		at, err := realpath.Of(dir)
+		if err != nil {
+			return fault.Inputf("export: %w", err)
+		}
+		if err := os.MkdirAll(at, 0o755); err != nil {
 			return fault.Environmentf("export: %w", err)
 		}
 	case err != nil:

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"muster/internal/readable"
+	"muster/internal/realpath"
 	"muster/regress/internal/fault"
 )
 
@@ -21,7 +22,8 @@ import (
 // the same folder.
 type File struct {
 	what    string // the flag of the report, for errors
-	path    string
+	path    string // as the user named it, for errors
+	at      string // the file that path leads to
 	body    *os.File
 	w       *bufio.Writer
 	written int64
@@ -40,7 +42,11 @@ func New(what, path string) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fault.Inputf("%s: %s is not a regular file", what, readable.Line(path))
 	}
-	body, err := createBeside(path)
+	at, err := realpath.Of(path)
+	if err != nil {
+		return nil, fault.Inputf("%s: %w", what, err)
+	}
+	body, err := createBeside(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Inputf("%s: %w", what, err)
 	}
@@ -50,7 +56,7 @@ func New(what, path string) (*File, error) {
 	if err := os.Remove(body.Name()); err != nil {
 		return nil, errors.Join(fault.Environmentf("%s: %w", what, err), body.Close())
 	}
-	return &File{what: what, path: path, body: body, w: bufio.NewWriter(body)}, nil
+	return &File{what: what, path: path, at: at, body: body, w: bufio.NewWriter(body)}, nil
 }
 
 // Keep keeps a part of the report.
@@ -90,7 +96,7 @@ func (f *File) Replace(write func(io.Writer) error) error {
 	if err := f.w.Flush(); err != nil {
 		return f.failed(err)
 	}
-	whole, err := createBeside(f.path)
+	whole, err := createBeside(f.at)
 	if err != nil {
 		return f.failed(err)
 	}
@@ -99,7 +105,7 @@ func (f *File) Replace(write func(io.Writer) error) error {
 		err = w.Flush()
 	}
 	if err = errors.Join(err, whole.Close()); err == nil {
-		err = os.Rename(whole.Name(), f.path)
+		err = os.Rename(whole.Name(), f.at)
 	}
 	if err != nil {
 		return errors.Join(f.failed(err), os.Remove(whole.Name()))
