@@ -19,8 +19,7 @@ import (
 	"muster/regress/lane"
 )
 
-// Crew is a set of running lanes. Its methods may be called from several goroutines at once,
-// except Close, which must be the last call.
+// Crew is a set of running lanes. Its methods may be called from several goroutines at once.
 type Crew struct {
 	o     Options
 	base  *base
@@ -40,9 +39,10 @@ type Crew struct {
 
 	countUserThreads func() int64 // threads of the user before there were cases, counted once
 
-	mu    sync.Mutex
-	freed *sync.Cond
-	idle  []*worker
+	mu     sync.Mutex
+	freed  *sync.Cond
+	idle   []*worker
+	closed bool // no case begins any more
 }
 
 // Start starts the lanes. If it returns an error, it leaves nothing behind.
@@ -102,6 +102,7 @@ func (c *Crew) startLanes(ctx context.Context) error {
 	for n := range c.o.Lanes {
 		c.lanes = append(c.lanes, &worker{crew: c, number: n})
 	}
+	c.idle = slices.Clone(c.lanes)
 	if err := c.startFirst(ctx); err != nil {
 		return err
 	}
@@ -116,7 +117,6 @@ func (c *Crew) startLanes(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	c.idle = slices.Clone(c.lanes)
 	return errors.Join(errs...)
 }
 
@@ -144,6 +144,9 @@ func (c *Crew) Floor() int64 { return c.floor.Load() }
 // helper until its last answer.
 func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.helperCPU.Load()) }
 
+// errClosed reports that a case came after Close.
+var errClosed = errors.New("the lanes have ended, and run no more cases")
+
 // acquire waits for an idle lane. It avoids one lane, if the crew has another.
 func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
 	c.mu.Lock()
@@ -151,6 +154,9 @@ func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
 	for waiting := false; ; waiting = true {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if c.closed {
+			return nil, errClosed
 		}
 		i := slices.IndexFunc(c.idle, func(w *worker) bool { return w.number != avoid || c.o.Lanes == 1 })
 		if i >= 0 {
@@ -179,9 +185,21 @@ func (c *Crew) release(w *worker) {
 	c.freed.Broadcast()
 }
 
-// Close ends the lanes with every process of their cases, and removes their folders. No Run
-// may be active.
+// waitForCases lets no further case begin, and waits for those that run.
+func (c *Crew) waitForCases() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.freed.Broadcast()
+	for len(c.idle) < len(c.lanes) {
+		c.freed.Wait()
+	}
+}
+
+// Close waits for the cases that run, ends the lanes with every process that cases left, and
+// removes the lanes' folders. A case that comes later gets an error.
 func (c *Crew) Close() error {
+	c.waitForCases()
 	errs := make([]error, len(c.lanes))
 	var wg sync.WaitGroup
 	for i, w := range c.lanes {

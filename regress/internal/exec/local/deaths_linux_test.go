@@ -169,6 +169,32 @@ func wantNoLanes(t *testing.T) {
 	}
 }
 
+// TestCloseEarly: Close waits for a case that still runs. A case that waits for a lane, or
+// comes later, gets an error.
+func TestCloseEarly(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		up, goOn := newPipe(r.T), newPipe(r.T)
+		running := r.begin(context.Background(), "one.c", "echo up > "+up.path+"; read x < "+goOn.path+"; exit 5")
+		up.await(r.T)
+		waiting := r.begin(context.Background(), "next.c", "exit 0")
+		closed := make(chan error, 1)
+		go func() { closed <- r.crew.Close() }()
+		if got := <-waiting; !errors.Is(got.err, errClosed) {
+			r.Errorf("a case that waited for a lane gave %v", got.err)
+		}
+		_, err := goOn.f.WriteString(strings.Repeat("\n", deathsMax)) // more than one only if the case ran again
+		must(r, err)
+		got := <-running
+		must(r, got.err)
+		r.want(r.tell(got.result), "exit 5")
+		got.result.Release()
+		must(r, <-closed)
+		if _, err := r.try("next.c", "exit 0"); !errors.Is(err, errClosed) {
+			r.Errorf("a case after Close gave %v", err)
+		}
+	})
+}
+
 // TestClose leaves no process, no folder, no descriptor and no goroutine.
 func TestClose(t *testing.T) {
 	c := usual(t)
