@@ -48,7 +48,8 @@ func TestFolderUnreadable(t *testing.T) {
 	for _, at := range []string{"d/secret", "d"} {
 		dir := tree(t, map[string]string{"d/secret": "s"})
 		passable(t, dir, 0o755)
-		for path, mode := range map[string]os.FileMode{"d": 0o755, "d/secret": 0o644} {
+		for _, path := range []string{"d/secret", "d"} { // the folder last, for it may bar the way
+			mode := os.FileMode(0o755)
 			if path == at {
 				mode = 0
 			}
