@@ -245,22 +245,30 @@ func isGolden(h []byte) bool {
 		binary.BigEndian.Uint32(h[headerApplication:]) == applicationID
 }
 
+// checkRegular returns an error unless path names a regular file.
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return openError(path, err)
+	case !info.Mode().IsRegular():
+		return occupiedError(path, "it is "+kindOf(info.Mode()))
+	}
+	return nil
+}
+
 // openRegular opens the file at path for reading. It refuses other kinds of files before it opens
 // them: opening a named pipe would wait for a writer, and opening a device may have effects.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, nil, occupiedError(path, "it is "+kindOf(info.Mode()))
-	}
-	if err != nil {
-		return nil, nil, openError(path, err)
+	if err := checkRegular(path); err != nil {
+		return nil, nil, err
 	}
 	// The name may belong to another file by now.
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, openError(path, err)
 	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	switch {
 	case err != nil:
 		err = openError(path, err)

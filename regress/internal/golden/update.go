@@ -77,12 +77,12 @@ func Update(path string, do func(*Tx) error) error {
 }
 
 func acquireUpdate(path string) (*lock, error) {
-	// Check the file before taking the lock. Otherwise a lock file would remain beside a missing
-	// golden.
+	// Check the file before taking the lock. Otherwise a lock file would come beside a device, and
+	// remain beside a missing golden.
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
 	if err := unix.Access(path, unix.W_OK); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, openError(path, err)
-		}
 		return nil, unwritableError(path, err)
 	}
 	return acquire(path)
