@@ -147,6 +147,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.Host, Bucket+".") {
 		path = Bucket + "/" + path
 	}
+	if by := r.Header.Get("Authorization"); by != "" && !strings.Contains(by, "Credential="+Variables()["AWS_ACCESS_KEY_ID"]+"/") {
+		fail(w, http.StatusForbidden, "InvalidAccessKeyId")
+		return
+	}
 	bucket, key, _ := strings.Cut(path, "/")
 	if bucket != Bucket {
 		fail(w, http.StatusNotFound, "NoSuchBucket")
