@@ -68,8 +68,8 @@ func whyNoForks(r *run.Run, command *exec.Command) string {
 		return tooFew()
 	}
 	for _, kv := range job.Environment(&r.Job.Command) {
-		if strings.HasPrefix(kv, "LD_PRELOAD=") {
-			return "the environment has LD_PRELOAD, which the fork server needs"
+		if strings.HasPrefix(kv, "LD_AUDIT=") {
+			return "the environment has LD_AUDIT, which the fork server needs"
 		}
 	}
 	return ""

@@ -177,7 +177,7 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 		}
 		defer closeFD(input)
 		c := fork.Command{
-			Path: job.Path, Args: job.Args, Stdin: input, Source: h.dir + "/" + job.Source.Name, Env: h.setup.Env,
+			Path: job.Path, Args: job.Args, Stdin: input, Stdout: h.stdout.fd, Stderr: h.stderr.fd, Source: h.dir + "/" + job.Source.Name, Env: h.setup.Env,
 			Wait: h.setup.Timeout, Parent: JobsFD, Start: h.spawner.startServer, MountProc: h.spawner.mountProc,
 		}
 		if h.tree.pids && h.tree.ownProc {

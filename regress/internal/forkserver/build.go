@@ -25,9 +25,9 @@ import (
 //go:embed shim/shim.c
 var shimSource []byte
 
-// flags of the compiler. The handler of the shim must not call functions of the C library.
+// flags of the compiler. The shim must not need a library.
 func flags() []string {
-	return []string{"-std=gnu11", "-O2", "-shared", "-fPIC", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-x", "c"}
+	return []string{"-std=gnu11", "-O2", "-shared", "-fPIC", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-ffreestanding", "-nostdlib", "-Wl,-z,defs", "-x", "c"}
 }
 
 // buildTimeout bounds the compiler, which takes less than a second.
@@ -44,8 +44,8 @@ func Build(ctx context.Context, cache string) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.ContainsAny(dir, " :") {
-		return "", &exec.NoServer{Why: "the path of the cache, " + dir + ", has a blank or a colon, which the dynamic linker does not take"}
+	if strings.ContainsAny(dir, ":$") {
+		return "", &exec.NoServer{Why: "the path of the cache, " + dir + ", has a colon or a dollar sign, which the dynamic linker does not take"}
 	}
 	digest := sha256.Sum256([]byte(strings.Join(flags(), " ") + "\n" + string(shimSource)))
 	file = filepath.Join(dir, hex.EncodeToString(digest[:8])+".so")

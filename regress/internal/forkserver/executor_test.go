@@ -247,8 +247,8 @@ func TestBuild(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(cache, "*", "building-*")); len(left) > 0 {
 		t.Errorf("it leaves %s", left)
 	}
-	if _, err := Build(t.Context(), filepath.Join(cache, "with blank")); !errors.As(err, new(*exec.NoServer)) {
-		t.Errorf("a path with a blank: %v", err)
+	if _, err := Build(t.Context(), filepath.Join(cache, "with:colon")); !errors.As(err, new(*exec.NoServer)) {
+		t.Errorf("a path with a colon: %v", err)
 	}
 }
 

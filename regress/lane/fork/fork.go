@@ -45,6 +45,8 @@ func explain(why int64) string {
 		return "the shim cannot start in it"
 	case -9:
 		return "it closes its standard input or output before it touches its source"
+	case -10:
+		return "it lists processes or open files in /proc before it touches its source"
 	case openat:
 		return "it writes a file before it touches its source"
 	case clone, fork, vfork, clone3:

@@ -34,7 +34,9 @@ type Command struct {
 	Path   string
 	Args   []string
 	Source string // its path, as the command sees it. It is in its place
-	Stdin  int    // descriptor; opened for the server alone
+	// Stdin, Stdout and Stderr are descriptors like those of a fork. A server that wrote to them is not used.
+	Stdin, Stdout, Stderr int
+
 	Shim   string
 	Env    []string
 	Wait   time.Duration // for the stop
@@ -87,19 +89,19 @@ func (s *Server) start(c Command) error {
 		return err
 	}
 	defer closeAll(ends[:])
-	streams, err := makeOutputs()
+	opens, err := watchOpens(c.Source)
 	if err != nil {
-		return err
+		return &Refusal{"the kernel does not show whether its source was opened (" + err.Error() + ")"}
 	}
-	defer closeAll(streams[:])
+	defer closeAll([]int{opens})
 	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," + c.Source
-	c.Env = append(slices.Clip(c.Env), "LD_PRELOAD="+c.Shim, setting)
+	c.Env = append(slices.Clip(c.Env), "LD_AUDIT="+c.Shim, setting)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if s.siblings, err = syscall.Open("/proc/thread-self/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 		return &Refusal{"the kernel does not list the children of a process"}
 	}
-	pid, pidfd, err := c.Start(c, []FD{{c.Stdin, 0}, {streams[0], 1}, {streams[1], 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
+	pid, pidfd, err := c.Start(c, []FD{{c.Stdin, 0}, {c.Stdout, 1}, {c.Stderr, 2}, {ends[0], controlFD}, {ends[1], sweeperFD}})
 	if err != nil {
 		return &Refusal{"the kernel refuses a PID namespace for its forks (" + err.Error() + ")"}
 	}
@@ -111,6 +113,10 @@ func (s *Server) start(c Command) error {
 	}
 	if err := s.awaitStop(c, pidfd); err != nil {
 		return err
+	}
+	var event [syscall.SizeofInotifyEvent]byte
+	if _, err := syscall.Read(opens, event[:]); err != syscall.EAGAIN {
+		return &Refusal{"the system opens the source to start it, as the interpreter of a script"}
 	}
 	s.took = time.Since(began)
 	return s.mountProc(c)
@@ -318,32 +324,16 @@ func send(fd int, rights []byte) bool {
 	return e == 0
 }
 
-// makeOutputs opens the standard output and error of a server. A server that wrote to them is not used.
-func makeOutputs() (streams [2]int, err error) {
-	for i := range streams {
-		if streams[i], err = memoryFile(); err != nil {
-			closeAll(streams[:i])
-			return streams, err
-		}
+// watchOpens returns a descriptor that has something to read once the file is opened.
+func watchOpens(path string) (fd int, err error) {
+	if fd, err = syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK); err != nil {
+		return -1, err
 	}
-	return streams, nil
-}
-
-func memoryFile() (int, error) {
-	const (
-		memfdCreate = 319 // its number on amd64
-		closeOnExec = 1   // MFD_CLOEXEC
-	)
-	name := [...]byte{'s', 0}
-	fd, _, e := syscall.RawSyscall(memfdCreate, uintptr(unsafe.Pointer(&name)), closeOnExec, 0)
-	if e != 0 {
-		return -1, e
+	if _, err = syscall.InotifyAddWatch(fd, path, syscall.IN_OPEN); err != nil {
+		closeAll([]int{fd})
+		return -1, err
 	}
-	if _, _, e = syscall.RawSyscall(syscall.SYS_FCNTL, fd, syscall.F_SETFL, syscall.O_APPEND); e != 0 {
-		closeAll([]int{int(fd)})
-		return -1, e
-	}
-	return int(fd), nil
+	return fd, nil
 }
 
 func closeAll(fds []int) {

@@ -1,13 +1,17 @@
 /*
- * The shim makes a fork server of a command. The dynamic linker loads it into the command
- * (LD_PRELOAD). Before main, it asks the kernel to raise SIGSYS at every system call of the command
- * (syscall user dispatch, Linux 5.11). The handler looks at the call and then makes it. So no call
- * escapes, wherever in the command it is made.
+ * The shim makes a fork server of a command. The dynamic linker loads it as an auditor (LD_AUDIT), so
+ * it runs before any library of the command is loaded. It asks the kernel to raise SIGSYS at every
+ * system call of the command (syscall user dispatch, Linux 5.11). The handler looks at the call and
+ * then makes it. So no call escapes, wherever in the command it is made: in main, in a constructor, or
+ * in the dynamic linker.
  *
- * At the first call that touches the source, the command stops in the handler. If the source is its
- * standard input, that is the first call that reads it or its position. The command then makes a fork
- * of itself for each request. The dispatch ends with the fork, which makes the call and goes on. The
- * shim refuses a command that made a call whose effect a fork may not share.
+ * At the first call that could learn something about the lane's folder, the command stops in the
+ * handler. The source is in this folder. If it is the standard input, calls that name descriptor 0 stop
+ * the command, too. The command then makes a fork of itself for each request. The dispatch ends with
+ * the fork, which makes the call and goes on. The shim refuses a command that made a call whose effect
+ * a fork may not share.
+ *
+ * The shim uses no library: the dynamic linker would have to find it before the shim runs.
  *
  * MUSTER_FORK_SERVER is "SOCKET,SOCKET,PATH": the server's, the init's, and the source's. The forks
  * are in a PID namespace below the server's. Its init is the first process that the shim makes.
@@ -16,11 +20,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -28,10 +31,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -63,7 +66,7 @@ struct kernelAction {
 enum { FLAG_RESTORER = 0x04000000, DISPATCH = 59, DISPATCH_ON = 1, RSEQ = 334, FACCESSAT2 = 439, SIGNAL_BYTES = 8 };
 
 /* Reasons to refuse beside the number of a system call. */
-enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8, CHANGES_STREAMS = -9 };
+enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8, CHANGES_STREAMS = -9, LISTS_PROCESS = -10 };
 
 struct message {
 	long kind, value, peak;
@@ -72,16 +75,33 @@ struct message {
 static char dispatched = 1; /* all calls are, outside of pass */
 static int control, sweeper;
 static pid_t initPID; /* as the helper sees it */
-static struct stat source;
+static struct statx source;
 static int isInput; /* the source is the standard input */
-static char preload[4200], setting[4200];
-static char sourcePath[4096];
+static char auditor[4200], setting[4200];
 static char *followed[8192]; /* environment of a program that the command becomes */
-static pid_t *threadID;      /* where the C library keeps it */
+static long robustList[2];   /* which a fork does not inherit */
 static int isRandom;         /* Python's hash seed */
+static int hasPython;        /* in one of the command's libraries, or in itself */
 
-/* A command with Python in it has this function. */
-extern void Py_Initialize(void) __attribute__((weak));
+/* The compiler calls these two, too. */
+HIDDEN void *memcpy(void *to, const void *from, size_t n) {
+	void *at = to;
+	__asm__ volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(n) : : "memory");
+	return to;
+}
+
+HIDDEN void *memset(void *to, int byte, size_t n) {
+	void *at = to;
+	__asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(byte) : "memory");
+	return to;
+}
+
+/* Returns what follows the prefix in the text, or 0. */
+static char *after(const char *prefix, char *text) {
+	while (*prefix)
+		if (*prefix++ != *text++) return 0;
+	return text;
+}
 
 static void report(long kind, long value) {
 	struct message m = {kind, value, 0};
@@ -93,17 +113,19 @@ static void refuse(long why) {
 	CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-static int isSource(long dir, long path) {
-	struct stat st;
-	return CALL(SYS_newfstatat, dir, path, &st, 0, 0, 0) == 0 && st.st_ino == source.st_ino && st.st_dev == source.st_dev;
+/* Whether a file is in the lane's folder, or is the source by another name. The folder is a mount of its own. */
+static int isOfLane(long dir, long path, long flags) {
+	struct statx st;
+	if (CALL(SYS_statx, dir, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &st, 0) != 0) return 0;
+	return st.stx_mnt_id == source.stx_mnt_id ||
+		(st.stx_ino == source.stx_ino && st.stx_dev_major == source.stx_dev_major && st.stx_dev_minor == source.stx_dev_minor);
 }
 
-/* Devices such as /dev/null and /dev/urandom have no position and keep nothing. */
-static int isMemoryDevice(const struct stat *st) { return S_ISCHR(st->st_mode) && st->st_rdev >> 8 == 1; }
+static int isInLane(long dir, long path) { return isOfLane(dir, path, 0) || isOfLane(dir, path, AT_SYMLINK_NOFOLLOW); }
 
-static int isSourceOpen(long fd) {
-	struct stat st;
-	return CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_ino == source.st_ino && st.st_dev == source.st_dev;
+/* /dev/null, zero, full, random and urandom have no position and keep nothing. */
+static int isMemoryDevice(const struct stat *st) {
+	return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 && minor(st->st_rdev) < 10 && (1 << minor(st->st_rdev) & 0x3a8);
 }
 
 static int isDevice(long fd) {
@@ -116,7 +138,7 @@ static void checkDescriptors(void) {
 	struct stat st;
 	for (int fd = 0; fd <= 2; fd++) /* a fork's streams are not closed on exec */
 		if (CALL(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) != 0) refuse(CHANGES_STREAMS);
-	if (isInput ? !isSourceOpen(0) : !isDevice(0)) refuse(CHANGES_STREAMS);
+	if (isInput ? !isOfLane(0, (long)"", AT_EMPTY_PATH) : !isDevice(0)) refuse(CHANGES_STREAMS);
 	for (int fd = 1; fd <= 2; fd++)
 		if (CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) != 0 || st.st_size != 0) refuse(PRINTED);
 	long list = CALL(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0, 0, 0);
@@ -134,6 +156,8 @@ static void checkDescriptors(void) {
 		}
 	}
 	CALL(SYS_close, list, 0, 0, 0, 0, 0);
+	for (int fd = 1; fd <= 2; fd++) /* the server must not keep the output of a case */
+		CALL(SYS_dup3, 0, fd, 0, 0, 0, 0);
 }
 
 static void becomeCase(int *fds) {
@@ -145,14 +169,18 @@ static void becomeCase(int *fds) {
 	CALL(SYS_close, control, 0, 0, 0, 0, 0);
 	struct kernelAction usual = {0};
 	CALL(SYS_rt_sigaction, SIGSYS, &usual, 0, SIGNAL_BYTES, 0, 0);
+	if (robustList[0]) CALL(SYS_set_robust_list, robustList[0], robustList[1], 0, 0, 0, 0);
 }
 
 /* Returns in the forks alone. The end of the handler gives them their signal mask back. */
 static void serve(void) {
-	if (Py_Initialize && isRandom) refuse(HASH_SEED);
+	if (hasPython && isRandom) refuse(HASH_SEED);
 	checkDescriptors();
 	unsigned long all = ~0ul;
 	CALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, SIGNAL_BYTES, 0, 0);
+	pid_t *threadID; /* where the C library keeps it */
+	if (CALL(SYS_prctl, PR_GET_TID_ADDRESS, &threadID, 0, 0, 0, 0) != 0) threadID = 0;
+	CALL(SYS_get_robust_list, 0, &robustList[0], &robustList[1], 0, 0, 0);
 	report('P', initPID);
 	for (;;) {
 		char byte;
@@ -182,10 +210,10 @@ static void serve(void) {
 static long follow(ucontext_t *at, long path, long args, char **env) {
 	int n = 0;
 	for (; env && env[n]; n++) {
-		if (n == 8000) refuse(SYS_execve);
+		if (n == 8000 || after("LD_AUDIT=", env[n])) refuse(SYS_execve);
 		followed[n] = env[n];
 	}
-	followed[n++] = preload;
+	followed[n++] = auditor;
 	followed[n++] = setting;
 	followed[n] = 0;
 	CALL(SYS_rt_sigprocmask, SIG_SETMASK, &at->uc_sigmask, 0, SIGNAL_BYTES, 0, 0);
@@ -212,57 +240,87 @@ static long changeMask(ucontext_t *at, long how, const unsigned long *set, unsig
 	return 0;
 }
 
-static void readInput(void) {
-	if (!isInput) refuse(READS_INPUT);
-	serve();
+static char *number(char *to, long n) {
+	char digits[20];
+	int i = 0;
+	if (n < 0) *to++ = '-', n = -n;
+	do digits[i++] = '0' + n % 10;
+	while (n /= 10);
+	while (i) *to++ = digits[--i];
+	return to;
 }
 
-/* Interpreters look at the kind of their standard input when they start. The shim hides the inode, size and
-   times, which differ from source to source: a command that uses them fails in every fork. */
-static long hideSource(long r, struct stat *st) {
-	if (r == 0 && isInput && st->st_ino == source.st_ino && st->st_dev == source.st_dev) {
-		st->st_size = st->st_blocks = st->st_ino = 0;
-		memset(&st->st_atim, 0, 3 * sizeof st->st_atim); /* and st_mtim, st_ctim */
-	}
-	return r;
+/* In /proc, folders list the server's descriptors and processes, and fdinfo has the inode of the input. */
+static int listsProcess(long fd) {
+	struct stat st;
+	char link[32] = "/proc/self/fd/", to[64];
+	*number(link + 14, fd) = 0;
+	long n = CALL(SYS_readlink, link, to, sizeof to - 1, 0, 0, 0);
+	to[n < 0 ? 0 : n] = 0;
+	char *rest = after("/proc", to);
+	if (!rest || (*rest && *rest != '/') || CALL(SYS_fstat, fd, &st, 0, 0, 0, 0) != 0) return 0;
+	while (*rest && !after("/fdinfo", rest)) rest++;
+	return *rest || S_ISDIR(st.st_mode);
 }
 
 static long openFile(long dir, long path, long flags, long mode) {
-	if (isSource(dir, path)) serve();
-	else if (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) {
-		struct stat st;
-		int device = CALL(SYS_newfstatat, dir, path, &st, 0, 0, 0) == 0 && isMemoryDevice(&st);
-		long fd = CALL(SYS_openat, dir, path, flags, mode, 0, 0);
-		if (fd >= 0 && !device) refuse(SYS_openat);
-		return fd;
+	struct stat st;
+	int writes = flags & (O_ACCMODE | O_CREAT | O_TRUNC) && !(CALL(SYS_newfstatat, dir, path, &st, 0, 0, 0) == 0 && isMemoryDevice(&st));
+	long fd = CALL(SYS_openat, dir, path, flags, mode, 0, 0);
+	if (fd >= 0 && writes) refuse(SYS_openat);
+	if (fd >= 0 && listsProcess(fd)) refuse(LISTS_PROCESS);
+	return fd;
+}
+
+/* Whether the first argument of a call is the descriptor of a file that the call is about. */
+static int takesDescriptor(long n, long c, long d) {
+	switch (n) {
+	case SYS_close: case SYS_dup: case SYS_fadvise64: case SYS_fcntl: case SYS_fstat: case SYS_fstatfs: case SYS_getdents64:
+	case SYS_ioctl: case SYS_lseek: case SYS_pread64: case SYS_read: case SYS_readv:
+		return 1;
+	case SYS_newfstatat: return !!(d & AT_EMPTY_PATH);
+	case SYS_statx: return !!(c & AT_EMPTY_PATH);
 	}
-	return CALL(SYS_openat, dir, path, flags, mode, 0, 0);
+	return 0;
+}
+
+/* These have the same result for every regular file that was just opened. */
+static int knowsResult(long n, long b, long c) {
+	switch (n) {
+	case SYS_close: return 1;
+	case SYS_fcntl: return b == F_GETFD || b == F_SETFD || b == F_GETFL;
+	case SYS_ioctl: return b == TCGETS || b == TIOCGWINSZ || b == FIOCLEX || b == FIONCLEX;
+	case SYS_lseek: return b == 0 && c == SEEK_CUR;
+	}
+	return 0;
+}
+
+/* The stop is the first call that could learn something about the source or about the lane's folder. */
+static int isStop(long n, long a, long b, long c, long d, long e) {
+	if (isInput && a == 0 && takesDescriptor(n, c, d) && !knowsResult(n, b, c)) return 1;
+	switch (n) {
+	case SYS_open: case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr:
+	case SYS_statfs: case SYS_execve:
+		return isInLane(AT_FDCWD, a);
+	case SYS_openat: case SYS_newfstatat: case SYS_statx: case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
+		return isInLane(a, b);
+	case SYS_mmap: return isInput && e == 0 && !(d & MAP_ANONYMOUS);
+	}
+	return 0;
 }
 
 /* Makes the call, or refuses it. Only the listed calls are made before the stop. chdir is not one of
    them: the helper would not notice that a case removed a folder in which the server is. */
 static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e, long f) {
+	if (a == control && takesDescriptor(n, c, d)) return -EBADF; /* a plain run has none there */
+	if (isStop(n, a, b, c, d, e)) {
+		serve();
+		return CALL(n, a, b, c, d, e, f);
+	}
 	switch (n) {
 	case SYS_open: return openFile(AT_FDCWD, a, b, c);
 	case SYS_openat: return openFile(a, b, c, d);
-	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs:
-		if (isSource(AT_FDCWD, a)) serve();
-		break;
-	case SYS_newfstatat:
-		if (!isSource(a, b)) return hideSource(CALL(n, a, b, c, d, e, f), (struct stat *)c);
-		serve();
-		break;
-	case SYS_fstat: return hideSource(CALL(n, a, b, c, d, e, f), (struct stat *)b);
-	case SYS_statx:
-		if (isSource(a, b) || (isInput && a == 0 && c & AT_EMPTY_PATH)) serve();
-		break;
-	case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
-		if (isSource(a, b)) serve();
-		break;
-	case SYS_execve:
-		if (!isSource(AT_FDCWD, a)) return follow(at, a, b, (char **)c);
-		serve();
-		break;
+	case SYS_execve: return follow(at, a, b, (char **)c);
 	case SYS_rt_sigprocmask: return changeMask(at, a, (unsigned long *)b, (unsigned long *)c);
 	case SYS_rt_sigaction:
 		if (a != SIGSYS) break;
@@ -270,12 +328,10 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 		if (c) memset((void *)c, 0, sizeof(struct kernelAction));
 		return 0;
 	case SYS_mmap:
-		if (isInput && e == 0 && !(d & MAP_ANONYMOUS)) serve();
-		else if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
+		if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
 		break;
 	case SYS_fcntl:
-		if (isInput && a == 0 && (b == F_DUPFD || b == F_DUPFD_CLOEXEC)) serve();
-		else if (b != F_GETFD && b != F_SETFD && b != F_GETFL && b != F_DUPFD && b != F_DUPFD_CLOEXEC) refuse(n);
+		if (b == F_DUPFD || b == F_DUPFD_CLOEXEC ? c >= control : b != F_GETFD && b != F_SETFD && b != F_GETFL) refuse(n);
 		break;
 	case SYS_ioctl:
 		if (b != TCGETS && b != TIOCGWINSZ && b != FIOCLEX && b != FIONCLEX) refuse(n);
@@ -286,22 +342,21 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 	case SYS_prlimit64:
 		if (c) refuse(n);
 		break;
+	case SYS_madvise:
+		if (c == MADV_DONTFORK || c == MADV_WIPEONFORK) refuse(n);
+		break;
 	case SYS_read: case SYS_readv: case SYS_pread64:
-		if (a == 0) readInput();
-		break;
-	case SYS_dup:
-		if (isInput && a == 0) serve();
-		break;
-	case SYS_lseek:
-		if (isInput && a == 0 && (b != 0 || c != SEEK_CUR)) serve();
+		if (a == 0) refuse(READS_INPUT);
 		break;
 	case SYS_exit: case SYS_exit_group: refuse(ENDS); break;
 	/* These leave nothing, or memory and settings that a fork inherits. */
+	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs:
+	case SYS_newfstatat: case SYS_fstat: case SYS_statx: case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat: case SYS_dup: case SYS_lseek:
 	case SYS_arch_prctl: case SYS_brk: case SYS_clock_getres: case SYS_clock_gettime: case SYS_close: case SYS_epoll_create1:
 	case SYS_fadvise64: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
 	case SYS_getegid: case SYS_geteuid: case SYS_getgid: case SYS_getgroups: case SYS_getpgid: case SYS_getpgrp: case SYS_getpid:
 	case SYS_getppid: case SYS_getrandom: case SYS_getresgid: case SYS_getresuid: case SYS_getrlimit: case SYS_getrusage: case SYS_getsid:
-	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_madvise: case SYS_mprotect: case SYS_mremap:
+	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_mprotect: case SYS_mremap:
 	case SYS_munmap: case SYS_poll: case RSEQ: case SYS_sched_getaffinity: case SYS_sched_yield: case SYS_set_robust_list:
 	case SYS_set_tid_address: case SYS_sigaltstack: case SYS_sysinfo: case SYS_time: case SYS_times: case SYS_umask: case SYS_uname:
 		break;
@@ -321,41 +376,41 @@ static void handle(int signal, siginfo_t *info, void *context) {
 /* The init of the forks' namespace ends what a fork left, when it is asked to, and reports its cost. */
 static void sweep(void) {
 	for (int fd = 0; fd < 1024; fd++)
-		if (fd != sweeper) close(fd);
-	prctl(PR_SET_DUMPABLE, 0); /* no case reads or writes its memory */
+		if (fd != sweeper) CALL(SYS_close, fd, 0, 0, 0, 0, 0);
+	CALL(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); /* no case reads or writes its memory */
 	struct message ready = {0};
-	send(sweeper, &ready, sizeof ready, MSG_NOSIGNAL);
+	CALL(SYS_sendto, sweeper, &ready, sizeof ready, MSG_NOSIGNAL, 0, 0);
 	for (;;) {
 		char byte;
-		ssize_t n = recv(sweeper, &byte, 1, 0);
-		if (n < 0 && errno == EINTR) continue;
-		if (n <= 0) _exit(0);
+		long n = CALL(SYS_recvfrom, sweeper, &byte, 1, 0, 0, 0);
+		if (n == -EINTR) continue;
+		if (n <= 0) CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 		struct message sum = {0};
 		for (;;) {
 			struct rusage u;
-			pid_t pid = wait4(-1, 0, __WALL | WNOHANG, &u);
-			if (pid < 0 && errno == EINTR) continue;
+			long pid = CALL(SYS_wait4, -1, 0, __WALL | WNOHANG, &u, 0, 0);
+			if (pid == -EINTR) continue;
 			if (pid < 0) break;
 			if (pid == 0) {
 				struct timespec pause = {0, 50000};
-				kill(-1, SIGKILL);
-				nanosleep(&pause, 0);
+				CALL(SYS_kill, -1, SIGKILL, 0, 0, 0, 0);
+				CALL(SYS_nanosleep, &pause, 0, 0, 0, 0, 0);
 				continue;
 			}
 			sum.kind++;
 			sum.value += (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000l + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000l;
 			if (u.ru_maxrss > sum.peak) sum.peak = u.ru_maxrss;
 		}
-		send(sweeper, &sum, sizeof sum, MSG_NOSIGNAL);
+		CALL(SYS_sendto, sweeper, &sum, sizeof sum, MSG_NOSIGNAL, 0, 0);
 	}
 }
 
 /* Takes a variable out of an environment, and clears its text, which /proc shows. */
 static int take(char **env, const char *key, char *to, size_t size) {
-	size_t length = strlen(key);
 	for (; *env; env++) {
-		if (strncmp(*env, key, length)) continue;
-		size_t all = strlen(*env);
+		if (!after(key, *env)) continue;
+		size_t all = 0;
+		while ((*env)[all]) all++;
 		if (all >= size) return 0;
 		memcpy(to, *env, all + 1);
 		memset(*env, 0, all);
@@ -366,48 +421,71 @@ static int take(char **env, const char *key, char *to, size_t size) {
 	return 0;
 }
 
-static char *number(char *to, long n) {
-	char digits[20];
-	int i = 0;
-	if (n < 0) *to++ = '-', n = -n;
-	do digits[i++] = '0' + n % 10;
-	while (n /= 10);
-	while (i) *to++ = digits[--i];
-	return to;
+static char *parse(char *at, long *n) {
+	int minus = *at == '-';
+	for (*n = 0, at += minus; *at >= '0' && *at <= '9'; at++) *n = 10 * *n + *at - '0';
+	if (minus) *n = -*n;
+	return at;
+}
+
+/* The dynamic linker asks for the version of the interface. */
+unsigned la_version(unsigned version) { return version; }
+
+/* Whether a library defines a function. The dynamic linker has adjusted the addresses of most libraries. */
+static int defines(const struct link_map *map, char *name) {
+	const unsigned *hash = 0, *chain;
+	const ElfW(Sym) *symbols = 0;
+	char *names = 0, *c;
+	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+		void *at = (void *)(d->d_un.d_ptr + (d->d_un.d_ptr < map->l_addr ? map->l_addr : 0));
+		if (d->d_tag == DT_GNU_HASH) hash = at;
+		if (d->d_tag == DT_SYMTAB) symbols = at;
+		if (d->d_tag == DT_STRTAB) names = at;
+	}
+	if (!hash || !symbols || !names || !hash[0]) return 0;
+	unsigned h = 5381;
+	for (c = name; *c; c++) h = h * 33 + *(unsigned char *)c;
+	const unsigned *buckets = hash + 4 + 2 * hash[2]; /* count of buckets, first symbol, words of a filter, shift; then the filter */
+	unsigned i = buckets[h % hash[0]];
+	if (i < hash[1]) return 0;
+	for (chain = buckets + hash[0];; i++) {
+		if ((chain[i - hash[1]] | 1) == (h | 1) && (c = after(name, names + symbols[i].st_name)) && !*c) return 1;
+		if (chain[i - hash[1]] & 1) return 0;
+	}
+}
+
+unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
+	(void)cookie;
+	if (space == LM_ID_BASE && defines(map, "Py_Initialize")) hasPython = 1;
+	return 0;
 }
 
 __attribute__((constructor)) static void begin(int count, char **args, char **env) {
 	(void)count, (void)args;
-	static const char key[] = "MUSTER_FORK_SERVER=";
-	int preloaded = take(env, "LD_PRELOAD=", preload, sizeof preload);
-	if (!take(env, key, setting, sizeof setting)) return;
-	char *rest;
-	control = strtol(setting + sizeof key - 1, &rest, 10);
-	fcntl(control, F_SETFD, FD_CLOEXEC);
-	long second = strtol(rest + 1, &rest, 10);
-	strncpy(sourcePath, rest + 1, sizeof sourcePath - 1);
-	if (!preloaded || stat(sourcePath, &source) != 0) {
-		report('R', NO_START);
-		_exit(0);
-	}
+	int audited = take(env, "LD_AUDIT=", auditor, sizeof auditor);
+	if (!take(env, "MUSTER_FORK_SERVER=", setting, sizeof setting)) return;
+	char *numbers = after("MUSTER_FORK_SERVER=", setting), *path;
+	long first, second;
+	path = parse(parse(numbers, &first) + 1, &second) + 1;
+	control = first;
+	CALL(SYS_fcntl, control, F_SETFD, FD_CLOEXEC, 0, 0, 0);
+	if (!audited || CALL(SYS_statx, AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_MNT_ID, &source, 0) != 0) refuse(NO_START);
+	isInput = isOfLane(0, (long)"", AT_EMPTY_PATH);
 	if (second < 0) initPID = -second; /* the command was another program before */
 	else {
 		sweeper = second;
-		if ((initPID = fork()) == 0) sweep();
-		close(sweeper);
+		if ((initPID = CALL(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0)) == 0) sweep();
+		CALL(SYS_close, sweeper, 0, 0, 0, 0, 0);
+		char own[sizeof setting], *end = number(own, control); /* of the next program */
+		*end++ = ',';
+		end = number(end, -initPID);
+		for (char *rest = path - 1; (*end++ = *rest++);) {}
+		memcpy(numbers, own, end - own);
 	}
-	isInput = isSourceOpen(0);
-	char *end = number(setting + sizeof key - 1, control);
-	*end++ = ',';
-	end = number(end, -initPID);
-	*end++ = ',';
-	strcpy(end, sourcePath);
-	const char *seed = getenv("PYTHONHASHSEED");
-	isRandom = !seed || !*seed || !strcmp(seed, "random");
-	if (prctl(PR_GET_TID_ADDRESS, &threadID) != 0) threadID = 0;
+	isRandom = 1;
+	for (char *seed; *env; env++)
+		if ((seed = after("PYTHONHASHSEED=", *env))) isRandom = !*seed || after("random", seed);
 	struct kernelAction act = {handle, SA_SIGINFO | FLAG_RESTORER, restorer, 0};
-	if (initPID < 0 || syscall(SYS_rt_sigaction, SIGSYS, &act, 0, SIGNAL_BYTES) != 0 || prctl(DISPATCH, DISPATCH_ON, pass, passEnd - pass, &dispatched) != 0) {
-		report('R', NO_DISPATCH);
-		_exit(0);
-	}
+	if (initPID < 0 || CALL(SYS_rt_sigaction, SIGSYS, &act, 0, SIGNAL_BYTES, 0, 0) != 0 || CALL(SYS_prctl, DISPATCH, DISPATCH_ON, pass, passEnd - pass, &dispatched, 0) != 0)
+		refuse(NO_DISPATCH);
 }
