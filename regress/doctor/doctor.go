@@ -38,7 +38,11 @@ func Examine(ctx context.Context, o regress.Options) ([]Finding, error) {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			lanes = append(lanes, Finding{Name: "lanes", State: Failed, Text: wording.Of(err)})
+			f := Finding{Name: "lanes", State: Failed, Text: wording.Of(err)}
+			if strings.Contains(f.Text, local.NoPrograms) {
+				f.Text, f.Mend, _ = strings.Cut(f.Text, ": ")
+			}
+			lanes = append(lanes, f)
 		}
 		list = append(list, lanes...)
 	}

@@ -1,11 +1,13 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -62,6 +64,29 @@ func newBase(o *Options) (*base, error) {
 		}
 	}
 	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
+}
+
+// checkPrograms returns an error if programs in the folder of the lanes cannot run. It executes an empty file
+// there. The kernel first looks whether it may run, and then finds that it is no program.
+func (c *Crew) checkPrograms(ctx context.Context) error {
+	dir, named, mend := c.base.dir, filepath.Dir(c.base.dir), "set TMPDIR to a folder that does"
+	if keep := c.o.Keep; keep != "" {
+		dir, named, mend = keep, keep, "give --keep a folder that does"
+	}
+	probe := filepath.Join(dir, "program")
+	f, err := os.OpenFile(probe, os.O_CREATE|os.O_EXCL, 0o700) // open for writing, it could not run
+	if err != nil {
+		return c.withRoomMend(err)
+	}
+	err = errors.Join(f.Chmod(0o700), f.Close())
+	if err == nil {
+		err = exec.CommandContext(ctx, probe).Run()
+	}
+	left := os.Remove(probe)
+	if errors.Is(err, syscall.ENOEXEC) {
+		return left
+	}
+	return fault.Environmentf("%s %s (%w): %s", named, NoPrograms, fault.Reason(err), mend)
 }
 
 // diskFolder returns TMPDIR as its processes see it: absolute, and without links, which a tool

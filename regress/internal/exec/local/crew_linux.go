@@ -62,7 +62,10 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 		ProcessesMax: o.processes, Keep: o.Keep != "", NoNetwork: o.NoNetwork, Shim: o.Shim,
 	}
 	c.refusals = cgroup.OpenRefusals("/proc")
-	if err := c.startLanes(ctx); err != nil {
+	if err = c.checkPrograms(ctx); err == nil {
+		err = c.startLanes(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(withProcessesMend(err), c.Close())
 	}
 	return c, nil

@@ -30,6 +30,9 @@ const (
 	WorkElsewhere     = "lanes work in" // and not in memory
 )
 
+// NoPrograms follows the name of a folder, in a remark or in the error of Start.
+const NoPrograms = "does not let programs run, which cases may make"
+
 // Options configure the lanes of a crew.
 type Options struct {
 	Lanes     int

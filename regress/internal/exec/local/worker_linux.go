@@ -309,7 +309,7 @@ func whyUnfit(dir string, o *Options) string {
 		return dir + " cannot be written"
 	}
 	if st.Flags&unix.ST_NOEXEC != 0 {
-		return dir + " does not let programs run, which cases may make"
+		return dir + " " + NoPrograms
 	}
 	return whyTooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), AvailableMemory()))
 }
