@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/internal/readable"
@@ -117,6 +118,20 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 	if golden.SameCommands(was.Command, now.Command) {
 		events.Note("the preflight has another outcome than it had for the golden: the engine's tool or --preflight has changed")
 	}
+}
+
+// warnOtherLimits adds the limits of cases to the settings that differ from those of the record.
+func warnOtherLimits(r *run.Run, was, now string) {
+	if was == "" || now == "" || was == now {
+		return
+	}
+	differing := func(list, other string) string {
+		differs := slices.DeleteFunc(strings.Fields(list), func(l string) bool { return slices.Contains(strings.Fields(other), l) })
+		return readable.Line(cmp.Or(strings.Join(differs, " "), "no such limit"))
+	}
+	text := "the golden was recorded with other limits (ulimit): " + differing(was, now) + ", this check has " + differing(now, was)
+	r.Ledger.Summary.Settings = append(r.Ledger.Summary.Settings, text)
+	r.Events.Warn(text)
 }
 
 // warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command

@@ -210,6 +210,7 @@ func (op *operation) start(ctx context.Context) error {
 		return err
 	}
 	noteOtherPreflight(r.Events, op.recorded.meta, meta)
+	warnOtherLimits(r, op.recorded.meta.Limits, meta.Limits)
 	if op.reference != nil {
 		if op.reference.Store, err = keep.Resume(r.Folder.References(), meta); err != nil {
 			return err

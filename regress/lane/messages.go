@@ -38,10 +38,17 @@ type Setup struct {
 	// ProcessesMax bounds the processes and threads that a case has at a time. A case with
 	// more is out of memory, as each takes memory of the kernel.
 	ProcessesMax int64
-	Keep         bool // leave the folder as the case left it
-	NoNetwork    bool // cases have only the loopback of a network namespace, which is the helper's own
+	Limits       []Limit // of every case's processes
+	Keep         bool    // leave the folder as the case left it
+	NoNetwork    bool    // cases have only the loopback of a network namespace, which is the helper's own
 	// Shim is the library that makes a fork server of a command, for jobs that ask for one.
 	Shim string
+}
+
+// Limit is a limit on a resource, as of prlimit(2).
+type Limit struct {
+	Resource   int
+	Soft, Hard uint64
 }
 
 // Ready is the helper's answer to Setup.

@@ -50,6 +50,9 @@ func prepare(s *Setup) (*helper, error) {
 	if err := isolateProcess(); err != nil {
 		return nil, err
 	}
+	if err := setLimits(s.Limits); err != nil {
+		return nil, err
+	}
 	run := runFolder(s)
 	if run != "" {
 		if err := syscall.Chdir(run); err != nil {

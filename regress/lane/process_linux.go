@@ -69,16 +69,26 @@ func wakeAtParentsEnd() error {
 	return nil
 }
 
-// isolateProcess makes the process the head of a session without a terminal and without core
-// files. It adopts everything that cases leave running.
+// setLimits sets the limits of this process, which its cases inherit. The Go runtime has raised the one on open
+// files.
+func setLimits(list []Limit) error {
+	for i := range list {
+		l := &list[i]
+		_, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, uintptr(l.Resource), uintptr(unsafe.Pointer(&limits{l.Soft, l.Hard})), 0, 0, 0)
+		if e != 0 {
+			return fail("set", "limit "+strconv.Itoa(l.Resource), e)
+		}
+	}
+	return nil
+}
+
+// isolateProcess makes the process the head of a session without a terminal. It adopts everything that cases
+// leave running.
 func isolateProcess() error {
 	syscall.Umask(0o022)
 	// EPERM: the process is the head of a session already.
 	if _, err := syscall.Setsid(); err != nil && err != syscall.EPERM {
 		return fail("setsid", "", err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
-		return fail("limit", "core files", err) // a core file would count as an output
 	}
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	_, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)

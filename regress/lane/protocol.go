@@ -122,7 +122,7 @@ func (b *messageReader) string() string {
 	return string(v)
 }
 
-// These are the sizes of the smallest string, Item, Job, Output and Access in a message. They bound
+// These are the sizes of the smallest string, Item, Job, Output, Access and Limit in a message. They bound
 // the memory that a false number makes the reader allocate, to 16 times the message's length.
 const (
 	stringBytesMin = 1
@@ -130,6 +130,7 @@ const (
 	jobBytesMin    = itemBytesMin + 6
 	outputBytesMin = 7
 	accessBytesMin = 2
+	limitBytesMin  = 3
 )
 
 // count reads how many things of at least bytesMin follow.
@@ -194,6 +195,10 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, s.MemoryMax)
 	b = appendInt(b, s.OutputMax)
 	b = appendInt(b, s.ProcessesMax)
+	b = appendInt(b, int64(len(s.Limits)))
+	for _, l := range s.Limits {
+		b = appendInt(appendInt(appendInt(b, int64(l.Resource)), int64(l.Soft)), int64(l.Hard))
+	}
 	b = appendBool(b, s.Keep)
 	b = appendBool(b, s.NoNetwork)
 	return endFrame(appendString(b, s.Shim))
@@ -209,8 +214,12 @@ func (s *Setup) Decode(message []byte) error {
 		s.Given[i] = b.item()
 	}
 	s.Timeout, s.Grace, s.Patience = time.Duration(b.int()), time.Duration(b.int()), time.Duration(b.int())
-	s.MemoryMax, s.OutputMax, s.ProcessesMax, s.Keep, s.NoNetwork = b.int(), b.int(), b.int(), b.bool(), b.bool()
-	s.Shim = b.string()
+	s.MemoryMax, s.OutputMax, s.ProcessesMax = b.int(), b.int(), b.int()
+	s.Limits = make([]Limit, b.count(limitBytesMin))
+	for i := range s.Limits {
+		s.Limits[i] = Limit{int(b.int()), uint64(b.int()), uint64(b.int())}
+	}
+	s.Keep, s.NoNetwork, s.Shim = b.bool(), b.bool(), b.string()
 	return b.err()
 }
 

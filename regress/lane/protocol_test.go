@@ -63,7 +63,7 @@ func drawMessage(t *rapid.T, kind int) message {
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
 			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
 			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
-			ProcessesMax: rapid.Int64().Draw(t, "processes"), Keep: rapid.Bool().Draw(t, "keep"), NoNetwork: rapid.Bool().Draw(t, "no network"),
+			ProcessesMax: rapid.Int64().Draw(t, "processes"), Limits: []Limit{{rapid.Int().Draw(t, "resource"), rapid.Uint64().Draw(t, "soft"), rapid.Uint64().Draw(t, "hard")}}, Keep: rapid.Bool().Draw(t, "keep"), NoNetwork: rapid.Bool().Draw(t, "no network"),
 		}
 	case 1:
 		return &Ready{

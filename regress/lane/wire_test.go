@@ -21,7 +21,7 @@ func samples() map[string]message {
 	return map[string]message{
 		"setup": &Setup{
 			Root: "/r", Outbox: "/o", Canonical: "/c", PIDNamespace: true, Env: []string{"A=1", "B"}, Given: []Item{item, {Name: "h"}},
-			Timeout: 3 * time.Second, Grace: 2, Patience: 70, MemoryMax: 1 << 30, OutputMax: 9, ProcessesMax: 400, Keep: true, NoNetwork: true, Shim: "/s",
+			Timeout: 3 * time.Second, Grace: 2, Patience: 70, MemoryMax: 1 << 30, OutputMax: 9, ProcessesMax: 400, Limits: []Limit{{7, 1024, 4096}}, Keep: true, NoNetwork: true, Shim: "/s",
 		},
 		"ready": &Ready{Fault: "no", CorpusChanged: true, DiskFull: true, NoInotify: true, Floor: 2100, HelperCPU: 4 * time.Millisecond},
 		"batch": &Batch{[]Job{{Source: item, Path: "/bin/cc", Args: []string{"cc", "-S", "a.c"}, Stdin: true, Observe: true, Fork: true, NewServer: true}, {Path: "p"}}},
@@ -40,7 +40,7 @@ func samples() map[string]message {
 // TestWire pins the bytes of every message.
 func TestWire(t *testing.T) {
 	want := map[string]string{
-		"setup": "45000000042f72042f6f042f63010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a0060101042f73",
+		"setup": "4b000000042f72042f6f042f63010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a006020e801080400101042f73",
 		"ready": "0c000000046e6f010101e82080a4e803",
 		"batch": "3c0000000406612e63027401d804030a642f612e630106696e740e2f62696e2f636306046363042d5306612e6301010101000000000000000002700000000000",
 		"done":  "6b000000046e6f01010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6e00026302620112",

@@ -50,6 +50,7 @@ type Crew interface {
 type Account struct {
 	Identity  map[string]string // must be the same to resume a run, by names that an error can use
 	LaneKind  string            // of the lanes of this machine; "" on an engine
+	Limits    string            // that cases on this machine get; "" on an engine
 	Preflight outcome.Digest    // of what the preflight printed; zero without one
 }
 
@@ -109,8 +110,8 @@ func UsedCPU() time.Duration {
 
 // Here is a Crew of lanes on this machine.
 type Here struct {
-	o    Options
-	kind string // of the lanes, after Start
+	o            Options
+	kind, limits string // of the lanes, after Start
 }
 
 // NewHere returns a crew on this machine. It starts nothing.
@@ -149,7 +150,7 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface
 	}
-	h.kind = lanes.Kind()
+	h.kind, h.limits = lanes.Kind(), lanes.Limits()
 	return reportSlow(lanes, s.Slow, h.o.Emit), nil
 }
 
@@ -158,7 +159,9 @@ func (h *Here) Width() Width { return Width{Jobs: h.o.Jobs, Goroutines: h.o.Jobs
 func (h *Here) IsRemote() bool { return false }
 
 // Account implements Crew. The tool's files identify a run here, which the session adds.
-func (h *Here) Account() Account { return Account{LaneKind: h.kind} }
+func (h *Here) Account() Account {
+	return Account{Identity: map[string]string{"the limits of cases": h.limits}, LaneKind: h.kind, Limits: h.limits}
+}
 
 func (h *Here) Sum() *regress.EngineRuns { return nil }
 

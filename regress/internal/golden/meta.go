@@ -24,6 +24,7 @@ type Meta struct {
 	Corpus           outcome.Digest `json:"corpus"`      // identity of the corpus
 	CorpusPath       string         `json:"corpus_path"` // its path as given, to repeat the run
 	Machine          string         `json:"machine"`
+	Limits           string         `json:"limits"` // that cases got, as prlimit(1) takes them; "" = not known
 	MusterVersion    string         `json:"muster_version"`
 	Created          time.Time      `json:"created"`
 	Repeat           int            `json:"repeat"` // runs per case in the record

@@ -256,7 +256,8 @@ func (r *Run) Meta(ctx context.Context) (golden.Meta, error) {
 		Corpus: r.Inputs.Digests.Whole, CorpusPath: r.Job.Corpus.Path, Env: r.Job.Command.Env, Machine: golden.Machine(), MusterVersion: r.Job.Version,
 		Created: r.Began, Repeat: r.Job.Judge.Repeat, Flags: job.OutcomeFlags(&r.Job.Options),
 	}
-	m.Preflight = r.Execution.Crew.Account().Preflight
+	account := r.Execution.Crew.Account()
+	m.Preflight, m.Limits = account.Preflight, account.Limits
 	if r.Folder != nil {
 		m.Run = r.Folder.ID
 	}

@@ -212,6 +212,9 @@ func (b Branches) meta() (golden.Meta, error) {
 	}
 	m.Repeat = min(m.Repeat, theirs.Repeat)
 	m.FromEngine = m.FromEngine || theirs.FromEngine
+	if m.Limits != theirs.Limits {
+		m.Limits = ""
+	}
 	m.Machine, m.MusterVersion = distinct([]string{m.Machine, theirs.Machine}), distinct([]string{m.MusterVersion, theirs.MusterVersion})
 	m.Run, m.AcceptedRun, m.AcceptBase = "", "", outcome.Digest{}
 	return m, nil

@@ -25,6 +25,7 @@ type Info struct {
 	Digest           outcome.Digest    `json:"digest"`
 	Created          time.Time         `json:"created"`
 	Machine          string            `json:"machine"`
+	Limits           string            `json:"limits"`
 	MusterVersion    string            `json:"muster_version"`
 	Run              string            `json:"run"`
 	Repeat           int               `json:"repeat"`
@@ -98,7 +99,7 @@ func Describe(called string, s *golden.Store) (Info, error) {
 	m := s.Meta()
 	i := Info{
 		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
-		Machine: name.Print(m.Machine), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
+		Machine: name.Print(m.Machine), Limits: name.Print(m.Limits), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
 		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
 		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: name.PrintAll(m.Env), Flags: map[string]string{},
 		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
@@ -186,6 +187,9 @@ func (i Info) WriteText(to io.Writer) error {
 	line("golden", "%s, format %d", i.Golden, i.Format)
 	line("cases", "%s, %s of them flaky", readable.Number(i.Cases), readable.Number(i.FlakyCases))
 	line("recorded", "%s", i.recorded())
+	if i.Limits != "" {
+		line("limits", "%s", i.Limits)
+	}
 	for _, c := range i.Command {
 		line("command", "%s", c)
 	}

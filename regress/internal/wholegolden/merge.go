@@ -195,6 +195,9 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 		}
 		m.Repeat = min(m.Repeat, other.Repeat)
 		m.FromEngine = m.FromEngine || other.FromEngine
+		if m.Limits != other.Limits {
+			m.Limits = ""
+		}
 		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
 		m.JoinRules(other)
 		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)

@@ -27,6 +27,9 @@ type Crew struct {
 	setup lane.Setup // common to all lanes
 	lanes []*worker
 
+	limits     []lane.Limit // of cases, where theirs are not those of this process
+	limitsText string       // of cases
+
 	refusals *cgroup.Refusals // of processes, by this program's control groups
 
 	started        atomic.Int64 // helpers so far
@@ -62,6 +65,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 		ProcessesMax: o.processes, Keep: o.Keep != "", NoNetwork: o.NoNetwork, Shim: o.Shim,
 	}
 	c.refusals = cgroup.OpenRefusals("/proc")
+	c.chooseLimits()
 	if err = c.checkPrograms(ctx); err == nil {
 		err = c.startLanes(ctx)
 	}
@@ -138,6 +142,9 @@ func (c *Crew) Kind() string {
 	}
 	return c.mode.name + ", on disk"
 }
+
+// Limits lists the limits that cases get, in the words of prlimit(1). It leaves out unlimited resources.
+func (c *Crew) Limits() string { return c.limitsText }
 
 // Floor returns the lowest peak memory of a case that can be measured, in KiB: the largest
 // size of a helper, because helpers start the cases.

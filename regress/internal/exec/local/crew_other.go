@@ -15,6 +15,9 @@ type Crew struct{ exec.Executor }
 // Kind describes the lanes.
 func (*Crew) Kind() string { return "" }
 
+// Limits lists the limits of cases.
+func (*Crew) Limits() string { return "" }
+
 // Start returns an error.
 func Start(context.Context, Options) (*Crew, error) {
 	return nil, fault.Environmentf("this system cannot run cases, because it lacks the namespaces and inotify of Linux, which keep cases apart: give --remote, which runs them on an engine, or use muster on Linux")

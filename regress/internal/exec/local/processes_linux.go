@@ -23,12 +23,11 @@ import (
 // container. So one case cannot keep muster and the other lanes from starting theirs. It is
 // enough for a compiler's driver.
 func processesMax() int64 {
-	const (
-		usual = 2048
-		least = 64
-	)
-	return max(least, min(usual, userProcesses()/2, cgroup.ProcessesLeft("/proc")/2))
+	const least = 64
+	return max(least, min(usualProcesses, userProcesses()/2, cgroup.ProcessesLeft("/proc")/2))
 }
+
+const usualProcesses = 2048
 
 // userProcesses returns how many processes and threads the user may have; root's are not
 // bound.
@@ -40,21 +39,15 @@ func userProcesses() int64 {
 	return int64(min(limit.Cur, cgroup.Unlimited))
 }
 
-// limitUserProcesses bounds the processes that the cases of a helper without a PID namespace
-// can start. Otherwise only the size of the machine would bound them. The limit counts all
-// processes of an ordinary user, so also those of muster and of other lanes. It does not bind
-// root, who is bound only by the limit of a container.
-func (w *worker) limitUserProcesses() {
-	if !w.plain || os.Geteuid() == 0 {
-		return
+// processLimit returns the limit on processes that cases see. Without a PID namespace, only this limit bounds what
+// a fork bomb of an ordinary user starts, beside the size of the machine. Mostly it counts all processes of that
+// user, so also those of muster and of other lanes. It does not bind root, who is bound only by the limit of a
+// container.
+func (c *Crew) processLimit() uint64 {
+	if os.Geteuid() == 0 {
+		return uint64(userLimit(0, usualProcesses))
 	}
-	c := w.crew
-	var limit unix.Rlimit
-	pid, most := w.helper.Process.Pid, uint64(userLimit(c.countUserThreads(), c.o.processes))
-	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
-		limit.Cur = most
-		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // an error leaves the old limit
-	}
+	return uint64(userLimit(c.countUserThreads(), c.o.processes))
 }
 
 // limitStep makes the limit coarse. A case may print the limit, and its output should not

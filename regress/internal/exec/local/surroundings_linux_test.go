@@ -66,6 +66,7 @@ func TestInheritance(t *testing.T) {
 				r.Errorf("kill -%s: %s", sig, got)
 			}
 		}
+		r.want(r.run("one.c", "ulimit -Sn; ulimit -Hn; ulimit -s; ulimit -Hs; ulimit -p; ulimit -Hp; ulimit -l"), "exit 0", `stdout "1024\n4096\n8192\nunlimited\n6144\n6144\n64\n"`)
 		r.want(r.run("one.c", "umask; ulimit -c; ls /proc/self/fd"), "exit 0", `stdout "0022\n0\n0\n1\n2\n3\n"`) // 3 is ls's own
 		r.want(r.run("one.c", "grep -E 'Sig(Blk|Ign)' /proc/self/status"), "exit 0", `stdout "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"`)
 		r.want(r.run("one.c", "readlink /proc/self/fd/0; echo x > n; stat -c %a n"), "exit 0", `stdout "/dev/null\n644\n"`, `n "x\n"`)

@@ -167,7 +167,6 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	w.helper, w.link, w.stderr, w.helperCPU = cmd, l, errors, 0
-	w.limitUserProcesses()
 	return nil
 }
 
@@ -190,6 +189,7 @@ func openCorpus(o *Options) (*os.File, error) {
 func (w *worker) setUp(ctx context.Context) error {
 	setup := w.crew.setup
 	setup.Root, setup.Outbox, setup.PIDNamespace = w.root, w.outbox.dir, !w.plain
+	setup.Limits = w.crew.limits
 	if w.plain {
 		setup.Env = replaceCanonical(setup.Env, w.root)
 	} else {
