@@ -91,6 +91,9 @@ func reportChanges(r *run.Run, recorded golden.Meta) {
 	if ignore := "--ignore"; job.IdentityFlags(&r.Job.Options)[ignore] != recorded.Flags[ignore] {
 		r.Ledger.WatchIgnored(r.Job.Judge.Ignore, r.Job.Ignored)
 	}
+	if normalize := "--normalize"; job.IdentityFlags(&r.Job.Options)[normalize] != recorded.Flags[normalize] {
+		r.WatchRules()
+	}
 }
 
 // Compare runs two commands over the corpus: the reference o.Command.Reference, and the candidate
@@ -112,6 +115,7 @@ func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.S
 	if err := r.ResolveCommands(ctx); err != nil {
 		return sum, err
 	}
+	r.WatchRules()
 	command, err := r.Execution.Crew.Resolve(o.Command.Reference)
 	if err != nil {
 		return sum, err

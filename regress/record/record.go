@@ -43,6 +43,7 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err := s.ResolveCommands(ctx); err != nil {
 		return sum, err
 	}
+	s.WatchRules()
 	if err := s.IdentifyTool(); err != nil {
 		return sum, err
 	}

@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -193,6 +194,25 @@ func IgnoreParts(e exec.Executor, list content.IgnoreList) exec.Executor {
 	return taking{e, func(_ context.Context, _ string, r *exec.Result, err error) error {
 		if r != nil {
 			r.Outcome.Ignore(list.Match)
+		}
+		return err
+	}}
+}
+
+// TryRules returns an executor that applies the rules of --normalize to outputs until each has matched one.
+// Comparisons apply them only to parts that differ.
+func TryRules(e exec.Executor, rules normalize.Rules) exec.Executor {
+	if len(rules) == 0 {
+		return e
+	}
+	return taking{e, func(_ context.Context, _ string, r *exec.Result, err error) error {
+		if r == nil {
+			return err
+		}
+		for _, p := range r.Outcome.Parts {
+			if p.Form == outcome.Regular && rules.AwaitMatch(p.Key) {
+				_, _ = content.Shown(rules, r.Open, &p) // the comparison returns its error
+			}
 		}
 		return err
 	}}

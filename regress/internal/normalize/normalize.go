@@ -7,9 +7,11 @@ package normalize
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"muster/regress/internal/outcome"
@@ -18,9 +20,13 @@ import (
 
 // Rule is one rewrite.
 type Rule struct {
-	parts *partglob.Pattern // nil = every part
-	re    *regexp.Regexp
-	repl  []byte
+	text    string
+	parts   *partglob.Pattern // nil = every part
+	re      *regexp.Regexp    // as given, for its groups
+	matcher *regexp.Regexp    // for lines
+	own     []int             // groups of matcher that are those of re
+	repl    []byte
+	matched *atomic.Bool // some content
 }
 
 // Rules are applied in order.
@@ -28,7 +34,7 @@ type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
 // '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is a pattern of package partglob; './stdout' is the file of that
-// name. The delimiter is any character except letters, digits, spaces and the backslash. REPL may
+// name. ^ and $ match at the ends of lines. The delimiter is any character except letters, digits, spaces and the backslash. REPL may
 // contain groups as $1, ${1}, $name and \1, and $$ for a dollar sign. The number of $1 ends with
 // its digits.
 func Parse(texts []string) (Rules, error) {
@@ -46,6 +52,7 @@ func Parse(texts []string) (Rules, error) {
 const form = "the form is [GLOB:]s/RE/REPL/, as in stdout:s/[0-9]+ ms/N ms/"
 
 func parse(text string) (r Rule, err error) {
+	r.text, r.matched = text, new(atomic.Bool)
 	body := text
 	if !startsRewrite(body) {
 		pattern, rest, found := cutGlob(text)
@@ -64,8 +71,43 @@ func parse(text string) (r Rule, err error) {
 	if r.re, err = regexp.Compile(fields[0]); err != nil {
 		return r, err
 	}
+	if r.matcher, r.own, err = compileForLines(fields[0]); err != nil {
+		return r, err
+	}
 	r.repl, err = template(fields[1], r.re)
 	return r, err
+}
+
+// compileForLines compiles RE so that ^ and $ match at lines, and $ before \r\n too: each $ becomes
+// (\r?)$. own has the indexes of the groups of RE itself, 0 included, among those of the matcher.
+func compileForLines(re string) (matcher *regexp.Regexp, own []int, err error) {
+	tree, err := syntax.Parse(re, syntax.Perl&^syntax.OneLine)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups := 1
+	own = []int{0}
+	var walk func(*syntax.Regexp)
+	walk = func(re *syntax.Regexp) {
+		switch re.Op {
+		case syntax.OpCapture:
+			own = append(own, groups)
+			groups++
+		case syntax.OpEndLine:
+			cr := &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{'\r'}}
+			may := &syntax.Regexp{Op: syntax.OpQuest, Sub: []*syntax.Regexp{cr}}
+			group := &syntax.Regexp{Op: syntax.OpCapture, Sub: []*syntax.Regexp{may}}
+			*re = syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{group, {Op: syntax.OpEndLine}}}
+			groups++
+			return
+		}
+		for _, sub := range re.Sub {
+			walk(sub)
+		}
+	}
+	walk(tree)
+	matcher, err = regexp.Compile(tree.String())
+	return matcher, own, err
 }
 
 // cutGlob splits at the first colon before a rewrite.
@@ -131,10 +173,54 @@ func (r *Rule) matches(k outcome.Key) bool { return r.parts == nil || r.parts.Ma
 func (rs Rules) Apply(k outcome.Key, content []byte) []byte {
 	for _, r := range rs {
 		if r.matches(k) {
-			content = r.re.ReplaceAll(content, r.repl)
+			content = r.apply(content)
 		}
 	}
 	return content
+}
+
+// apply replaces every match, but for a \r that only the last $ of RE took.
+func (r *Rule) apply(content []byte) []byte {
+	if !r.matched.Load() && r.matcher.Match(content) {
+		r.matched.Store(true)
+	}
+	if r.matcher.NumSubexp() == r.re.NumSubexp() { // without a $
+		return r.matcher.ReplaceAll(content, r.repl)
+	}
+	var b []byte
+	from := 0
+	for _, m := range r.matcher.FindAllSubmatchIndex(content, -1) {
+		end := m[1]
+		var own []int
+		for i := range len(m) / 2 {
+			if slices.Contains(r.own, i) {
+				own = append(own, m[2*i:2*i+2]...)
+			} else if m[2*i+1] == m[1] {
+				end = m[2*i] // of a group (\r?)
+			}
+		}
+		for i := range own {
+			own[i] = min(own[i], end)
+		}
+		b = r.re.Expand(append(b, content[from:m[0]]...), r.repl, content, own)
+		from = end
+	}
+	return append(b, content[from:]...)
+}
+
+// Unmatched returns the rules that have matched no content so far, in the form of Parse.
+func (rs Rules) Unmatched() (texts []string) {
+	for _, r := range rs {
+		if !r.matched.Load() {
+			texts = append(texts, r.text)
+		}
+	}
+	return texts
+}
+
+// AwaitMatch reports whether a rule for the part with a key has matched no content so far.
+func (rs Rules) AwaitMatch(k outcome.Key) bool {
+	return slices.ContainsFunc(rs, func(r Rule) bool { return !r.matched.Load() && r.matches(k) })
 }
 
 // template converts REPL to a template of regexp. It returns an error wherever regexp would

@@ -1,6 +1,7 @@
 package normalize_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,19 @@ func TestApply(t *testing.T) {
 		{[]string{`s/(?P<n>a)/<$n><${n}>$n./`}, file, "a", "<a><a>a."},
 		{[]string{`s/a/$$1 \$1 $ $. \$$/`}, file, "a", "$1 $1 $ $. $$"},
 		{[]string{`s/a/\n\t\\\q\/é/`}, file, "a", "\n\t\\q/é"},
+
+		// ^ and $ match at lines, and the line ends stay.
+		{[]string{`s/^[0-9]+ /N /`}, file, "1 a\n2 b\n", "N a\nN b\n"},
+		{[]string{`s/[0-9]+ ms$/N ms/`}, file, "1 ms\n2 ms\r\n3 ms a\n4 ms", "N ms\nN ms\r\n3 ms a\nN ms"},
+		{[]string{`s/^$/-/`}, file, "a\r\n\r\nb\n\nc", "a\r\n-\r\nb\n-\nc"},
+		{[]string{`s/(?P<a>a)(b$|c)|(d)$/<$a$2$3>/`}, file, "ab\r\nac\r\nd\r\n", "<ab>\r\n<ac>\r\n<d>\r\n"},
+		{[]string{`s/(a$)\s+(b$)/$2$1/`}, file, "a\r\nb\r\n", "ba\r\r\n"},
+		{[]string{`s/\r$//`}, file, "a\r\nb\n", "a\nb\n"},
+		{[]string{`s/\r\n/\n/`}, file, "a\r\nb\n", "a\nb\n"},
+		{[]string{`s/a.*$/-/`}, file, "a b\r\nc", "-\nc"}, // a dot takes the \r, as without the $
+		{[]string{`s/\Aa|c\z|(?-m:^b$)/-/`}, file, "a\na\nb\nc\nc", "-\na\nb\nc\n-"},
+		{[]string{`s/ms$/N/`}, file, "5 ms\r", "5 N\r"},
+		{[]string{`s/$/;/`}, file, "a\r\nb", "a;\r\nb;"},
 	} {
 		rules, err := normalize.Parse(c.rules)
 		if err != nil {
@@ -119,4 +133,26 @@ func FuzzParse(f *testing.F) {
 			rules.Apply(outcome.Key{}, []byte("some 12 text"))
 		}
 	})
+}
+
+// TestUnmatched checks that a rule counts as matched once it has matched what the rules before it make of
+// some content.
+func TestUnmatched(t *testing.T) {
+	texts := []string{`s/a/b/`, `s/ab*b$/x/`, `stderr:s/b/c/`, `s/bb/x/`}
+	rules, err := normalize.Parse(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := outcome.Key{Place: outcome.Stdout}
+	rules.Apply(stdout, []byte("none"))
+	if got := rules.Unmatched(); !slices.Equal(got, texts) {
+		t.Errorf("%q have not matched", got)
+	}
+	rules.Apply(stdout, []byte("ab"))
+	if got := rules.Unmatched(); !slices.Equal(got, texts[1:3]) {
+		t.Errorf("%q have not matched", got)
+	}
+	if !rules.AwaitMatch(stdout) || !rules[2:].AwaitMatch(outcome.Key{Place: outcome.Stderr}) || rules[2:].AwaitMatch(stdout) {
+		t.Error("the parts that rules wait for are others")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -262,6 +263,9 @@ func (r *Run) Finish(err error) error {
 		for _, text := range r.Ledger.unused.notes(len(r.Inputs.Cases)) {
 			r.Events.Note(text)
 		}
+		for _, rule := range r.Execution.tried.Unmatched() {
+			r.Events.Note(fmt.Sprintf("--normalize %q matches nothing in the output of %s", rule, readable.Cases(len(r.Inputs.Cases))))
+		}
 	}
 	r.Events.Emit(report.Finished{Summary: *sum})
 	if r.Folder == nil {
@@ -314,6 +318,15 @@ func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(case
 		return err
 	}
 	return r.Folder.SaveCauses(encoded)
+}
+
+// WatchRules makes Finish note those rules of --normalize that match nothing. Call it before
+// Execution.Start. It does nothing if muster may not see all outputs: on an engine, with reused outcomes,
+// and in a run that is resumed.
+func (r *Run) WatchRules() {
+	if !r.Execution.Crew.IsRemote() && job.ReuseFlag(&r.Job.Store) == "" && !r.Job.Store.Resume {
+		r.Execution.tried = r.Job.Rules
+	}
 }
 
 // HintResume returns the end of the error of an interrupted run. It says whether --resume goes on.

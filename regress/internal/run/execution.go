@@ -7,6 +7,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
@@ -20,6 +21,7 @@ type Execution struct {
 	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
 
 	ignored content.IgnoreList // parts that are never compared
+	tried   normalize.Rules    // that may match nothing
 	usedAt  time.Duration      // CPU that this process had used at the start
 }
 
@@ -27,7 +29,7 @@ type Execution struct {
 func (e *Execution) Start(ctx context.Context, s crew.Setup) error {
 	err := e.StartPlain(ctx, s)
 	if err == nil {
-		e.Executor = crew.ClassifyErrors(crew.IgnoreParts(e.Executor, e.ignored))
+		e.Executor = crew.ClassifyErrors(crew.TryRules(crew.IgnoreParts(e.Executor, e.ignored), e.tried))
 	}
 	return err
 }
