@@ -49,7 +49,9 @@ type File struct {
 	Resolved string // without links
 	Role     Role   // the first of its roles that was found
 	Digest   outcome.Digest
-	Stamp    string // of package filestamp
+	Stamp    string // of package filestamp, with the mount
+	// IsTrusted says that the file has this content as long as it has this stamp.
+	IsTrusted bool
 }
 
 // Place is a path that the tool looked at and that is no regular file: nothing is there, or a folder, or a
@@ -266,7 +268,7 @@ func Restore(ctx context.Context, files []File, places []Place, own Own, digests
 		if err != nil {
 			continue
 		}
-		f.Digest, f.Stamp = digest.Hash, digest.Stamp
+		f.Digest, f.Stamp, f.IsTrusted = digest.Hash, digest.Stamp, digest.IsTrusted
 		c.Files = append(c.Files, f)
 	}
 	for _, p := range places {

@@ -257,7 +257,7 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 		return nil
 	}
 	b.known[path] = true
-	b.c.Files = append(b.c.Files, File{path, resolved, as, digest.Hash, digest.Stamp})
+	b.c.Files = append(b.c.Files, File{path, resolved, as, digest.Hash, digest.Stamp, digest.IsTrusted})
 	if as == Opened || as == Loader {
 		return nil
 	}

@@ -45,7 +45,7 @@ func (own Own) StateOf(path string, isListed bool) string {
 	case err != nil:
 		return describeError(err)
 	case info.Mode().IsRegular():
-		return filestamp.Of(info)
+		return filestamp.At(path, info)
 	case !info.IsDir():
 		return info.Mode().Type().String() + linkAt(path)
 	case !isListed:

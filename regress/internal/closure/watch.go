@@ -20,6 +20,7 @@ type Watch struct {
 	done    chan struct{}
 	touched map[string]string // states of files that were written to and have their old content, and of relisted folders
 	err     error             // the first change
+	isLast  bool              // files whose stamps prove nothing are read
 
 	mu sync.Mutex
 	c  *Closure
@@ -66,6 +67,7 @@ func (w *Watch) closure() *Closure {
 func (w *Watch) End() (touched, relisted []string, err error) {
 	close(w.stop)
 	<-w.done
+	w.isLast = true
 	w.look()
 	for f := range w.closure().All() {
 		if stamp := w.touched[f.Path]; stamp != "" && !areAlike(stamp, f.Stamp) {
@@ -129,7 +131,8 @@ func DescribeMove(was, now string) string {
 	return "it is another file, folder or link"
 }
 
-// lookAt returns an error if a file changed. It reads the content only if the stamp changed.
+// lookAt returns an error if a file changed. It reads the content if the stamp changed, and at the end if
+// the stamp cannot be trusted.
 func (w *Watch) lookAt(f File) error {
 	info, err := os.Stat(f.Path)
 	switch {
@@ -142,8 +145,8 @@ func (w *Watch) lookAt(f File) error {
 	case !info.Mode().IsRegular():
 		return changedError(f.Path, "it is no longer a file")
 	}
-	stamp := filestamp.Of(info)
-	if stamp == f.Stamp || stamp == w.touched[f.Path] {
+	stamp := filestamp.At(f.Path, info)
+	if (stamp == f.Stamp || stamp == w.touched[f.Path]) && (f.IsTrusted || !w.isLast) {
 		return nil
 	}
 	digest, err := filedigest.Open("").Of(f.Path, fileBytesMax)

@@ -3,12 +3,14 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
 )
 
 // openArchive opens a file that holds an archive.
@@ -39,7 +42,7 @@ func (p *opener) openArchive(ctx context.Context) (*Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, t, err := p.findTar(ctx, form, f, src.key())
+	file, t, err := p.findTar(ctx, form, f, src)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +71,22 @@ func (p *opener) recogniseFile(f *os.File) (format, error) {
 
 // findTar returns a tar that holds every content uncompressed and whole, with its tree. It is the
 // file itself, the copy that an earlier run unpacked, or a new copy.
-func (p *opener) findTar(ctx context.Context, form format, f *os.File, key string) (*os.File, *tree, error) {
+func (p *opener) findTar(ctx context.Context, form format, f *os.File, src *source) (*os.File, *tree, error) {
 	if form == plain {
 		t, sparse, err := p.indexTar(ctx, f)
 		if err != nil || !sparse {
 			return f, t, err
 		}
 	}
-	if kept := p.spool.find(key); kept != nil {
+	digests := filedigest.Open(filepath.Join(p.spool.dir, archivesFile))
+	var err error
+	if src.key, err = p.keyOf(ctx, digests, src, f); err != nil {
+		return nil, nil, err
+	}
+	if kept := p.spool.find(src.key); kept != nil {
 		t, sparse, err := p.indexTar(ctx, kept)
 		if err == nil && !sparse {
+			digests.Save()
 			return kept, t, nil
 		}
 		kept.Close()
@@ -86,10 +95,23 @@ func (p *opener) findTar(ctx context.Context, form format, f *os.File, key strin
 		}
 		// Damaged since then: unpack it again.
 	}
+	var file *os.File
+	var t *tree
 	if form == plain {
-		return p.expandSparse(ctx, f, key)
+		file, t, err = p.expandSparse(ctx, f, src.key)
+	} else {
+		file, t, err = p.unpackToSpool(ctx, form, f, src.key)
 	}
-	return p.unpackToSpool(ctx, form, f, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	if again, err := p.keyOf(ctx, digests, src, f); err != nil || again != src.key {
+		file.Close()
+		removeWhole(p.spool.wholePath(src.key)) // its name may be that of another content
+		return nil, nil, cmp.Or(err, changedError(p.label, "it was written to"))
+	}
+	digests.Save()
+	return file, t, nil
 }
 
 // format is the compression of an archive.

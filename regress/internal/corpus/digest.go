@@ -57,11 +57,10 @@ func (d Digests) Shared() map[string]outcome.Digest {
 }
 
 // Digests returns the digests of everything that cases see. It reads each content once, on all
-// CPUs. It reads none for an archive whose digests are in the spool folder: the file's identity,
-// size and times identify it.
+// CPUs. It reads none for an archive whose digests are in the spool folder, and whose stamp can be trusted.
 func (c *Corpus) Digests(ctx context.Context) (Digests, error) {
 	all := c.digestEntries()
-	cache := c.cacheFor(all, restMin)
+	cache := c.cacheFor(all, filestamp.RestMin)
 	if whole, ok := cache.load(all); ok {
 		return Digests{whole, all}, nil
 	}
@@ -215,9 +214,6 @@ const (
 	digestBytesKept = 64 << 20
 )
 
-// restMin is how long a file must be unchanged before its times identify it.
-const restMin = 2 * time.Second
-
 // digestCache remembers the digests of an archive, so that the next run need not read a gigabyte to
 // recognise it. The zero cache remembers nothing.
 //
@@ -229,19 +225,23 @@ type digestCache struct {
 	path string
 }
 
-// cacheFor returns the cache for the entries in all, which have no digests yet. It returns the zero
-// cache for an archive that changed recently, because a further change might not show.
+// cacheFor returns the cache for the entries in all, which have no digests yet. It returns the zero cache
+// for an archive whose stamp does not prove that the content is the same. An unpacked copy is named by the
+// content of its archive, and only muster writes to it.
 func (c *Corpus) cacheFor(all []digestEntry, rest time.Duration) digestCache {
-	if c.source == nil || c.spoolDir == "" {
+	if c.source == nil || c.spoolDir == "" || c.source.key == "" && !filestamp.IsTrusted(c.file, rest) {
 		return digestCache{}
 	}
-	// The file that is read may be another one: the unpacked archive.
 	info, err := c.file.Stat()
-	if err != nil || !filestamp.HasRested(info, rest) || !filestamp.HasRested(c.source.info, rest) {
+	if err != nil {
 		return digestCache{}
+	}
+	identity := c.source.key + filestamp.Of(info)
+	if c.source.key == "" {
+		identity = filestamp.OfFile(c.file, info)
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "digest 3\n%s\n%s\n", c.source.key(), filestamp.Of(info))
+	fmt.Fprintf(h, "digest 4\n%s\n", identity)
 	writeAll(h, all)
 	return digestCache{c.spoolDir, filepath.Join(c.spoolDir, digestPrefix+hex.EncodeToString(h.Sum(nil)[:16]))}
 }

@@ -1,11 +1,10 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -188,11 +188,17 @@ func hasStamp(f *os.File) bool {
 	return err == nil && string(stamp) == filestamp.Of(info)
 }
 
-// key names the unpacked copy of the source. It changes with the file's path, with any sign of
-// another or modified file, and with the form of the copy.
-func (s *source) key() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "spool 2\n%s\n%s", filestamp.Of(s.info), s.path))
-	return hex.EncodeToString(sum[:16])
+// archivesFile has the digests of archives of which there are unpacked copies.
+const archivesFile = "archives.json"
+
+// keyOf names the unpacked copy of an archive by the archive's content. It reads the archive only if digests
+// lack it, or if its stamp cannot be trusted.
+func (p *opener) keyOf(ctx context.Context, digests *filedigest.Cache, src *source, f *os.File) (string, error) {
+	d, err := digests.OfOpen(ctx, src.path, f)
+	if err != nil {
+		return "", cmp.Or(stopError(ctx, p.label), readError(p.label, "", err))
+	}
+	return hex.EncodeToString(d.Hash[:16]), nil
 }
 
 func (s spool) wholePath(key string) string {

@@ -180,6 +180,7 @@ func (s *scan) trailingWarning(bytes int64) string {
 type source struct {
 	path string
 	info fs.FileInfo
+	key  string // of its unpacked copy; "" = the file itself is read
 }
 
 func sourceOf(path string, f *os.File) (*source, error) {
@@ -188,7 +189,7 @@ func sourceOf(path string, f *os.File) (*source, error) {
 		return nil, err
 	}
 	path, err = filepath.Abs(path)
-	return &source{path, info}, err
+	return &source{path: path, info: info}, err
 }
 
 func (s *source) checkChanged(label string) error {

@@ -59,6 +59,11 @@ func TestSpoolIsReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	isSmall(t, open(t, o))
+	if got := whole(t, spool); len(said) != 1 || !slices.Equal(got, first) {
+		t.Errorf("with another time: said %q, spool has %v", said, got)
+	}
+	o.Path = write(t, "c.tar.gz", join(gz(small(t)), gz(nil)))
+	isSmall(t, open(t, o))
 	if got := whole(t, spool); len(said) != 2 || len(got) != 2 {
 		t.Errorf("after a change: said %q, spool has %v", said, got)
 	}
@@ -135,7 +140,7 @@ func TestSpoolKeepsTwo(t *testing.T) {
 			}
 		}
 	}
-	paths := []string{write(t, "0.tgz", gz(small(t))), write(t, "1.tgz", gz(small(t))), write(t, "2.tgz", gz(small(t)))}
+	paths := []string{write(t, "0.tgz", gz(small(t))), write(t, "1.tgz", join(gz(small(t)), gz(nil))), write(t, "2.tgz", join(gz(nil), gz(small(t))))}
 	use(0, paths[0], 2)
 	use(1, paths[1], 1)
 	use(0, paths[0], 0) // again: now newer than 1

@@ -5,12 +5,14 @@
 package filedigest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -26,27 +28,26 @@ type Cache struct {
 	file string // "" = no cache file
 	old  map[string]Digest
 	now  map[string]Digest
-	read int // files whose content was read
+	read int           // files whose content was read
+	rest time.Duration // filestamp.RestMin, but in tests
 }
 
-// Digest is the digest of a file, with the file's stamp, device and size at that time.
+// Digest is the digest of a file, with the file's stamp and size at that time.
 type Digest struct {
-	Stamp  string         `json:"stamp"` // of package filestamp
-	Device uint64         `json:"device"`
-	Hash   outcome.Digest `json:"hash"`
-	Size   int64          `json:"size"`
+	Stamp string         `json:"stamp"` // of package filestamp, with the mount
+	Hash  outcome.Digest `json:"hash"`
+	Size  int64          `json:"size"`
+	// IsTrusted says that the file has this digest as long as it has this stamp.
+	IsTrusted bool `json:"-"`
 }
 
 // version is the version of the cache file. A file of another version is ignored.
-const version = 2
+const version = 3
 
 type cacheFile struct {
 	Version int               `json:"version"`
 	Files   map[string]Digest `json:"files"`
 }
-
-// restMin is how long a file must be unchanged before its digest is kept.
-const restMin = 2 * time.Second
 
 // ErrTooLarge reports that a file is larger than allowed.
 var ErrTooLarge = errors.New("too large")
@@ -56,7 +57,7 @@ var ErrNoFile = errors.New("not a regular file")
 
 // Open reads a cache file. A missing or damaged one is an empty cache.
 func Open(file string) *Cache {
-	c := &Cache{file: file, now: map[string]Digest{}}
+	c := &Cache{file: file, now: map[string]Digest{}, rest: filestamp.RestMin}
 	var kept cacheFile
 	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Version == version {
 		c.old = kept.Files
@@ -64,8 +65,8 @@ func Open(file string) *Cache {
 	return c
 }
 
-// Of returns the digest of a file of at most sizeMax bytes. It reads the content only if the cache
-// has no digest for the file's stamp.
+// Of returns the digest of a file of at most sizeMax bytes. It reads the content unless the cache has the
+// digest for the file's stamp, and the stamp can be trusted.
 func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	f, info, err := OpenFile(file)
 	if err != nil {
@@ -75,45 +76,58 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	if info.Size() > sizeMax {
 		return Digest{}, ErrTooLarge
 	}
-	d, known := c.lookup(file, info)
-	if !known {
-		if d, err = c.sum(f, info); err != nil {
-			return Digest{}, err
+	return c.OfOpen(context.Background(), file, f)
+}
+
+// OfOpen is like Of, for an open file of any size. It does not move the file's offset. A reading ends with ctx.
+func (c *Cache) OfOpen(ctx context.Context, file string, f *os.File) (d Digest, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return d, fault.Reason(err)
+	}
+	stamp, isTrusted, isKnown := filestamp.OfFile(f, info), filestamp.IsTrusted(f, c.rest), false
+	if isTrusted {
+		d, isKnown = c.lookup(file, stamp)
+	}
+	if !isKnown {
+		if d, err = c.sum(ctx, f, stamp); err != nil {
+			return d, fault.Reason(err)
 		}
 	}
-	if filestamp.HasRested(info, restMin) {
+	if d.IsTrusted = isTrusted; isTrusted {
 		c.now[file] = d
 	}
 	return d, nil
 }
 
-// lookup returns the cached digest of a file, if the file still has the stamp and device.
-func (c *Cache) lookup(file string, info fs.FileInfo) (Digest, bool) {
+// lookup returns the cached digest of a file, if the file still has the stamp.
+func (c *Cache) lookup(file, stamp string) (Digest, bool) {
 	for _, digests := range []map[string]Digest{c.now, c.old} {
-		if d, ok := digests[file]; ok && d.Stamp == filestamp.Of(info) && d.Device == deviceOf(info) {
+		if d, ok := digests[file]; ok && d.Stamp == stamp {
 			return d, true
 		}
 	}
 	return Digest{}, false
 }
 
-// deviceOf returns the device of a file, because several file systems may be mounted at one path in
-// turn.
-func deviceOf(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev)
-	}
-	return 0
-}
+// sumBytes is how much is read between two looks at the context.
+const sumBytes = 1 << 20
 
-func (c *Cache) sum(f *os.File, info fs.FileInfo) (Digest, error) {
+func (c *Cache) sum(ctx context.Context, f *os.File, stamp string) (d Digest, err error) {
 	c.read++
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	if err != nil {
-		return Digest{}, fault.Reason(err)
+	h, content := sha256.New(), io.NewSectionReader(f, 0, math.MaxInt64)
+	for err == nil {
+		var n int64
+		if n, err = io.CopyN(h, content, sumBytes); err == nil {
+			err = ctx.Err()
+		}
+		d.Size += n
 	}
-	return Digest{filestamp.Of(info), deviceOf(info), outcome.Digest(h.Sum(nil)), n}, nil
+	if err == io.EOF {
+		err = nil
+	}
+	d.Stamp, d.Hash = stamp, outcome.Digest(h.Sum(nil))
+	return d, err
 }
 
 // OpenFile opens a regular file. It opens no device, and never waits for a pipe.
@@ -139,7 +153,7 @@ func OpenFile(file string) (*os.File, fs.FileInfo, error) {
 // Save replaces the cache file by the digests that this run used. If it fails, the next run
 // computes them again.
 func (c *Cache) Save() {
-	if c.file == "" || c.read == 0 {
+	if c.file == "" || c.read == 0 || len(c.now) == 0 {
 		return
 	}
 	b, err := json.Marshal(cacheFile{version, c.now})

@@ -1,17 +1,23 @@
 // Package filestamp detects whether a file changed without reading it. A stamp consists of what the
-// system updates at each write and each replacement of a file. It opens nothing.
+// system updates at each write and each replacement of a file. It opens nothing. README.md says when a
+// stamp proves that the content is the same.
 package filestamp
 
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"time"
 )
 
+// RestMin is how long a file must be unchanged before its stamp can be trusted. A change within the same
+// tick of the file system's clock would not show, and old ext file systems count whole seconds.
+const RestMin = 2 * time.Second
+
 // Of returns the stamp of a file. It differs for another file of the same name and after any change
-// of the file, even a reverted one. It has inode numbers and times, so it is valid only on one
-// machine.
+// of the file, even a reverted one. It lacks the mount: compare it only with stamps that are kept in the
+// same folder, or of the same open file.
 func Of(info fs.FileInfo) string {
 	text := fmt.Sprintf("%d bytes, %d", info.Size(), info.ModTime().UnixNano())
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -20,9 +26,11 @@ func Of(info fs.FileInfo) string {
 	return text
 }
 
-// HasRested reports whether a file has not changed for the duration rest. Only then do its times identify
-// it: a change within the same tick of the file system's clock would not show.
-func HasRested(info fs.FileInfo, rest time.Duration) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && time.Since(info.ModTime()) > rest && time.Since(ChangeTime(st)) > rest
+// WithoutMount returns what Of returned for a stamp with a mount. It survives a restart of the machine.
+func WithoutMount(stamp string) string {
+	stamp, _, _ = strings.Cut(stamp, deviceField)
+	return stamp
 }
+
+// deviceField begins what At adds to a stamp.
+const deviceField = ", device "

@@ -63,8 +63,8 @@ func OpenAgain(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.
 // WarnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
 // because the few sources that are used may include others.
 func WarnIfCorpusChanged(ctx context.Context, p *pastrun.Past, s *run.Run) error {
-	was, stamp := run.CorpusIn(p.Run.State.Identity)
-	if was == "" || stamp == s.Inputs.Corpus.Stamp() {
+	was := run.CorpusIn(p.Run.State.Identity)
+	if was == "" {
 		return nil
 	}
 	err := s.Inputs.ReadDigests(ctx)

@@ -161,7 +161,7 @@ var mutations = []mutation{
 		"			return b.add(file, closure.Given)\n", "			_ = closure.Given\n			return nil\n",
 		"the files of --tool-file are left out"},
 	{"identity", "internal/filedigest/filedigest.go",
-		"ok && d.Stamp == filestamp.Of(info) && d.Device", "ok && d.Device",
+		"if d, ok := digests[file]; ok && d.Stamp == stamp {", "if d, ok := digests[file]; ok {",
 		"a digest is kept though another file took the place"},
 	{"identity", "internal/closure/watch.go",
 		"	if err != nil || digest.Hash != f.Digest {\n", "	if err != nil {\n",

@@ -27,10 +27,8 @@ func (in *Inputs) Identify(id map[string]string) {
 	id[corpusKey], id[stampOf+corpusKey] = in.Digests.Whole.String(), in.Corpus.Stamp()
 }
 
-// CorpusIn returns the digest and the stamp of the corpus in an identity.
-func CorpusIn(id map[string]string) (digest, stamp string) {
-	return id[corpusKey], id[stampOf+corpusKey]
-}
+// CorpusIn returns the digest of the corpus in an identity.
+func CorpusIn(id map[string]string) string { return id[corpusKey] }
 
 // FirstDifference returns the first key, in alphabetical order, in which two identities differ.
 func FirstDifference(a, b map[string]string) string {

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/closure"
 	"muster/regress/internal/filedigest"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/observation"
@@ -85,7 +86,7 @@ func identify(c *closure.Closure, id map[string]string) {
 		return
 	}
 	for _, f := range c.Files {
-		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + string(f.Role) + " " + f.Stamp
+		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + string(f.Role) + " " + filestamp.WithoutMount(f.Stamp)
 	}
 	for _, p := range c.Places {
 		state := p.State

@@ -180,7 +180,7 @@ func (b *builder) add(path string, as closure.Role) error {
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}
-	f.Digest, f.Stamp = digest.Hash, digest.Stamp
+	f.Digest, f.Stamp, f.IsTrusted = digest.Hash, digest.Stamp, digest.IsTrusted
 	b.known[path] = true
 	b.files = append(b.files, f)
 	return nil
