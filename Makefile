@@ -95,6 +95,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -v ./test -share 1
 	$(GO) test -count=1 -timeout 30m -run TestKills -v ./test -kills 200
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
+	$(GO) test -count=1 -timeout 30m -run TestFlippedBits -v ./cmd/muster -flips 500
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -v ./test -damages 0
 	$(GO) test -count=1 -timeout 60m -run TestRandomTools -v ./test -tools 300
 	$(GO) test -count=1 -timeout 30m -run TestReduce -v ./test -planted 65536

@@ -61,7 +61,11 @@ func readFound(state string) (f found, err error) {
 	if err != nil {
 		return f, err
 	}
-	return decode(text)
+	var sealed struct{ Content json.RawMessage }
+	if err := json.Unmarshal(text, &sealed); err != nil {
+		return f, err
+	}
+	return decode(sealed.Content)
 }
 
 func decode(text []byte) (f found, err error) {

@@ -186,13 +186,9 @@ func (r *Run) Causes() (*cause.Found, error) {
 
 // CausesIfAny returns nil for a run of an earlier muster.
 func (r *Run) CausesIfAny() (*cause.Found, error) {
-	encoded, err := r.State.Causes()
-	if err != nil || encoded == nil {
+	found, err := state.Causes(r.State, cause.Decode)
+	if err != nil || found == nil {
 		return nil, err
-	}
-	found, err := cause.Decode(encoded)
-	if err != nil {
-		return nil, fault.Inputf("%s, the causes of run %s, is damaged: run muster %s again", r.State.File("causes.json"), r.ID, r.Command)
 	}
 	families, err := state.Families(r.State)
 	if err != nil {
@@ -204,15 +200,7 @@ func (r *Run) CausesIfAny() (*cause.Found, error) {
 
 // Decisions returns the decisions on the run, by ID.
 func (r *Run) Decisions() (map[string]review.State, error) {
-	encoded, err := r.State.Decisions()
-	if err != nil {
-		return nil, err
-	}
-	decisions, err := review.DecodeDecisions(encoded)
-	if err != nil {
-		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: remove it, then decide again", r.State.File("decisions.json"), r.ID)
-	}
-	return decisions, nil
+	return state.Decisions(r.State, review.DecodeDecisions)
 }
 
 // SaveDecisions replaces the decisions on the run. The state folder must be locked.

@@ -13,16 +13,20 @@ func (r *Run) SaveCauses(encoded []byte) error {
 	return replace(r.ID, r.File("causes.json"), encoded, nil)
 }
 
-// Causes returns the causes that SaveCauses wrote, or nil if the run has none.
-func (r *Run) Causes() ([]byte, error) { return r.kept("causes.json") }
+// Causes returns the causes that SaveCauses wrote, or the zero T if the run has none.
+func Causes[T any](r *Run, decode func([]byte) (T, error)) (T, error) {
+	return kept(r, "causes.json", decode, "the causes of run "+r.ID, "run muster "+r.Command+" again")
+}
 
 // SaveDecisions writes the decisions on a run atomically.
 func (r *Run) SaveDecisions(encoded []byte) error {
 	return replace(r.ID, r.File("decisions.json"), encoded, nil)
 }
 
-// Decisions returns the decisions that SaveDecisions wrote, or nil if there are none.
-func (r *Run) Decisions() ([]byte, error) { return r.kept("decisions.json") }
+// Decisions returns the decisions that SaveDecisions wrote, or the zero T if there are none.
+func Decisions[T any](r *Run, decode func([]byte) (T, error)) (T, error) {
+	return kept(r, "decisions.json", decode, "what was decided on run "+r.ID, "remove it, then decide again")
+}
 
 const (
 	familiesFile = "../../families.json" // in the state folder itself, two levels above the run
@@ -44,24 +48,52 @@ func SaveFamilies(r *Run, families map[string]string) error {
 
 // Families returns what SaveFamilies wrote, or nil.
 func Families(r *Run) (families map[string]string, err error) {
-	encoded, err := r.kept(familiesFile)
-	if err != nil || encoded == nil {
-		return nil, err
-	}
-	if json.Unmarshal(encoded, &families) != nil {
-		return nil, fault.Inputf("%s, the causes that were joined and split by hand, is damaged: remove it, then join them again", r.File(familiesFile))
-	}
-	return families, nil
-}
-
-// kept reads a file that a run may lack.
-func (r *Run) kept(name string) ([]byte, error) {
-	text, err := os.ReadFile(r.File(name))
+	text, err := os.ReadFile(r.File(familiesFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return text, nil
+	content, whole := unseal(text)
+	if !whole {
+		content = text // an earlier muster wrote no digest; what is sealed and damaged is no map
+	}
+	if json.Unmarshal(content, &families) != nil {
+		return nil, fault.Inputf("%s, the causes that were joined and split by hand, is damaged: remove it, then join them again", r.File(familiesFile))
+	}
+	return families, nil
+}
+
+// kept reads a file that a run may lack, and decodes its content; without the file it returns the zero T.
+// The error of a damaged file has what is in it, and what to do.
+func kept[T any](r *Run, name string, decode func([]byte) (T, error), what, mend string) (v T, err error) {
+	text, err := os.ReadFile(r.File(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return v, nil
+	}
+	if err != nil {
+		return v, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	if err := r.checkVersion(); err != nil {
+		return v, err
+	}
+	if content, whole := unseal(text); whole {
+		if v, err = decode(content); err == nil {
+			return v, nil
+		}
+	}
+	return v, fault.Inputf("%s, %s, is damaged: %s", r.File(name), what, mend)
+}
+
+// checkVersion refuses the files of an earlier muster, which have no digests.
+func (r *Run) checkVersion() error {
+	if r.Version == version {
+		return nil
+	}
+	resume := ""
+	if !r.Finished {
+		resume = ", without --resume"
+	}
+	return fault.Inputf("run %s was made by an earlier muster, and damage to its files could not be seen: run muster %s again%s", r.ID, r.Command, resume)
 }

@@ -2,8 +2,11 @@ package state
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"iter"
 	"math"
@@ -58,7 +61,10 @@ func parseEngine(r *outcome.EngineRun) {
 }
 
 // Lines appends to a run's cases.jsonl. One goroutine calls Add; several may call At.
-type Lines struct{ journal }
+type Lines struct {
+	journal
+	run *Run
+}
 
 // OpenLines opens a run's lines for appending, and cuts off a torn last one. First it passes each line
 // of the file to take, with its offset.
@@ -74,7 +80,7 @@ func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return &Lines{j}, nil
+	return &Lines{j, r}, nil
 }
 
 // At returns a case's line, at an offset that OpenLines passed to take, or that Next returned before the
@@ -85,7 +91,7 @@ func (l *Lines) At(at int64, caseName string) (line Line, err error) {
 	switch {
 	case err != nil && err != io.EOF:
 		return line, fault.Environmentf("state of the run: %w", err)
-	case err != nil || json.Unmarshal(text, &line) != nil || string(line.Name) != caseName:
+	case err != nil || !isWhole(text) || json.Unmarshal(text, &line) != nil || string(line.Name) != caseName:
 		return Line{}, fault.Inputf("somebody else changed %s, which has the first runs of cases: repeat the command with --resume", l.f.Name())
 	}
 	parseEngine(line.Engine)
@@ -101,6 +107,12 @@ func (l *Lines) Add(line Line) error {
 	return l.add(line)
 }
 
+// Close flushes and closes. The run then knows how long the file is.
+func (l *Lines) Close() error {
+	l.run.Journal = l.end
+	return l.journal.Close()
+}
+
 // ReadLines returns the lines of a run. It keeps none of them: a million take a gigabyte.
 func (r *Run) ReadLines() iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
@@ -114,18 +126,20 @@ func (r *Run) ReadLines() iter.Seq2[*Line, error] {
 // scanLines passes each line to take, until take returns false. It returns the number of bytes in
 // whole lines.
 func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int64, err error) {
-	whole, err = scanJournal(r.File("cases.jsonl"), func(at int64, line *Line) bool {
+	stopped := false
+	whole, err = scanJournal(r, "cases.jsonl", func(at int64, line *Line) bool {
 		parseEngine(line.Engine)
-		return take(at, line)
+		stopped = !take(at, line)
+		return !stopped
 	})
-	if err != nil {
-		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+	if err == nil && r.Finished && !stopped && whole != r.Journal {
+		err = r.damagedJournal("cases.jsonl")
 	}
-	return whole, nil
+	return whole, err
 }
 
-// journal is a file of JSON lines that a run appends to. It survives kill -9 of the process. A
-// torn last line counts as not written.
+// journal is a file of JSON lines that a run appends to, each with a checksum. It survives kill -9 of
+// the process. A torn last line counts as not written.
 type journal struct {
 	f   *os.File
 	buf *bufio.Writer
@@ -148,13 +162,25 @@ func openJournal(path string, whole int64) (journal, error) {
 func (j *journal) add(v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {
-		_, err = j.buf.Write(append(text, '\n'))
+		text = addSum(text[:len(text)-1])
+		_, err = j.buf.Write(text)
 	}
 	if err != nil {
 		return fault.Environmentf("state of the run: %w", err)
 	}
-	j.end += int64(len(text)) + 1
+	j.end += int64(len(text))
 	return nil
+}
+
+// addSum ends a line of JSON, of which text is all but the last brace, with a checksum.
+func addSum(text []byte) []byte {
+	return fmt.Appendf(text, `,"crc32":"%08x"}`+"\n", crc32.ChecksumIEEE(text))
+}
+
+// isWhole reports whether a line is as addSum ended it.
+func isWhole(line []byte) bool {
+	end := len(line) - len(addSum(nil))
+	return end >= 0 && bytes.Equal(line, addSum(line[:end:end]))
 }
 
 // Flush passes everything to the kernel.
@@ -170,26 +196,32 @@ func (j *journal) Close() error {
 	return errors.Join(j.Flush(), j.f.Close())
 }
 
-// scanJournal passes the whole lines of a file to take, each with its offset, until take returns
-// false. It returns the number of their bytes. A file that does not exist has no lines.
-func scanJournal[T any](path string, take func(at int64, line *T) (more bool)) (whole int64, err error) {
-	f, err := os.Open(path)
+// scanJournal passes the whole lines of a file of a run to take, each with its offset, until take
+// returns false. It returns the number of their bytes. A file that does not exist has no lines.
+func scanJournal[T any](r *Run, name string, take func(at int64, line *T) (more bool)) (whole int64, err error) {
+	f, err := os.Open(r.File(name))
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
 	defer f.Close() // only read
 	from := bufio.NewReaderSize(f, 64<<10)
 	for {
 		text, err := from.ReadBytes('\n')
-		if err != nil && err != io.EOF {
+		if err == io.EOF {
+			return whole, nil // the rest was torn by an interruption: its case runs again
+		}
+		if err != nil {
+			return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+		}
+		if err := r.checkVersion(); err != nil {
 			return 0, err
 		}
 		line := new(T)
-		if err != nil || json.Unmarshal(text, line) != nil {
-			return whole, nil // torn by an interruption: its case runs again
+		if !isWhole(text) || json.Unmarshal(text, line) != nil {
+			return 0, r.damagedJournal(name)
 		}
 		at := whole
 		whole += int64(len(text))
@@ -197,4 +229,8 @@ func scanJournal[T any](path string, take func(at int64, line *T) (more bool)) (
 			return whole, nil
 		}
 	}
+}
+
+func (r *Run) damagedJournal(name string) error {
+	return fault.Inputf("%s, the journal of run %s, is damaged: run muster %s again, without --resume", r.File(name), r.ID, r.Command)
 }

@@ -38,18 +38,18 @@ func (r *Run) SaveResults(results []Result) error {
 
 // Results returns the results that SaveResults wrote, or nil if the run ended before.
 func (r *Run) Results() ([]Result, error) {
-	text, err := r.kept("results.json")
-	if err != nil || text == nil && !r.Finished {
+	decode := func(content []byte) (results *[]Result, err error) { return results, json.Unmarshal(content, &results) }
+	results, err := kept(r, "results.json", decode, "what run "+r.ID+" found", "run muster "+r.Command+" again")
+	if err == nil && results == nil && r.Finished {
+		err = fault.Inputf("%s, what run %s found, is gone: run muster %s again", r.File("results.json"), r.ID, r.Command)
+	}
+	if err != nil || results == nil {
 		return nil, err
 	}
-	var results []Result
-	if json.Unmarshal(text, &results) != nil { // also if the file of a finished run is gone
-		return nil, fault.Inputf("%s, what run %s found, is damaged or gone: run muster %s again", r.File("results.json"), r.ID, r.Command)
+	for _, result := range *results {
+		parseEngine(result.Engine)
 	}
-	for i := range results {
-		parseEngine(results[i].Engine)
-	}
-	return results, nil
+	return *results, nil
 }
 
 // Summary is the part of a run's summary that run.json keeps. The list of runs and merges read
@@ -128,16 +128,15 @@ type Pairs struct{ journal }
 
 // OpenPairs returns the pairs of an interrupted run, and opens the file for more.
 func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
-	path := r.File("pairs.jsonl")
 	var pairs []Pair
-	whole, err := scanJournal(path, func(_ int64, pair *Pair) bool {
+	whole, err := scanJournal(r, "pairs.jsonl", func(_ int64, pair *Pair) bool {
 		pairs = append(pairs, *pair)
 		return true
 	})
 	if err != nil {
-		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+		return nil, nil, err
 	}
-	j, err := openJournal(path, whole)
+	j, err := openJournal(r.File("pairs.jsonl"), whole)
 	if err != nil {
 		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}

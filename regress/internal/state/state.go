@@ -4,7 +4,7 @@
 // The folder of a run has run.json (its options and how it ended) and results.json (a verdict
 // for each case that was not identical). For --resume it has cases.jsonl (a line for each
 // finished case) and pairs.jsonl (costs of both commands). It also has causes.json,
-// decisions.json and the stores of outcomes.
+// decisions.json and the stores of outcomes. Each file has a digest, or one for each line.
 //
 // Values of these files go in and out. Callers encode options and summaries themselves: state
 // must not know the meaning of a run's options.
@@ -26,9 +26,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
 )
-
-// version is that of the formats in the folder.
-const version = 1
 
 // runsMax is how many past runs are kept.
 const runsMax = 20
@@ -68,6 +65,7 @@ type Info struct {
 	Golden   string            `json:"golden"`   // digest of the golden that the run compared with
 	Options  json.RawMessage   `json:"options,omitempty"`
 	Summary  json.RawMessage   `json:"summary,omitempty"`
+	Journal  int64             `json:"journal,omitempty"` // bytes of cases.jsonl when it was closed
 }
 
 // Run is one run's folder.
@@ -143,7 +141,7 @@ func (r *Run) Save() error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return replace(r.ID, r.File("run.json"), append(text, '\n'), nil)
+	return replace(r.ID, r.File("run.json"), text, nil)
 }
 
 // prune removes the oldest runs and their reduced sources. It keeps current, which has just
@@ -286,7 +284,7 @@ func List(s *State) (runs []*Run, unreadable, err error) {
 
 var (
 	errNoRun   = errors.New("not a run")
-	errDamaged = errors.New("its run.json is damaged, as after a power loss")
+	errDamaged = errors.New("is damaged, as after a power loss")
 )
 
 // load reads run.json. The error is errNoRun for a folder without one, or with that of another run: a
@@ -300,12 +298,17 @@ func load(runs, id string) (*Run, error) {
 	if err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
 	}
-	err = json.Unmarshal(text, &r.Info)
+	content, whole := unseal(text)
+	expected := version
+	if !whole {
+		content, expected = text, unsealedVersion
+	}
+	err = json.Unmarshal(content, &r.Info)
 	switch {
 	case r.Version > version:
-		return nil, fault.Inputf("run %s was made by a newer muster: use that one, or name another run", id)
-	case err != nil:
-		return nil, fault.Inputf("run %s cannot be used: %w: run the check again, or name another run", id, errDamaged)
+		return nil, fault.Inputf("%s was made by a newer muster: use that one, or name another run", r.File("run.json"))
+	case err != nil || r.Version != expected:
+		return nil, fault.Inputf("run %s cannot be used: %s %w: run the check again, or name another run", id, r.File("run.json"), errDamaged)
 	case r.ID != id:
 		return nil, errNoRun
 	}
@@ -376,11 +379,12 @@ func (s *State) Unfinished(command string) (*Run, error) {
 	}
 	for _, r := range slices.Backward(runs) {
 		if r.Command == command {
+			err = lostAfter(lost, r.ID)
 			if r.Finished {
-				return nil, nil
+				return nil, err
 			}
-			return r, lostAfter(lost, r.ID)
+			return r, err
 		}
 	}
-	return nil, nil
+	return nil, lostAfter(lost, "")
 }

@@ -271,7 +271,7 @@ func TestDamagedRunIsNotPassedOver(t *testing.T) {
 	}
 	damage(2)
 	for _, id := range []string{"", runs[2].ID} {
-		if _, err := state.FindCheck(s, id); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+runs[2].ID+" cannot be used: its run.json is damaged") {
+		if _, err := state.FindCheck(s, id); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), runs[2].File("run.json")+" is damaged") {
 			t.Errorf("FindCheck(%q): %v", id, err)
 		}
 	}

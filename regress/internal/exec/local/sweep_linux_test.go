@@ -91,7 +91,7 @@ func TestSweepSpares(t *testing.T) {
 func wantSpared(t *testing.T, parent, dir string) {
 	t.Helper()
 	before := listTree(t, dir)
-	process := osexec.Command("cat")
+	process := osexec.CommandContext(t.Context(), "cat")
 	process.Env = []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp"}
 	in, err := process.StdinPipe()
 	must(t, err)
