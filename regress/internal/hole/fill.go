@@ -60,6 +60,9 @@ func (p *Pattern) fill(now []byte, marks bool) []byte {
 			continue
 		}
 		one, fits := o.patch(e, at)
+		if i+1 < len(p.elements) && e.kind == anything && p.elements[i+1].kind == varied {
+			one, fits = o.patchBefore(e, &p.elements[i+1], at)
+		}
 		if !fits || one.from < at || !marks && one.isPart {
 			continue
 		}
@@ -94,6 +97,18 @@ func (o *other) patch(e *element, at int) (found patch, fits bool) {
 	}
 	if e.kind == varied {
 		return o.patchPartly(e, at)
+	}
+	return found, false
+}
+
+// patchBefore finds the lines of the other text that come and go before the line of the next element, from a line on.
+func (o *other) patchBefore(e, next *element, at int) (found patch, fits bool) {
+	from, end := o.around(e.from, next.from+1)
+	from = max(at, from)
+	for to := from; to < end; to++ {
+		if next.fits(o.lines[to : to+1]) {
+			return patch{from: from, to: to, by: e.marked()}, true
+		}
 	}
 	return found, false
 }

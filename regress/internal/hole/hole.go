@@ -186,7 +186,47 @@ func (b *builder) add(i int) (next int) {
 	if lines != nil {
 		return b.addAll(i, lines)
 	}
-	return b.addAll(i, []element{{kind: anything, from: r.from, lines: b.lines[r.from:r.to], most: r.height()}})
+	return b.addAll(i, r.split())
+}
+
+// split returns elements for a region whose texts have different numbers of lines. A line is aligned if its shape is there
+// exactly once in each text. The lines between those come and go, if their numbers differ.
+func (r *region) split() (list []element) {
+	from := make([]int, len(r.alternatives)) // the lines before these have elements
+	add := func(to []int) {
+		part := region{from: r.from + from[0], to: r.from + to[0]}
+		for k, lines := range r.alternatives {
+			part.alternatives = append(part.alternatives, lines[from[k]:to[k]])
+		}
+		switch {
+		case part.height() == 0:
+		case part.sameHeight():
+			list = append(list, elementsOf(&part)...)
+		default:
+			list = append(list, element{kind: anything, from: part.from, lines: part.alternatives[0], most: part.height()})
+		}
+		from = to
+	}
+	for _, shape := range r.items(shapes)[0] {
+		var at, behind []int
+		for k, all := range r.items(shapes) {
+			i := slices.Index(all, shape)
+			if i < from[k] || slices.Contains(all[i+1:], shape) {
+				break
+			}
+			at, behind = append(at, i), append(behind, i+1)
+		}
+		if len(at) == len(from) {
+			add(at)
+			add(behind)
+		}
+	}
+	var ends []int
+	for _, lines := range r.alternatives {
+		ends = append(ends, len(lines))
+	}
+	add(ends)
+	return list
 }
 
 // items is what a balance counts.

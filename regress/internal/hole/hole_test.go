@@ -116,6 +116,23 @@ func TestFits(t *testing.T) {
 			classes: "free text", fit: [][]string{{"a\n", "x\n", "y\n", "b\n"}, {"a\n", "b\n"}},
 			misfit: [][]string{{"a\n", "x\n", "y\n", "c\n"}, {"b\n", "a\n"}}, marked: "a\n⟨free text⟩\nb\n",
 		},
+		"a hole beside a line that comes and goes": {
+			runs:    [][]string{{"cache is cold\n", "took 12 ms: ok\n"}, {"took 9 ms: ok\n"}},
+			classes: "duration free text", fit: [][]string{{"took 1 s: ok\n"}, {"cache is warm\n", "took 1 s: ok\n"}},
+			misfit: [][]string{{"took 1 s: bad\n"}, {"cache is cold\n", "took 1 s: bad\n"}, {"cache is cold\n"}, {"took 9 ms: ok\n", "cache is cold\n"}},
+			marked: "⟨free text⟩\ntook ⟨duration⟩: ok\n",
+		},
+		"holes around a line that comes and goes": {
+			runs:    [][]string{{"at 10:00:00 begin\n", "took 9 ms: ok\n"}, {"at 10:00:01 begin\n", "cache is cold\n", "took 12 ms: ok\n"}, {"at 10:00:02 begin\n", "took 8 ms: ok\n"}},
+			classes: "time duration free text", fit: [][]string{{"at 10:00:07 begin\n", "cache is hot\n", "took 1 s: ok\n"}},
+			misfit: [][]string{{"at 10:00:07 end\n", "took 1 s: ok\n"}, {"at 10:00:07 begin\n", "cache is cold\n", "took 1 s: not ok\n"}, {"took 1 s: ok\n"}},
+			marked: "at ⟨time⟩ begin\n⟨free text⟩\ntook ⟨duration⟩: ok\n",
+		},
+		"a number of lines of one shape": {
+			runs:    [][]string{{"waited 1 ms\n", "waited 2 ms\n", "done in 3 ms\n"}, {"waited 4 ms\n", "done in 5 ms\n"}},
+			classes: "duration free text", fit: [][]string{{"done in 7 ms\n"}, {"waited 3 ms\n", "waited 1 ms\n", "waited 2 ms\n", "done in 3 ms\n"}},
+			misfit: [][]string{{"waited 3 ms\n", "failed in 7 ms\n"}}, marked: "⟨free text⟩\ndone in ⟨duration⟩\n",
+		},
 		"a hole beside a line that never varies": {
 			runs:    [][]string{{"took 1 s\n", "x = 1\n"}, {"took 2 s\n", "x = 1\n"}},
 			classes: "duration", misfit: [][]string{{"took 1 s\n", "x = 2\n"}, {"took 3 s\n", "x = 2\n"}}, marked: "took ⟨duration⟩\nx = 1\n",
