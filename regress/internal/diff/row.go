@@ -7,6 +7,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"muster/internal/readable"
+	"muster/regress/internal/lookalike"
 	"muster/regress/internal/palette"
 	"muster/regress/internal/plaintext"
 )
@@ -19,6 +20,8 @@ type row struct {
 	columns int    // the most to show
 	mark    bool   // show every space and tab, because only they changed
 	marked  []segment
+	alike   map[int]bool // where in its block characters print as others do
+	start   int          // of the line in its block
 }
 
 // noNewline is printed after a last line that lacks its newline.
@@ -50,6 +53,9 @@ func (r row) String() string {
 	for i, used := r.from, 0; i < len(text); {
 		c, size := utf8.DecodeRuneInString(text[i:])
 		shown := r.printedForm(c, text[i:i+size], r.sign != ' ' && i >= trailing)
+		if r.alike[r.start+i] {
+			shown = lookalike.CodePoint(c)
+		}
 		if used += columnsOf(width, c, shown); used > r.columns {
 			turn(false)
 			b.WriteString(" … +" + readable.Count(len(text)-i, "byte"))
@@ -104,7 +110,7 @@ func pairRows(old, now string, columns int) (o, n row) {
 		}
 	}
 	mark := sameButSpace(old, now)
-	return row{'-', old, from, columns, mark, nil}, row{'+', now, from, columns, mark, nil}
+	return row{sign: '-', line: old, from: from, columns: columns, mark: mark}, row{sign: '+', line: now, from: from, columns: columns, mark: mark}
 }
 
 // sameButSpace reports whether a and b are equal without spaces and tabs. It must not copy: lines

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/internal/lookalike"
 	"muster/regress/internal/plaintext"
 )
 
@@ -223,7 +224,20 @@ func rowPairs(old, now []string, columns int) (was, is []row) {
 		}
 		is = append(is, r)
 	}
+	if bytesOf(old)+bytesOf(now) <= lookalike.BytesMax {
+		inOld, inNow := lookalike.Find(strings.Join(old, ""), strings.Join(now, ""))
+		setAlike(was, inOld)
+		setAlike(is, inNow)
+	}
 	return was, is
+}
+
+func setAlike(rows []row, alike map[int]bool) {
+	start := 0
+	for i := range rows {
+		rows[i].alike, rows[i].start = alike, start
+		start += len(rows[i].line)
+	}
 }
 
 // writeUncompared writes the result of a comparison without lines: the smallest range outside which both

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"muster/regress/internal/cause/token"
+	"muster/regress/internal/lookalike"
 )
 
 // nameMax is the number of characters that a name shows of one side.
@@ -65,6 +66,7 @@ func Describe(p *Pattern) string {
 	case len(p.Now) == 0:
 		return "- " + old
 	}
+	old, now = lookalike.Name(old, now)
 	return old + " → " + now
 }
 
