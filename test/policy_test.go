@@ -108,7 +108,7 @@ var rooms = []room{
 	{"regress/internal/cause/document", "regress/internal/align", pure},
 	{"regress/internal/cause/edit", "regress/internal/align regress/internal/cause/document regress/internal/cause/pattern regress/internal/cause/token regress/internal/plaintext", pure},
 	{"regress/internal/rule", "regress/internal/cause regress/internal/cause/token", pure},
-	{"regress/internal/cause", "regress regress/internal/cause/edit regress/internal/cause/pattern regress/internal/cause/token regress/internal/name regress/internal/outcome regress/internal/plaintext", pure},
+	{"regress/internal/cause", "regress regress/internal/cause/document regress/internal/cause/edit regress/internal/cause/pattern regress/internal/cause/token regress/internal/name regress/internal/outcome regress/internal/plaintext", pure},
 	{"regress/internal/cost", "regress/internal/outcome internal/readable", pure},
 	{"regress/internal/review/terminal", "internal/readable internal/wording regress/internal/fault regress/internal/palette regress/internal/review", plain},
 	{"regress/internal/report", "internal/plot internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/jsonline regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/preview regress/internal/report/pending", plain},

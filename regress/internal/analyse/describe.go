@@ -36,16 +36,19 @@ func describe(rules normalize.Rules, caseName string, size int64, was, is conten
 	return d, err
 }
 
-// endingText returns the stderr of a tool, or its stdout if stderr is empty. It explains the
-// ending.
+// endingText returns what explains an ending: the text of endingPart.
 func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
+	return content.Shown(rules, s.Open, endingPart(s))
+}
+
+// endingPart returns the stderr of a tool, or its stdout if stderr is empty, or nil if both are.
+func endingPart(s content.Side) *outcome.Part {
 	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
-		p, known := s.Outcome.Part(outcome.Key{Place: place})
-		if known && p.Size > 0 {
-			return content.Shown(rules, s.Open, &p)
+		if p, known := s.Outcome.Part(outcome.Key{Place: place}); known && p.Size > 0 {
+			return &p
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // A case with more differing parts than this is described by its first ones.

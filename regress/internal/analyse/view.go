@@ -170,7 +170,7 @@ func Excerpt(f *cause.Found, index int, caseName string, rules normalize.Rules, 
 		return "", err
 	}
 	c := f.Causes[index]
-	if IsEnding(c.Kind) {
+	if isEnding(c.Kind) {
 		return endingInWords(rules, was, is)
 	}
 	for _, p := range m.Parts {
@@ -203,21 +203,34 @@ func changeOf(e cause.Attributed) diff.Change {
 	return diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}
 }
 
-// IsEnding reports whether causes of a kind are about endings.
-func IsEnding(k cause.Kind) bool {
+// isEnding reports whether causes of a kind are about endings.
+func isEnding(k cause.Kind) bool {
 	return k == cause.Failing || k == cause.Passing || k == cause.Ended
 }
 
-// endingLinesMax bounds the lines of endingText in an excerpt.
+// endingLinesMax bounds the lines of messages in an excerpt.
 const endingLinesMax = 8
 
-// endingInWords returns both endings of a case, and the first lines of endingText.
+// endingInWords returns both endings of a case, and how the messages differ that the tool wrote where it failed. A limit
+// may have cut off messages, so they are compared with nothing.
 func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) {
-	text, err := endingText(rules, is)
+	failed := is
+	if is.Outcome.Ending.Success() {
+		failed = was
+	}
+	var old, now []byte
+	var err error
+	switch p := endingPart(failed); {
+	case p == nil:
+	case is.Outcome.Ending.Partial():
+		now, err = endingText(rules, is)
+	default:
+		old, now, err = content.Texts(rules, was, is, partOf(was, p.Key), partOf(is, p.Key))
+	}
 	if err != nil {
 		return "", err
 	}
-	lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: endingLinesMax + 1})
+	lines, _, _ := diff.Unified(old, now, diff.Limits{Lines: endingLinesMax + 1, Context: 1})
 	_, lines, _ = strings.Cut(lines, "\n") // its heading
 	return fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines), nil
 }

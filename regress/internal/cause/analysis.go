@@ -75,13 +75,13 @@ func (a *Analysis) compareCase(c Case) (*caseRecord, *edit.Words) {
 	s, w := &caseRecord{name: c.Name, size: c.Size}, edit.NewWords()
 	scratch := a.scratch.Get().(*edit.Comparer)
 	defer a.scratch.Put(scratch)
-	ended, broken := endingPattern(c)
+	ended, flip := endingPattern(&c), flipOf(&c)
 	if ended != "" {
 		s.keys = append(s.keys, w.Add(ended))
 	}
 	for _, p := range c.Parts {
-		isText := isText(p)
-		if !broken && (!isText || p.Old.Exec != p.Now.Exec) {
+		isText, byEnding := isText(p), flip.explains(p)
+		if !byEnding && (!isText || p.Old.Exec != p.Now.Exec) {
 			for _, k := range fileKeys(p) {
 				s.keys = append(s.keys, w.Add(k))
 			}
@@ -91,10 +91,12 @@ func (a *Analysis) compareCase(c Case) (*caseRecord, *edit.Words) {
 			continue
 		}
 		var e edit.Edits
-		if broken {
-			e = edit.ReplaceAll(p.OldText, p.NowText, w.Add(ended))
-		} else {
+		if !byEnding {
 			e = scratch.Compare(p.OldText, p.NowText, w)
+			byEnding = flip.explainsEdits(p, e)
+		}
+		if byEnding {
+			e = edit.ReplaceAll(p.OldText, p.NowText, w.Add(ended))
 		}
 		s.parts = append(s.parts, partRecord{p.Key, e})
 		s.changed += e.Changed

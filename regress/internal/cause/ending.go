@@ -3,30 +3,120 @@ package cause
 import (
 	"bytes"
 	"cmp"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"muster/regress"
+	"muster/regress/internal/cause/document"
+	"muster/regress/internal/cause/edit"
 	"muster/regress/internal/cause/pattern"
 	"muster/regress/internal/cause/token"
+	"muster/regress/internal/outcome"
 )
 
-// endingPattern returns the pattern of a changed ending, or "". broken reports that the ending
-// explains all differences of the parts.
-func endingPattern(c Case) (key string, broken bool) {
+// endingPattern returns the pattern of a changed ending, or "".
+func endingPattern(c *Case) string {
 	switch {
 	case c.Old == c.Now:
-		return "", false
+		return ""
 	case c.Now.Partial():
-		return pattern.Ends.Key(c.Now.String()), true
+		return pattern.Ends.Key(c.Now.String())
 	case c.Now.Kind == regress.Signalled:
-		return pattern.Ends.Key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowMessages)), true
+		return pattern.Ends.Key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.withoutName(c.NowMessages[max(0, len(c.NowMessages)-messageMax):])))
 	case c.Old.Success():
-		return pattern.Fails.Key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowMessages)), true
+		return pattern.Fails.Key(c.Now.String() + messageSeparator + firstDiagnostic(c.withoutName(ownLines(c.NowMessages, c.OldMessages))))
 	case c.Now.Success():
-		return pattern.Passes.Key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldMessages)), true
+		return pattern.Passes.Key(c.Old.String() + messageSeparator + firstDiagnostic(c.withoutName(ownLines(c.OldMessages, c.NowMessages))))
 	}
-	return pattern.Ends.Key(c.Old.String() + " → " + c.Now.String()), c.Old.Partial()
+	return pattern.Ends.Key(c.Old.String() + " → " + c.Now.String())
+}
+
+// A flip is a case in which the tool failed on one side only, or crashed. It is one cause more. What else differs has
+// causes of its own, except the parts that differ because the tool failed.
+type flip struct {
+	*Case
+	stopped bool // the tool stopped, as a compiler does: it left out a file, or lines of a text. A linter goes on
+}
+
+// flipOf returns the flip of a case, or nil if the case has none.
+func flipOf(c *Case) *flip {
+	if c.Old == c.Now || c.Now.Kind != regress.Signalled && !c.Old.Success() && !c.Now.Success() {
+		return nil
+	}
+	f := &flip{Case: c}
+	f.stopped = slices.ContainsFunc(c.Parts, func(p Part) bool {
+		failed, complete := f.sides(p)
+		rest, isCut := bytes.CutPrefix(complete, failed)
+		return isCut && (bytes.Count(rest, newline) > 1 || p.Key.Place == outcome.File && len(rest) > 0) // one line may be "no errors"
+	})
+	return f
+}
+
+var newline = []byte("\n")
+
+// sides returns the text of the side that failed, and the other one.
+func (f *flip) sides(p Part) (failed, complete []byte) {
+	if f.Now.Success() {
+		return p.OldText, p.NowText
+	}
+	return p.NowText, p.OldText
+}
+
+// explains reports whether a part differs only because the tool failed on one side. There it leaves the part out, or stops
+// within it. Its messages are why it stopped. If it did not stop, they are explained only where it else writes nothing.
+func (f *flip) explains(p Part) bool {
+	if f == nil || p.Old == nil || p.Now == nil {
+		return f != nil
+	}
+	failed, complete := f.sides(p)
+	isCut := len(failed) < len(complete) && bytes.HasPrefix(complete, failed)
+	isMessage := f.stopped && p.Key.Place != outcome.File || len(complete) == 0 && len(failed) > 0 && !f.isList(p)
+	return p.Old.Form == p.Now.Form && (isCut || isMessage)
+}
+
+// explainsEdits reports whether a flip explains the edits of a part: they leave at most half of the smaller text. Then that
+// is another text, such as "All checks passed" in place of errors.
+func (f *flip) explainsEdits(p Part, e edit.Edits) bool {
+	if f == nil || e.TooMany || f.isList(p) {
+		return false
+	}
+	kept, at := 0, 0
+	for _, q := range e.Places {
+		kept, at = kept+countSigns(p.OldText[at:q.Old.From]), q.Old.To
+	}
+	kept += countSigns(p.OldText[at:])
+	return 2*kept <= min(countSigns(p.OldText), countSigns(p.NowText))
+}
+
+// isList reports whether a part has the diagnostics of a linter, of several kinds. The flip names only one of them.
+func (f *flip) isList(p Part) bool {
+	old, now, ok := document.ParseBoth(p.OldText, p.NowText)
+	if f.stopped || !ok || old.Kind != document.Messages {
+		return false
+	}
+	list, kinds := now, map[string]bool{}
+	if f.Now.Success() {
+		list = old
+	}
+	text, _ := f.sides(p)
+	for _, n := range list.Items {
+		if m := n.Message(); len(n.Items) > 0 {
+			kinds[normal(text[m.From:m.To])] = true
+		}
+	}
+	return len(kinds) > 1
+}
+
+// countSigns counts the bytes that are not whitespace.
+func countSigns(text []byte) (n int) {
+	for _, c := range text {
+		if !token.IsSpace(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // messageSeparator separates the ending from the tool's message in a key.
@@ -46,9 +136,44 @@ func signalOf(e regress.Ending) string {
 	return name
 }
 
+// ownLines returns the lines of one side's messages that the other side lacks, or all if it has each of them.
+func ownLines(said, other []byte) (own []byte) {
+	said, known := said[:min(len(said), messageMax)], map[string]bool{}
+	for line := range bytes.Lines(other[:min(len(other), messageMax)]) {
+		known[string(line)] = true
+	}
+	for line := range bytes.Lines(said) {
+		if !known[string(line)] {
+			own = append(own, line...)
+		}
+	}
+	if len(bytes.TrimSpace(own)) == 0 {
+		return said
+	}
+	return own
+}
+
+// withoutName returns messages with PATH in place of the name of the case, of its base name, and of either without its
+// extension. The last two may be usual words, so they are replaced only before a place at the head of a line.
+func (c *Case) withoutName(said []byte) []byte {
+	if c.Name == "" || len(said) == 0 {
+		return said
+	}
+	said = colour.ReplaceAll(said, nil)
+	var heads []string
+	for _, n := range []string{c.Name, path.Base(c.Name)} {
+		if strings.ContainsAny(n, "./ ") && somePath.FindString(n) != n { // else normal finds it
+			said = bytes.ReplaceAll(said, []byte(n), []byte("PATH"))
+		}
+		heads = append(heads, regexp.QuoteMeta(n), regexp.QuoteMeta(strings.TrimSuffix(n, path.Ext(n))))
+	}
+	head := regexp.MustCompile(`(?m)^(\s*(?:[\w.+-]+: )?["'(\[]?)(?:` + strings.Join(heads, "|") + `)([:,()"'\]]|\s+\d|\s*$)`)
+	return head.ReplaceAll(said, []byte("${1}PATH${2}"))
+}
+
 // lastDiagnostic returns the last message of a tool that crashed.
 func lastDiagnostic(said []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(said[max(0, len(said)-messageMax):]), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if diagnostic.Match(lines[i]) {
 			if s := normal(lines[i]); s != "" {
@@ -70,7 +195,7 @@ var diagnostic = regexp.MustCompile(`(?i)\b(error|fatal|panic|assert|assertion|a
 // none does, it returns the first warning, or else the first line.
 func firstDiagnostic(said []byte) string {
 	first, firstWarning, inUsage := "", "", false
-	for line := range bytes.Lines(said[:min(len(said), messageMax)]) {
+	for line := range bytes.Lines(said) {
 		inUsage = usage.Match(line) || inUsage && (token.IsSpace(line[0]) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(":")))
 		line = bytes.TrimSpace(line)
 		if inUsage || len(line) == 0 || advice.Match(line) {
