@@ -149,18 +149,18 @@ func (d *search) runCell(ctx context.Context, c cell) error {
 	defer d.mu.Unlock()
 	d.ran++
 	for i, index := range p.Causes {
-		d.mark(p.states[i], c.version, stateOf(slices.Contains(shown.Causes, index), shown.Verdict, d.found.Causes[index].Kind))
+		d.mark(p.states[i], c.version, stateOf(slices.Contains(shown.Causes, index), shown.Verdict))
 	}
 	return nil
 }
 
-// stateOf returns what a run shows of a cause. A run that ends otherwise than the golden, and not as
-// the cause describes, is inconclusive: its output is not complete.
-func stateOf(shows bool, v regress.Verdict, k cause.Kind) bisection.State {
+// stateOf returns what a run shows of a cause. A run that fails otherwise than the golden, and not as the cause
+// describes, is inconclusive: its output may not be complete.
+func stateOf(shows bool, v regress.Verdict) bisection.State {
 	switch {
 	case shows:
 		return bisection.Shown
-	case v == regress.Identical || v == regress.Changed || analyse.IsEnding(k) && v == regress.NewlyPassing:
+	case v == regress.Identical || v == regress.Changed || v == regress.NewlyPassing:
 		return bisection.Absent
 	}
 	return bisection.Inconclusive
