@@ -9,6 +9,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/internal/cause"
 )
 
 // attempt is one call of Record or Check, and what it reported.
@@ -18,8 +19,10 @@ type attempt struct {
 	last     summaryLine
 	verdicts map[string]regress.Verdict
 	unstable map[string]bool
-	once     map[string]bool // differed_once
-	twice    []string        // names with several lines
+	causes   map[string][]string
+	kinds    map[string]cause.Kind // of causes
+	once     map[string]bool       // differed_once
+	twice    []string              // names with several lines
 
 	log    map[string][]face
 	broken map[string]bool
@@ -50,7 +53,7 @@ func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (re
 	o.Report = regress.Report{Format: regress.JSON, Verbose: true}
 	h := host.Host{Stdout: &out, Stderr: &notes}
 	r.must(r.stage.begin(&h, plan, cancel))
-	a := &attempt{verdicts: map[string]regress.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}}
+	a := &attempt{verdicts: map[string]regress.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}, causes: map[string][]string{}, kinds: map[string]cause.Kind{}}
 	a.sum, a.err = do(ctx, o, h)
 	r.must(r.stage.end())
 	w := r.world
@@ -67,8 +70,10 @@ func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (re
 
 func (a *attempt) read(line []byte) error {
 	var c struct {
-		Type, Name, Verdict string
-		Unstable            bool
+		Type, Name, Verdict, ID string
+		Kind                    cause.Kind
+		Causes                  []string
+		Unstable                bool
 	}
 	if err := json.Unmarshal(line, &c); err != nil {
 		return err
@@ -76,6 +81,9 @@ func (a *attempt) read(line []byte) error {
 	switch {
 	case c.Type == "summary":
 		return json.Unmarshal(line, &a.last)
+	case c.Type == "group":
+		a.kinds[c.ID] = c.Kind
+		return nil
 	case c.Type != "case":
 		return nil
 	case c.Verdict == "differed_once":
@@ -87,7 +95,7 @@ func (a *attempt) read(line []byte) error {
 	}
 	var v regress.Verdict
 	err := v.UnmarshalText([]byte(c.Verdict))
-	a.verdicts[c.Name], a.unstable[c.Name] = v, c.Unstable
+	a.verdicts[c.Name], a.unstable[c.Name], a.causes[c.Name] = v, c.Unstable, c.Causes
 	return err
 }
 

@@ -38,6 +38,9 @@ const (
 	differedOnce      property = "f: an interrupted check reports what differed once"
 	keptIsSaid        property = "f: an interrupted record reports how many cases it kept"
 	environmentIsSaid property = "g: a failure of the machine is no outcome"
+	flipIsACause      property = "h: a case that ends otherwise has one cause for that"
+	restHasCauses     property = "h: nothing else that changed is without a cause"
+	flipIsAlone       property = "h: an accept of that cause takes no case that has others"
 )
 
 // violation is a property that a verdict breaks.

@@ -184,4 +184,10 @@ var mutations = []mutation{
 	{"identity", "check/operation.go",
 		`id["the golden"] = op.recorded.digest.String()`, `id["the golden"] = ""`,
 		"the golden is left out"},
+	{"flips", "internal/cause/ending.go",
+		"	if f == nil || p.Old == nil || p.Now == nil {\n", "	if f != nil || p.Old == nil || p.Now == nil {\n",
+		"a flip hides the rest"},
+	{"flips", "internal/cause/analysis.go",
+		"	if ended != \"\" {\n", "	if ended != \"\" && flip == nil {\n",
+		"a flip is no cause"},
 }

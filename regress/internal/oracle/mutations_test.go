@@ -22,7 +22,7 @@ import (
 
 // mutation is a break of one line that the oracle must notice.
 type mutation struct {
-	group    string // verdict, resume or identity
+	group    string // verdict, resume, identity or flips
 	file     string // from this folder
 	old, new string // old occurs once in the file
 	breaks   string

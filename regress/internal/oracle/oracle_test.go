@@ -31,7 +31,14 @@ func TestOracle(t *testing.T) {
 		setFlag(t, "rapid.seed", shareSeed)
 	}
 	began := time.Now()
-	rapid.Check(t, func(rt *rapid.T) { newRound(rt, p, sums).run() })
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRound(rt, p, sums)
+		if rapid.IntRange(0, 9).Draw(rt, "linters") == 9 {
+			r.runLinters()
+			return
+		}
+		r.run()
+	})
 	t.Logf("oracle: %s", sums.line(time.Since(began)))
 }
 
