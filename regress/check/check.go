@@ -60,6 +60,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	}
 	defer func() { err = errors.Join(err, w.adopt(r, err)) }()
 	reportChanges(r, base.Meta())
+	warnEarlier(r, base.Meta())
 	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
@@ -93,6 +94,13 @@ func reportChanges(r *run.Run, recorded golden.Meta) {
 	}
 	if normalize := "--normalize"; job.IdentityFlags(&r.Job.Options)[normalize] != recorded.Flags[normalize] {
 		r.WatchRules()
+	}
+}
+
+// warnEarlier warns of a golden whose cases did not see what cases see now.
+func warnEarlier(r *run.Run, recorded golden.Meta) {
+	if recorded.TimesVary && !recorded.OnEngine() && !r.Execution.Crew.IsRemote() {
+		r.Events.Warn("an earlier muster recorded this golden: its cases found their sources with the time of the run, and the limits (ulimit) of their machine; record again, or tools that depend on them differ")
 	}
 }
 

@@ -18,16 +18,31 @@ type placedFile struct {
 	ctime int64 // ns
 }
 
+// sourceTime is the time of every file that a lane places, and of the folders around it. It is also the
+// SOURCE_DATE_EPOCH of cases. Tools such as gzip write the time of their source into their output. What a case
+// changes has the real time.
+const sourceTime = 1577836800 // s
+
+var sourceTimes = [2]syscall.Timespec{{Sec: sourceTime}, {Sec: sourceTime}} // of the last access and of the last change
+
+// placedFolder is the work folder, or a folder that the lane made in it.
+type placedFolder struct {
+	name    string // below the work folder
+	watch   int32
+	isStale bool // names in it came or went, which moved its time
+}
+
 // folder is the lane's folder: work, home and tmp below root. Between cases work holds only
 // the given files, and the others are empty.
 type folder struct {
 	root, work, home, tmp string
 
-	given      map[string]*placedFile // by name; during a case also the source
-	source     string                 // name of the case's source; "" between cases, or if the source is a given file
-	replaced   *placedFile            // the given file that the source replaces, or nil
-	dirs       map[string]int32       // folders below work that belong there now → their watches
-	sourceDirs []string               // those of dirs that only the last source needed, outer ones first
+	given      map[string]*placedFile   // by name; during a case also the source
+	source     string                   // name of the case's source; "" between cases, or if the source is a given file
+	replaced   *placedFile              // the given file that the source replaces, or nil
+	dirs       map[string]*placedFolder // folders below work that belong there now, and work itself as ""
+	stale      []*placedFolder
+	sourceDirs []string // those of dirs that only the last source needed, outer ones first
 	watch      *watcher
 
 	// Memory that is reused.
@@ -57,8 +72,8 @@ func (f *folder) rebuild(given []Item) error {
 	if err := errors.Join(empty(f.root), resetFolder(f.root)); err != nil {
 		return err
 	}
-	f.dirs, f.given = map[string]int32{}, make(map[string]*placedFile, len(given))
-	f.source, f.replaced, f.sourceDirs = "", nil, nil
+	f.dirs, f.given = map[string]*placedFolder{"": {}}, make(map[string]*placedFile, len(given))
+	f.stale, f.source, f.replaced, f.sourceDirs = nil, "", nil, nil
 	if err := f.makeOwnFolders(); err != nil {
 		return err
 	}
@@ -131,7 +146,31 @@ func (f *folder) placeSource(it Item) error {
 			return err
 		}
 	}
-	return f.watch.discardEvents()
+	return errors.Join(f.settleTimes(), f.watch.discardEvents())
+}
+
+// markStale notes that a name in a folder of the lane came or went.
+func (f *folder) markStale(name string) {
+	if d := f.dirs[name[:max(0, scan.LastIndex(name, '/'))]]; d != nil && !d.isStale {
+		d.isStale = true
+		f.stale = append(f.stale, d)
+	}
+}
+
+// settleTimes gives the stale folders the time of sources.
+func (f *folder) settleTimes() error {
+	for _, d := range f.stale {
+		if !d.isStale {
+			continue // it is gone
+		}
+		d.isStale = false
+		path := f.at(d.name)
+		if err := path.setTimes(); err != nil {
+			return path.fail("set the time of", err)
+		}
+	}
+	f.stale = f.stale[:0]
+	return nil
 }
 
 // dropSourceDirs removes the folders of the last source that this one does not need.
@@ -142,7 +181,9 @@ func (f *folder) dropSourceDirs(name string) error {
 		if scan.HasPrefix(name, dir) && name[len(dir)] == '/' {
 			return nil
 		}
-		delete(f.watch.watches, f.dirs[dir])
+		f.markStale(dir)
+		delete(f.watch.watches, f.dirs[dir].watch)
+		f.dirs[dir].isStale = false
 		delete(f.dirs, dir)
 		f.sourceDirs = f.sourceDirs[:len(f.sourceDirs)-1]
 		if err := f.at(dir).rmdir(); err != nil {
@@ -165,12 +206,16 @@ func (f *folder) placeFile(it Item, withStat bool) (st syscall.Stat_t, err error
 	if err := f.makeParents(it.Name); err != nil {
 		return st, err
 	}
+	f.markStale(it.Name)
 	if it.Target == "" {
 		return st, f.writeFile(it, withStat, &st)
 	}
 	path := f.at(it.Name)
 	if err := syscall.Symlink(it.Target, path.String()); err != nil {
 		return st, path.fail("link", err)
+	}
+	if err := path.setTimes(); err != nil {
+		return st, path.fail("set the time of", err)
 	}
 	return st, path.fail("look at", path.lstat(&st))
 }
@@ -193,7 +238,8 @@ func (f *folder) makeParents(name string) error {
 		if err != nil {
 			return err
 		}
-		f.dirs[dir] = wd
+		f.markStale(dir)
+		f.dirs[dir] = &placedFolder{name: dir, watch: wd}
 		f.sourceDirs = append(f.sourceDirs, dir)
 	}
 	return nil
@@ -212,8 +258,14 @@ func (f *folder) writeFile(it Item, withStat bool, st *syscall.Stat_t) error {
 		return path.fail("write", err)
 	}
 	defer closeFD(out)
-	if err := f.copySource(out, it); err != nil || !withStat {
+	if err := f.copySource(out, it); err != nil {
 		return err
+	}
+	if err := setTimes(uintptr(out), nil, 0); err != nil {
+		return path.fail("set the time of", err)
+	}
+	if !withStat {
+		return nil
 	}
 	return path.fail("look at", syscall.Fstat(out, st))
 }
@@ -293,6 +345,18 @@ func (p *path) open(flags int, mode uint32) (int, error) {
 		}
 		return -1, e
 	}
+}
+
+// setTimes gives a file or folder the time of sources. It does not follow a link.
+func (p *path) setTimes() error {
+	const noFollow = 0x100 // AT_SYMLINK_NOFOLLOW
+	return setTimes(cwd(), unsafe.SliceData(p.bytes), noFollow)
+}
+
+// setTimes gives the time of sources to a file: the open one, if path is nil.
+func setTimes(at uintptr, path *byte, flags uintptr) error {
+	_, _, e := syscall.RawSyscall6(syscall.SYS_UTIMENSAT, at, uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&sourceTimes)), flags, 0, 0)
+	return asError(e)
 }
 
 func (p *path) unlink() error           { return p.call(syscall.SYS_UNLINKAT, 0) }

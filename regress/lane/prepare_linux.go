@@ -252,16 +252,23 @@ func (h *helper) restoreLane() error {
 // restore reduces the lane's folder to the given files. It requires that the lane's own
 // folders are unchanged: otherwise a name might lead elsewhere.
 func (f *folder) restore(c *changes) error {
+	if f.watch.needsWalk { // it does not find what came and went
+		for name := range f.dirs {
+			f.markStale(join(name, "any"))
+		}
+	}
 	for _, name := range c.names {
 		err := f.at(name).unlink()
 		if err != nil && err != syscall.ENOENT && err != syscall.EISDIR {
 			return fail("remove", name, err)
 		}
+		f.markStale(name)
 	}
 	for _, dir := range c.folders {
 		if err := syscall.Rmdir(f.work + "/" + dir); err != nil {
 			return fail("remove", dir, err)
 		}
+		f.markStale(dir)
 	}
 	for _, name := range c.names {
 		if p := f.given[name]; p != nil && name != f.source {
@@ -284,6 +291,7 @@ func (f *folder) removeSource() error {
 	if err := f.at(f.source).unlink(); err != nil && err != syscall.ENOENT {
 		return fail("remove", f.source, err)
 	}
+	f.markStale(f.source)
 	delete(f.given, f.source)
 	f.source = ""
 	if p := f.replaced; p != nil {

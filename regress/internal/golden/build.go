@@ -44,6 +44,10 @@ func Create(path string, m Meta) (*Writer, error) {
 // create begins a new store in the writer's file. It keeps the fields of old, the meta of an
 // earlier store, that only a later muster knows.
 func (w *Writer) create(m Meta, old []byte) error {
+	format := Version
+	if m.TimesVary {
+		format = versionTimes
+	}
 	meta, err := encodeMeta(m, old)
 	if err == nil {
 		w.meta, err = decodeMeta(meta)
@@ -53,7 +57,7 @@ func (w *Writer) create(m Meta, old []byte) error {
 	}
 	if err == nil {
 		err = w.connect(create, func(ctx context.Context, conn *sql.Conn) error {
-			return inTransaction(ctx, conn, func() error { return createSchema(ctx, conn, meta) })
+			return inTransaction(ctx, conn, func() error { return createSchema(ctx, conn, format, meta) })
 		})
 	}
 	return err

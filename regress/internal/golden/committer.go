@@ -308,7 +308,11 @@ func (s *sink) putRow(ctx context.Context, r row) error {
 // seal removes the contents and the accepts that no outcome refers to. It then writes the
 // digest over all rows; only a store with that digest opens. Errors are not classified.
 func seal(ctx context.Context, q querier) (outcome.Digest, error) {
-	d, err := readDescription(ctx, q, Version)
+	format, err := formatOf(ctx, q, "")
+	if err != nil {
+		return outcome.Digest{}, err
+	}
+	d, err := readDescription(ctx, q, format)
 	if err != nil {
 		return outcome.Digest{}, err
 	}

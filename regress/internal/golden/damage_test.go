@@ -172,7 +172,7 @@ func TestForeign(t *testing.T) {
 		"empty":      {func(_ []byte, p string) error { return os.WriteFile(p, nil, 0o644) }, "cut off"},
 		"a folder":   {func(_ []byte, p string) error { return os.MkdirAll(p, 0o755) }, "folder"},
 		"not there":  {func([]byte, string) error { return nil }, "record one"},
-		"newer":      {patched(headerUserVersion, newer), "format 3"},
+		"newer":      {patched(headerUserVersion, newer), "format 4"},
 		"of nobody":  {patched(headerApplication, newer), "not a muster golden"},
 		"in WAL":     {patched(headerVersions, []byte{2, 2}), "rollback-journal"},
 		"version 0":  {patched(headerUserVersion, make([]byte, 4)), "format 0"},

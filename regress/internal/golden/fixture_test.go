@@ -13,12 +13,13 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-var updateFixture = flag.Bool("update", false, "write testdata/golden-v2.golden anew: only while format 2 is not released")
+var updateFixture = flag.Bool("update", false, "write testdata/golden-v3.golden anew: only while format 3 is not released")
 
 // The fixtures, one of each format.
 const (
 	fixtureV1 = "testdata/golden-v1.golden"
-	fixture   = "testdata/golden-v2.golden"
+	fixtureV2 = "testdata/golden-v2.golden"
+	fixture   = "testdata/golden-v3.golden"
 )
 
 // fixtureStateV1 is the state of the fixture of format 1, as it is read today.
@@ -31,7 +32,7 @@ func fixtureStateV1() whole {
 			Corpus: outcome.Of([]byte("corpus")), CorpusPath: "../corpus\xff.tar", Machine: "2 × some CPU", MusterVersion: "0.1",
 			Created: time.Date(2025, 1, 31, 14, 25, 1, 7, time.UTC), Repeat: 2,
 			Flags:       map[string]string{"normalize": `*.s:s/\.ident.*//`, "stdin": "true"},
-			AcceptedRun: "20250131-142501-3f9a", AcceptBase: outcome.Of([]byte("base")),
+			AcceptedRun: "20250131-142501-3f9a", AcceptBase: outcome.Of([]byte("base")), TimesVary: true,
 		},
 		Records: map[string]Record{}, Contents: b,
 	}
@@ -71,9 +72,16 @@ func fixtureStateV1() whole {
 	return state
 }
 
-// fixtureState is the state of the fixture of format 2: that of format 1, and everything that
-// format 2 added.
+// fixtureState is the state of the fixture of format 3.
 func fixtureState() whole {
+	state := fixtureStateV2()
+	state.Meta.TimesVary, state.Meta.Limits = false, "nofile=1024:4096 core=0"
+	return state
+}
+
+// fixtureStateV2 is the state of the fixture of format 2: that of format 1, and everything that
+// format 2 added.
+func fixtureStateV2() whole {
 	state := fixtureStateV1()
 	b := state.Contents
 	state.Meta.Selection = Selection{Globs: []string{"*.c\xff"}, Filters: []string{"!x"}, Partition: "hash:1/2", Sample: 9}
@@ -109,7 +117,8 @@ func TestFixture(t *testing.T) {
 		copyFile(t, path, fixture)
 	}
 	t.Run("format 1", func(t *testing.T) { testFixture(t, fixtureV1, fixtureStateV1()) })
-	t.Run("format 2", func(t *testing.T) { testFixture(t, fixture, fixtureState()) })
+	t.Run("format 2", func(t *testing.T) { testFixture(t, fixtureV2, fixtureStateV2()) })
+	t.Run("format 3", func(t *testing.T) { testFixture(t, fixture, fixtureState()) })
 }
 
 func testFixture(t *testing.T, file string, want whole) {
@@ -124,6 +133,10 @@ func testFixture(t *testing.T, file string, want whole) {
 	}
 	want.Records[r.Name] = r
 	want.Contents = used(want.Records, merged(want.Contents, b))
+	same(t, mustRead(t, path), want)
+	if _, _, err := Compact(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
 	same(t, mustRead(t, path), want)
 }
 

@@ -59,6 +59,10 @@ type Meta struct {
 	// with it. nil means Command.
 	Reference *Recorder `json:"reference"`
 
+	// TimesVary reports that cases found sources at the times of the runs, and the limits of their machine. The
+	// format of the file says so.
+	TimesVary bool `json:"-"`
+
 	Rules     []Rule `json:"rules"`         // of accepted causes, the oldest first
 	RulesMade int    `json:"rules_made"`    // the highest number that a rule had
 	Revoked   []Rule `json:"rules_revoked"` // without their bodies; a merge does not bring them back
@@ -177,6 +181,13 @@ func merge(old []byte, j any) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(all)
+}
+
+// decode returns the meta of a store.
+func (d description) decode() (Meta, error) {
+	m, err := decodeMeta(d.meta)
+	m.TimesVary = d.format <= versionTimes
+	return m, err
 }
 
 // decodeMeta reads the output of encodeMeta. It ignores the fields of later programs.

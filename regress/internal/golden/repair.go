@@ -232,7 +232,7 @@ func (s *salvage) close() {
 func (s *salvage) load(ctx context.Context) error {
 	d, err := checkTables(ctx, s.db, s.path)
 	if err == nil {
-		s.meta, err = decodeMeta(d.meta)
+		s.meta, err = d.decode()
 	}
 	if err != nil {
 		return err

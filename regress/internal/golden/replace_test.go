@@ -39,7 +39,7 @@ func occupants(t *testing.T) map[string]struct {
 		"a tar":              {write(make([]byte, 10240)), none},
 		"the magic alone":    {write([]byte(magic)), none},
 		"another database":   {foreignDatabase, none},
-		"of a newer version": {write(goldenOf(t, Version+1)), "a newer muster made it: it has format 3, and this muster knows formats up to 2"},
+		"of a newer version": {write(goldenOf(t, Version+1)), "a newer muster made it: it has format 4, and this muster knows formats up to 3"},
 		"a folder":           {func(path string) error { return os.Mkdir(path, 0o755) }, "it is a folder"},
 		"a named pipe":       {fifo, "it is a named pipe"},
 		"a socket":           {socket, "it is a socket"},

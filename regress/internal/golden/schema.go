@@ -20,7 +20,11 @@ import (
 )
 
 // Version is the format that this package writes, and the newest one that it reads.
-const Version = 2
+const Version = 3
+
+// versionTimes is the last format whose outcomes depend on the times of the runs (see Meta.TimesVary). Its tables
+// are those of Version. A change of such a store keeps its format.
+const versionTimes = 2
 
 // applicationID distinguishes a golden from other SQLite files: "must" in ASCII.
 const applicationID = 0x6d757374
@@ -64,10 +68,10 @@ var schemaV1 = [...]string{
 const pieceShift = 24
 
 // createSchema makes the tables and the one row of golden.
-func createSchema(ctx context.Context, q querier, meta []byte) error {
+func createSchema(ctx context.Context, q querier, format int, meta []byte) error {
 	statements := append([]string{
 		fmt.Sprintf("PRAGMA application_id=%d", applicationID),
-		fmt.Sprintf("PRAGMA user_version=%d", Version),
+		fmt.Sprintf("PRAGMA user_version=%d", format),
 	}, schema[:]...)
 	for _, s := range statements {
 		if _, err := q.ExecContext(ctx, s); err != nil {

@@ -119,7 +119,7 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 		return err
 	}
 	s.format, s.shared = d.format, d.shared
-	if s.meta, err = decodeMeta(d.meta); err != nil {
+	if s.meta, err = d.decode(); err != nil {
 		return err
 	}
 	rows, nameBytes := 0, int64(0)

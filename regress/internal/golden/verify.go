@@ -106,7 +106,7 @@ func metaSum(meta []byte) []byte {
 	return sum[:]
 }
 
-// writeMeta replaces the meta of a file of the newest format.
+// writeMeta replaces the meta of a file of format 2 or later.
 func writeMeta(ctx context.Context, q querier, meta []byte) error {
 	_, err := q.ExecContext(ctx, "UPDATE golden SET meta=?, sum=? WHERE id=1", meta, metaSum(meta))
 	return err
@@ -142,11 +142,11 @@ func (d description) checkDigest(rows outcome.Digest) error {
 	return nil
 }
 
-// upgrade converts a file of format 1 to the newest format, within the caller's transaction.
+// upgrade converts a file of format 1 to format 2, within the caller's transaction.
 // seal writes the digest over the rows afterwards.
 func upgrade(ctx context.Context, q querier, d description) error {
 	for _, statement := range []string{
-		"DROP TABLE golden", schema[goldenTable], schema[sharedTable], fmt.Sprintf("PRAGMA user_version=%d", Version),
+		"DROP TABLE golden", schema[goldenTable], schema[sharedTable], fmt.Sprintf("PRAGMA user_version=%d", versionTimes),
 	} {
 		if _, err := q.ExecContext(ctx, statement); err != nil {
 			return err

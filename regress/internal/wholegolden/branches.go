@@ -212,6 +212,7 @@ func (b Branches) meta() (golden.Meta, error) {
 	}
 	m.Repeat = min(m.Repeat, theirs.Repeat)
 	m.FromEngine = m.FromEngine || theirs.FromEngine
+	m.TimesVary = m.TimesVary || theirs.TimesVary
 	if m.Limits != theirs.Limits {
 		m.Limits = ""
 	}

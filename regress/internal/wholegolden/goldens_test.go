@@ -346,7 +346,7 @@ func TestMergedSelections(t *testing.T) {
 		var shards []Shard
 		for i, s := range []golden.Selection{test.a, test.b} {
 			path := filepath.Join(dir, fmt.Sprint(i))
-			build(t, path, golden.Meta{Selection: s, Machine: fmt.Sprint("m", i), Run: "R", AcceptedRun: "R", AcceptBase: outcome.Of(nil)}, nil, b, b.simple("a", "1"))
+			build(t, path, golden.Meta{Selection: s, Machine: fmt.Sprint("m", i), TimesVary: i > 0, Run: "R", AcceptedRun: "R", AcceptBase: outcome.Of(nil)}, nil, b, b.simple("a", "1"))
 			shards = append(shards, Shard{path, open(t, path)})
 		}
 		merged := filepath.Join(dir, "merged")
@@ -356,7 +356,7 @@ func TestMergedSelections(t *testing.T) {
 			continue
 		}
 		s := open(t, merged)
-		if m := s.Meta(); fmt.Sprint(m.Selection) != fmt.Sprint(test.want) || m.Machine != "m0, m1" || m.Run != "" || m.AcceptedRun != "" || isKnown(m.AcceptBase) {
+		if m := s.Meta(); fmt.Sprint(m.Selection) != fmt.Sprint(test.want) || m.Machine != "m0, m1" || !m.TimesVary || m.Run != "" || m.AcceptedRun != "" || isKnown(m.AcceptBase) {
 			t.Errorf("%+v", m)
 		}
 		if files, err := s.Shared(); files != nil || err != nil {

@@ -195,6 +195,7 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 		}
 		m.Repeat = min(m.Repeat, other.Repeat)
 		m.FromEngine = m.FromEngine || other.FromEngine
+		m.TimesVary = m.TimesVary || other.TimesVary
 		if m.Limits != other.Limits {
 			m.Limits = ""
 		}
