@@ -60,7 +60,7 @@ var rooms = []room{
 	{"regress/internal/filestamp", "", plain},
 	{"regress/internal/filedigest", "regress/internal/fault regress/internal/filestamp regress/internal/outcome", plain},
 	{"regress/internal/tool", "internal/readable regress regress/internal/closure regress/internal/exec regress/internal/fault regress/internal/filedigest regress/internal/glob regress/internal/name regress/internal/program", plain},
-	{"regress/internal/closure", "regress/internal/fault regress/internal/filedigest regress/internal/filestamp regress/internal/name regress/internal/outcome regress/internal/program regress/lane/observe", plain},
+	{"regress/internal/closure", "regress/internal/fault regress/internal/filedigest regress/internal/filestamp regress/internal/name regress/internal/outcome regress/lane/observe", plain},
 	{"regress/internal/observation", "regress regress/internal/closure regress/internal/exec regress/internal/filedigest regress/internal/name regress/internal/outcome regress/lane/observe", plain},
 	{"regress/internal/program", "", plain},
 	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},

@@ -129,7 +129,7 @@ const (
 	itemBytesMin   = 8
 	jobBytesMin    = itemBytesMin + 6
 	outputBytesMin = 7
-	accessBytesMin = 2
+	accessBytesMin = 4
 	limitBytesMin  = 3
 )
 
@@ -328,6 +328,8 @@ func appendObservation(b []byte, o *observe.Observation) []byte {
 		a := &o.Accesses[i]
 		b = appendString(b, a.Path)
 		b = appendInt(b, int64(a.Kind))
+		b = appendString(b, a.Folder)
+		b = appendString(b, a.Head)
 	}
 	b = appendString(b, o.Contact)
 	b = appendString(b, o.Blind)
@@ -341,7 +343,7 @@ func (b *messageReader) observation() *observe.Observation {
 	}
 	o := &observe.Observation{Accesses: make([]observe.Access, b.count(accessBytesMin))}
 	for i := range o.Accesses {
-		o.Accesses[i] = observe.Access{Path: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax))}
+		o.Accesses[i] = observe.Access{Path: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax)), Folder: b.string(), Head: b.string()}
 	}
 	o.Contact, o.Blind, o.NoPrivileges, o.Events = b.string(), b.string(), b.bool(), int(b.upTo(1<<31))
 	return o

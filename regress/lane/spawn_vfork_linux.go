@@ -168,7 +168,8 @@ func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err 
 		waitKillable  = 0x20 // since Linux 5.19: no signal interrupts a call that was received
 		firstStep     = 2    // of the observer
 	)
-	program, executable, err := s.observer.Begin(string(s.path.bytes[:len(s.path.bytes)-1]))
+	path := string(s.path.bytes[:len(s.path.bytes)-1])
+	program, executable, err := s.observer.Begin(path)
 	if err != nil {
 		return 0, -1, err
 	}
@@ -185,6 +186,7 @@ func (s *spawner) startObserved(stdin, stdout, stderr int) (pid, pidfd int, err 
 			s.observer.Attach(int(s.steps[at].result), len(observing) > 0)
 		}
 		if failed < 0 {
+			s.observer.Started(pid, path)
 			return pid, int(s.pidfd), nil
 		}
 		s.reapFailed(pid)

@@ -30,7 +30,7 @@ func samples() map[string]message {
 			Peak: 4000, Stdout: out, Stderr: errors, Files: []Output{out, {Name: "x"}}, Floor: 2100, HelperCPU: 6,
 			NoInotify: true, HelperEnds: true, BatchEnds: true,
 			Observed: &observe.Observation{
-				Accesses: []observe.Access{{Path: "/l", Kind: observe.Opened | observe.Asked}, {Path: "/n"}},
+				Accesses: []observe.Access{{Path: "/l", Kind: observe.Opened | observe.Asked, Folder: "/f", Head: "#!x"}, {Path: "/n"}},
 				Contact:  "c", Blind: "b", NoPrivileges: true, Events: 9,
 			},
 		},
@@ -43,7 +43,7 @@ func TestWire(t *testing.T) {
 		"setup": "4b000000042f72042f6f042f63010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a006020e801080400101042f73",
 		"ready": "0c000000046e6f010101e82080a4e803",
 		"batch": "3c0000000406612e63027401d804030a642f612e630106696e740e2f62696e2f636306046363042d5306612e6301010101000000000000000002700000000000",
-		"done":  "6b000000046e6f01010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6e00026302620112",
+		"done":  "74000000046e6f01010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6606232178042f6e000000026302620112",
 	}
 	for name, m := range samples() {
 		if got := hex.EncodeToString(m.AppendFrame(nil)); got != want[name] {

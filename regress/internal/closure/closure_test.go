@@ -275,8 +275,8 @@ func TestOpenedByKernel(t *testing.T) {
 	put(t, script, "#!"+interpreter+" -x\n")
 	put(t, interpreter, "#!/bin/sh\n")
 	for kind, want := range map[observe.Kind]bool{observe.Executed: true, observe.Opened: false} {
-		c := of(t, []observe.Access{use(script, kind)})
-		if got := slices.ContainsFunc(c.Files, func(f closure.File) bool { return f.Path == interpreter && f.Role == closure.Interpreter }); got != want {
+		c := of(t, closure.WithOpenedByKernel(&observe.Observation{Accesses: []observe.Access{use(script, kind)}}).Accesses)
+		if got := slices.ContainsFunc(c.Files, func(f closure.File) bool { return f.Path == interpreter && f.Role == closure.Program }); got != want {
 			t.Errorf("kind %d: %+v", kind, c.Files)
 		}
 	}

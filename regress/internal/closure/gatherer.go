@@ -1,7 +1,6 @@
 package closure
 
 import (
-	"debug/elf"
 	"errors"
 	"io/fs"
 	"maps"
@@ -16,7 +15,6 @@ import (
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/name"
-	"muster/regress/internal/program"
 	"muster/regress/lane/observe"
 )
 
@@ -232,8 +230,7 @@ func (b *builder) addPlace(path, state string, isListed bool) {
 	b.c.Places = append(b.c.Places, Place{path, state, isListed})
 }
 
-// addFile adds a file, and the files that the kernel opens to execute it. stamp is the file's stamp
-// after the observed runs; "" = unknown.
+// addFile adds a file. stamp is the file's stamp after the observed runs.
 func (b *builder) addFile(path, stamp string, as Role) error {
 	if b.known[path] {
 		return nil
@@ -252,39 +249,11 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}
-	if stamp != "" && stamp != digest.Stamp && !areAlike(stamp, digest.Stamp) && as == Opened {
+	if stamp != digest.Stamp && !areAlike(stamp, digest.Stamp) && as == Opened {
 		b.c.Varying = append(b.c.Varying, path)
 		return nil
 	}
 	b.known[path] = true
 	b.c.Files = append(b.c.Files, File{path, resolved, as, digest.Hash, digest.Stamp, digest.IsTrusted})
-	if as == Opened || as == Loader {
-		return nil
-	}
-	return b.addOpenedByKernel(resolved)
-}
-
-// addOpenedByKernel adds the interpreter of a script, or the loader of a program. The kernel opens
-// them itself, so no observation has them.
-func (b *builder) addOpenedByKernel(executable string) error {
-	if words, err := program.Script(executable); err == nil && len(words) > 0 {
-		return b.addOpener(words[0], Interpreter)
-	}
-	e, err := elf.Open(executable)
-	if err != nil {
-		return nil // a shell reads it, or it does not start
-	}
-	defer e.Close()
-	opener, err := program.Interpreter(e)
-	if err != nil {
-		return nil // a damaged program does not start
-	}
-	return b.addOpener(opener, Loader)
-}
-
-func (b *builder) addOpener(path string, as Role) error {
-	if !filepath.IsAbs(path) || b.isLeft(path) {
-		return nil
-	}
-	return b.addFile(path, "", as)
+	return nil
 }

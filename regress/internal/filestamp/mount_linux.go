@@ -41,7 +41,9 @@ type mount struct {
 	isUnique   bool // no other mount has had this id since the machine started
 }
 
-func (m mount) String() string { return fmt.Sprintf("%s%d, mount %d of boot %s", deviceField, m.device, m.id, boot()) }
+func (m mount) String() string {
+	return fmt.Sprintf("%s%d, mount %d of boot %s", deviceField, m.device, m.id, boot())
+}
 
 // mountOf returns the mount of a file. It is not unique before Linux 6.8.
 func mountOf(folder int, path string, flags int) mount {

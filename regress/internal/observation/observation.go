@@ -102,8 +102,9 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 				return
 			}
 			defer r.Release()
-			g.Add(observed(r))
-			o.note(observed(r).Accesses)
+			seen := observed(r)
+			g.Add(seen)
+			o.note(seen.Accesses)
 			o.firsts[run{j.Source.Name, j.Command}] = endingOf(r)
 			o.extra += r.Cost.Wall
 		})
@@ -126,7 +127,7 @@ func observed(r *exec.Result) *observe.Observation {
 	if r.Observed == nil {
 		return &observe.Observation{Blind: "the case ran elsewhere"}
 	}
-	return r.Observed
+	return closure.WithOpenedByKernel(r.Observed)
 }
 
 // Know says that a closure is known already.

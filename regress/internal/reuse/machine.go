@@ -3,6 +3,7 @@ package reuse
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -17,6 +18,7 @@ func Machine() map[string]string {
 		"the personality": firstBytes("/proc/self/personality"), // of setarch(8)
 		"the processors":  fmt.Sprint(runtime.NumCPU()) + " " + processor(firstBytes("/proc/cpuinfo")),
 		"the ulimits":     firstBytes("/proc/self/limits"),
+		"the handlers":    filesIn("/proc/sys/fs/binfmt_misc"),
 	}
 }
 
@@ -33,6 +35,15 @@ func isRight(key string) bool {
 func firstBytes(file string) string {
 	text, _ := os.ReadFile(file) // on another system the others count
 	return string(text)
+}
+
+// filesIn returns the names and contents of all files in a folder of the kernel.
+func filesIn(folder string) (text string) {
+	entries, _ := os.ReadDir(folder) // none where it is missing
+	for _, e := range entries {
+		text += e.Name() + "\n" + firstBytes(filepath.Join(folder, e.Name())) + "\n"
+	}
+	return text
 }
 
 // processor returns the description of the first processor, without what changes all the time.

@@ -35,6 +35,11 @@ const KindMax = 1<<6 - 1
 type Access struct {
 	Path string // absolute, as the command spelled it, with its working folder before it
 	Kind Kind
+	// Folder is where the path of an interpreter begins that is relative, if Path is Executed: the working
+	// folder of the process, or "" if that belongs to the case.
+	Folder string
+	// Head is the beginning of an Executed file of the case itself. Path is no path outside then.
+	Head string
 }
 
 // Observation is what one run of a command used outside its own folders. Files of /proc, /sys

@@ -65,6 +65,17 @@ func (o *Observer) Attach(listener int, noPrivileges bool) {
 	o.listener, o.result.NoPrivileges = listener, noPrivileges
 }
 
+// Started notes what the kernel opened to start the command, whose execve passed the filter.
+func (o *Observer) Started(pid int, path string) {
+	list, err := o.execute(uint32(pid), atCwd, path)
+	if err != nil {
+		o.result.Blind = "the tool runs a program that may not be inspected"
+	}
+	for _, a := range list {
+		o.add(a)
+	}
+}
+
 // Refuse says that the kernel refuses the filter. The command runs unobserved.
 func (o *Observer) Refuse() { o.result.Blind = "the kernel does not let muster watch system calls" }
 
@@ -194,7 +205,7 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 		if (s.number == sysOpenTree || s.number == sysOpenTreeAttr) && n.args[2]&openTreeClone != 0 {
 			return nil, changesRoot
 		}
-		var a Access
+		var used []Access
 		var err error
 		if s.number == SysSeccomp || s.number == syscall.SYS_PRCTL {
 			program, stops := ownFilter(s.number, &n.args)
@@ -205,13 +216,11 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 				return nil, stopsItself
 			}
 		} else {
-			a, err = o.readShape(n.pid, s, &n.args)
+			used, err = o.readShape(n.pid, s, &n.args)
 		}
 		switch err {
 		case nil:
-			if a.Path != "" {
-				list = append(list, a)
-			}
+			list = append(list, used...)
 		case syscall.EACCES, syscall.EPERM:
 			return nil, "the tool runs a program that may not be inspected"
 		case errUnseen:
@@ -227,8 +236,9 @@ func (o *Observer) read(n *notification) (list []Access, blind string) {
 	return list, ""
 }
 
-// readShape returns the path that a call uses. It is empty if the call uses none outside the case.
-func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (a Access, err error) {
+// readShape returns the paths that a call uses outside the case.
+func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (list []Access, err error) {
+	var a Access
 	path, folder, isSocket := "", int32(atCwd), s.message || s.socket > 0
 	switch {
 	case s.message:
@@ -242,21 +252,24 @@ func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (a Access, e
 		path, err = o.buffer.readString(pid, args[s.path])
 	}
 	if err != nil || path == "" && s.path != none && !s.mayBeEmpty {
-		return a, err // nothing is named, or a descriptor that was seen when it was opened
+		return nil, err // nothing is named, or a descriptor that was seen when it was opened
 	}
 	if !isSocket && s.folder != none {
 		folder = int32(args[s.folder])
 	}
 	if a.Kind = s.kind; a.Kind == 0 {
 		if a.Kind, err = kindOfOpen(pid, s, args); err != nil {
-			return a, err
+			return nil, err
 		}
 	}
-	a.Path, err = o.locate(pid, folder, path, s.kind&Written == 0)
-	if err == syscall.ESTALE && a.Kind == Executed {
-		err = errUnseen
+	if a.Kind == Executed {
+		return o.execute(pid, folder, path)
 	}
-	return a, err
+	a.Path, _, err = o.locate(pid, folder, path, s.kind&Written == 0)
+	if err != nil || a.Path == "" {
+		return nil, err
+	}
+	return []Access{a}, nil
 }
 
 // openTreeClone makes a tree of folders that no path leads to.
@@ -298,24 +311,28 @@ func (o *Observer) readAddress(pid uint32, kind Kind, at, size uint64) (path str
 	return to.path, nil
 }
 
-// locate returns the path of a use from the root, or "" if it belongs to the case or the kernel.
-// last says that the call follows a link at the end of the path.
-func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (string, error) {
-	path, err := absolute(pid, folder, path)
+// locate returns the path of a use from the root, or where it is inside the case. Both are "" if it belongs to
+// the kernel. last says that the call follows a link at the end of the path.
+func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (outside, inside string, err error) {
+	path, err = absolute(pid, folder, path)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for range linksMax {
-		to := leave(throughProc(pid, path), o.inside, last)
+		path = throughProc(pid, path)
+		to := leave(path, o.inside, last)
+		if to == "" {
+			return "", path, nil
+		}
 		if to == path {
 			break
 		}
 		path = to // perhaps into the case, or back to /proc
 	}
 	if IsKernels(withoutDots(path)) {
-		return "", nil
+		return "", "", nil
 	}
-	return path, nil
+	return path, "", nil
 }
 
 // add adds a path, or a kind of its use.
@@ -323,11 +340,12 @@ func (o *Observer) add(a Access) {
 	if o.seen[a] {
 		return
 	}
-	if len(o.seen) >= accessesMax || o.bytes+len(a.Path) > pathBytesMax {
+	bytes := len(a.Path) + len(a.Folder) + len(a.Head)
+	if len(o.seen) >= accessesMax || o.bytes+bytes > pathBytesMax {
 		o.result.Blind = "the tool uses too many files"
 		return
 	}
-	o.bytes += len(a.Path)
+	o.bytes += bytes
 	o.seen[a] = true
 	o.result.Accesses = append(o.result.Accesses, a)
 }
