@@ -60,7 +60,7 @@ func startChild(t *testing.T, attr *syscall.SysProcAttr, args ...string) *child 
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
-		t.Fatal(err)
+		needed(t, fmt.Errorf("no process with such rights here: %w", err))
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	return &child{c, bufio.NewScanner(out), in}

@@ -23,6 +23,9 @@ func again(t *testing.T, change func(*exec.Cmd)) bool {
 	cmd := againCommand(t, t.Name())
 	change(cmd)
 	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		needed(t, "a process with such rights does not start: "+err.Error())
+	}
 	if err != nil {
 		t.Errorf("%v\n%s", err, failures(out))
 	}
@@ -70,6 +73,16 @@ func asRootOfItsOwn(cmd *exec.Cmd) {
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	cmd.SysProcAttr = a
+}
+
+// needsNamespaces ends a test where the kernel refuses namespaces.
+func needsNamespaces(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/bin/true")
+	asRootOfItsOwn(cmd)
+	if err := cmd.Run(); err != nil {
+		needed(t, "no namespaces here: "+err.Error())
+	}
 }
 
 // mountOver puts a small file system in memory over a folder, for this process.

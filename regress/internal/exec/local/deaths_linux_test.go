@@ -224,7 +224,8 @@ func TestClose(t *testing.T) {
 			t.Errorf("alive after Close: %v", left)
 		}
 		p.f.Close()
-		if now := descriptors(t); now != open {
+		refused := !plain && !crew.mode.isolates() // package os leaks a pipe when such a process does not start
+		if now := descriptors(t); now != open && !refused {
 			t.Errorf("%d descriptors were open, now %d", open, now)
 		}
 	}

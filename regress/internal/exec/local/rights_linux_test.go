@@ -210,6 +210,7 @@ func TestRemoveBase(t *testing.T) {
 
 // TestRemoveFlagged: flags do not keep the parent from removing a lane.
 func TestRemoveFlagged(t *testing.T) {
+	needsFlags(t)
 	dir := t.TempDir()
 	tree := filepath.Join(dir, "tree")
 	must(t, os.MkdirAll(filepath.Join(tree, "a/b"), 0o755))

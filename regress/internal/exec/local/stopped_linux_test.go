@@ -131,7 +131,10 @@ func TestParentKilledHelperStopped(t *testing.T) {
 		must(t, err)
 		must(t, crew.Close())
 	}
-	t.Run("namespaces", func(t *testing.T) { end(t, "") })
+	t.Run("namespaces", func(t *testing.T) {
+		needsNamespaces(t)
+		end(t, "")
+	})
 	t.Run("plain", func(t *testing.T) { end(t, "plain") })
 	t.Run("refused", func(t *testing.T) {
 		if again(t, asConfinedUser(t)) {

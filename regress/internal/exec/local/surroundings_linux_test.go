@@ -278,6 +278,7 @@ func TestNoNetwork(t *testing.T) {
 	if os.Geteuid() == 0 && !again(t, asOrdinaryUser(t)) {
 		return
 	}
+	needsNamespaces(t)
 	r := newRig(t, usual(t), func(o *Options) { o.NoNetwork = true })
 	// The loopback has its address in the table of routes while it is up.
 	r.want(r.run("one.c", "sed '1,2d; s/:.*//' /proc/net/dev; grep -q '127\\.0\\.0\\.1$' /proc/net/fib_trie && echo up"), "exit 0", `stdout "    lo\nup\n"`)
