@@ -94,8 +94,12 @@ func testOf(ts *testscript.TestScript) testing.TB { return ts.Value(testKey{}).(
 // built is the folder of the program, or "" if no test needed it.
 var built string
 
-// program builds muster once for all tests of this package and returns its path.
+// program builds muster once for all tests of this package and returns its path. A user who
+// cannot build names a program in MUSTER_TEST_PROGRAM.
 var program = sync.OnceValues(func() (path string, err error) {
+	if path = os.Getenv("MUSTER_TEST_PROGRAM"); path != "" {
+		return path, nil
+	}
 	if built, err = os.MkdirTemp("", "muster-program-"); err != nil {
 		return "", err
 	}
