@@ -172,12 +172,12 @@ func runFolder(s *Setup) string {
 	return dir
 }
 
-// inside lists the folders that belong to the lanes, as cases see them: those around this lane
+// inside lists the folders that belong to the lanes alone, as cases see them: those around this lane
 // exist only while muster runs.
 func (s *Setup) inside() []string {
 	list := []string{folderOf(s.Root), folderOf(s.Outbox)}
 	if s.Canonical != "" {
-		list = append(list, folderOf(folderOf(s.Canonical)))
+		list = append(list, folderOf(s.Canonical))
 	}
 	return list
 }
