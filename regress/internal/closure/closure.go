@@ -61,6 +61,9 @@ type Place struct {
 	State string // of StateOf
 	// IsListed says that the names in a folder belong to its state.
 	IsListed bool
+	// IsWritten says that the tool only makes, writes or removes it. Whether that succeeds depends on what is
+	// there, but not on a content. While cases run, it comes and goes.
+	IsWritten bool
 }
 
 // Closure is what a tool uses. It does not change, and any number of goroutines may use it. A nil
@@ -121,6 +124,7 @@ func (c *Closure) With(other *Closure) *Closure {
 	sum := &Closure{slices.Clone(c.Files), slices.Clone(c.Places), slices.Clone(c.Varying), other.Own}
 	for _, f := range other.Files {
 		if i, known := files[f.Path]; !known {
+			files[f.Path] = len(sum.Files)
 			sum.Files = append(sum.Files, f)
 		} else if slices.Index(Roles(), f.Role) < slices.Index(Roles(), c.Files[i].Role) {
 			sum.Files[i].Role = f.Role
@@ -129,10 +133,14 @@ func (c *Closure) With(other *Closure) *Closure {
 	for _, p := range other.Places {
 		if i, known := places[p.Path]; !known {
 			sum.Places = append(sum.Places, p)
-		} else if p.IsListed && !c.Places[i].IsListed {
+		} else if was := c.Places[i]; p.IsListed && !was.IsListed || was.IsWritten && !p.IsWritten {
 			sum.Places[i] = p
 		}
 	}
+	sum.Places = slices.DeleteFunc(sum.Places, func(p Place) bool {
+		_, isFile := files[p.Path]
+		return isFile && p.IsWritten
+	})
 	for _, path := range other.Varying {
 		_, isFile := files[path]
 		if _, isPlace := places[path]; !isFile && !isPlace {
@@ -168,6 +176,7 @@ func (c *Closure) Known() (list []KnownFile) {
 	for _, p := range c.places() {
 		names, isListed := namesOf(p.State)
 		switch {
+		case p.IsWritten:
 		case strings.HasPrefix(p.State, absent), strings.HasPrefix(p.State, unknown):
 			list = append(list, KnownFile{Path: p.Path, Role: Absent})
 		case isListed && !c.Own.isIn(p.Path):
@@ -275,7 +284,9 @@ func Restore(ctx context.Context, files []File, places []Place, own Own, digests
 		if ctx.Err() != nil {
 			return nil
 		}
-		p.State = own.StateOf(p.Path, p.IsListed)
+		if p.State = own.StateOf(p.Path, p.IsListed); p.IsWritten {
+			p.State = withoutContent(p.State)
+		}
 		c.Places = append(c.Places, p)
 	}
 	c.Sort()

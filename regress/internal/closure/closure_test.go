@@ -49,6 +49,11 @@ func of(t testing.TB, runs ...[]observe.Access) *closure.Closure {
 	return c
 }
 
+// looked returns the places of a closure but for those that the tool only writes to.
+func looked(c *closure.Closure) []closure.Place {
+	return slices.DeleteFunc(slices.Clone(c.Places), func(p closure.Place) bool { return p.IsWritten })
+}
+
 // changes returns what differs from a closure now.
 func changes(c *closure.Closure, dir string) string {
 	var words []string
@@ -181,7 +186,7 @@ func TestLeftOut(t *testing.T) {
 	if want := []closure.Place{{Path: dir, State: "folder"}, {Path: at("cache/none"), State: "absent"}}; !slices.Equal(c.Places, want) {
 		t.Errorf("places %+v", c.Places)
 	}
-	if want := []string{at("cache"), at("log"), at("made"), at("own")}; !slices.Equal(c.Varying, want) {
+	if want := []string{at("cache"), at("cache/y"), at("log"), at("made"), at("own")}; !slices.Equal(c.Varying, want) {
 		t.Errorf("varying %q, want %q", c.Varying, want)
 	}
 	put(t, at("program"), "another")
@@ -238,7 +243,7 @@ func TestFreshOfOthers(t *testing.T) {
 	if len(c.Files) != 1 || c.Files[0].Path != at("library") || !slices.Equal(c.Varying, []string{at("link/cache"), at("renamed/made")}) {
 		t.Errorf("files %+v, varying %q", c.Files, c.Varying)
 	}
-	if len(c.Places) != 1 || c.Places[0].Path != at("asked") { // too large to read, as the tool only asks for it
+	if places := looked(c); len(places) != 1 || places[0].Path != at("asked") { // too large to read, as the tool only asks for it
 		t.Errorf("places %+v", c.Places)
 	}
 }
@@ -335,19 +340,53 @@ func TestWrittenButTheSame(t *testing.T) {
 	}
 }
 
-// A path that the tool looks for in vain belongs to it, whatever it writes beside that path.
-func TestAbsentBesideWritten(t *testing.T) {
+// What the tool only writes to counts by what is there, and not by a content. Where nothing is left, the folder
+// counts too. None of them is watched, but for the path that the tool looks for in vain.
+func TestOnlyWritten(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	put(t, at("log"), "")
+	must(t, os.Mkdir(at("lock"), 0o755))
 	g := closure.Gatherer{Began: time.Now().Add(-time.Minute)}
-	g.Add(&observe.Observation{Accesses: []observe.Access{
+	run := []observe.Access{
 		use(at("log"), observe.Written), use(at("gone"), observe.Written), use(at("override"), observe.Asked), use(at("gone"), observe.Asked),
-	}})
+		use(at("lock"), observe.Written), use(at("none/x"), observe.Opened|observe.Written), use(at("ran"), observe.Executed|observe.Written),
+	}
+	g.Add(&observe.Observation{Accesses: run})
+	put(t, at("log"), "more")
+	g.Add(&observe.Observation{Accesses: run})
 	c, err := g.Closure(filedigest.Open(""))
 	must(t, err)
-	if len(c.Places) != 1 || c.Places[0].Path != at("override") || len(c.Varying) != 0 {
+	want := []closure.Place{
+		{Path: dir, State: "folder", IsWritten: true}, {Path: at("gone"), State: "absent", IsWritten: true}, {Path: at("lock"), State: "folder", IsWritten: true},
+		{Path: at("log"), State: "file", IsWritten: true}, {Path: at("none"), State: "absent", IsWritten: true}, {Path: at("none/x"), State: "absent", IsWritten: true},
+		{Path: at("override"), State: "absent"},
+	}
+	if !slices.Equal(c.Places, want) || !slices.Equal(c.Varying, []string{at("ran")}) {
 		t.Errorf("%+v", c)
+	}
+	for _, name := range []string{"gone", "none/x"} {
+		put(t, at(name), "")
+	}
+	must(t, os.Remove(at("lock")))
+	if got := changes(c, dir); got != "gone; lock; none; none/x" {
+		t.Error(got)
+	}
+	must(t, c.Changed())
+	put(t, at("override"), "")
+	if c.Changed() == nil {
+		t.Error("the path that the tool looks for is not watched")
+	}
+
+	// As soon as a run reads there, the content counts.
+	read := of(t, []observe.Access{use(at("log"), observe.Opened), use(at("lock"), observe.Asked)})
+	for i, sum := range []*closure.Closure{c.With(read), read.With(c)} {
+		isWritten := func(name string) bool {
+			return slices.ContainsFunc(sum.Places, func(p closure.Place) bool { return p.Path == at(name) && p.IsWritten })
+		}
+		if isWritten("log") || isWritten("lock") || !isWritten("gone") {
+			t.Errorf("sum %d: %+v", i, sum.Places)
+		}
 	}
 }
 
@@ -371,19 +410,19 @@ func TestListedAndWritten(t *testing.T) {
 	g.Add(&observe.Observation{Accesses: run})
 	c, err := g.Closure(filedigest.Open(""))
 	must(t, err)
-	if len(c.Places) != 2 || c.Places[1].Path != at("scripts") || !slices.Equal(c.Varying, []string{at("cache")}) {
+	if places := looked(c); len(places) != 2 || places[1].Path != at("scripts") || !slices.Equal(c.Varying, []string{at("cache")}) {
 		t.Errorf("%+v", c)
 	}
 	g.Others = true
 	c, err = g.Closure(filedigest.Open(""))
 	must(t, err)
-	if want := []string{at("cache"), at("future"), at("scripts")}; len(c.Places) != 0 || !slices.Equal(c.Varying, want) {
+	if want := []string{at("cache"), at("future"), at("scripts")}; len(looked(c)) != 0 || !slices.Equal(c.Varying, want) {
 		t.Errorf("%+v", c)
 	}
 	g.Began = time.Now().Add(time.Minute)
 	c, err = g.Closure(filedigest.Open(""))
 	must(t, err)
-	if len(c.Places) != 3 || len(c.Varying) != 0 {
+	if len(looked(c)) != 3 || len(c.Varying) != 0 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -106,9 +106,15 @@ func (g *Gatherer) Blind() string { return g.blind }
 func (u *use) look(own Own) {
 	listed := u.kind&observe.Listed != 0
 	now := own.StateOf(u.path, listed)
-	isSame := u.state == now || u.kind&observe.Written == 0 && areAlike(u.state, now)
+	isSame := u.state == now || u.kind&observe.Written == 0 && areAlike(u.state, now) ||
+		u.isOnlyWritten() && withoutContent(u.state) == withoutContent(now)
 	u.varies = u.varies || u.state != "" && u.listed == listed && !isSame
 	u.state, u.listed = now, listed
+}
+
+// isOnlyWritten reports whether the tool writes to a path, and does not read there.
+func (u *use) isOnlyWritten() bool {
+	return u.kind&observe.Written != 0 && u.kind&(observe.Opened|observe.Executed|observe.Listed) == 0
 }
 
 // Closure returns the closure of all observed runs. It computes the digests of its files, or takes
@@ -150,8 +156,9 @@ func (b *builder) add(u *use) error {
 	switch {
 	case b.known[u.path] || b.isLeft(u.path):
 		return nil
-	case u.kind&observe.Written != 0 && (u.kind&(observe.Opened|observe.Executed|observe.Listed) == 0 || strings.HasPrefix(u.state, absent)):
-		return nil // its own, and not read, or gone again
+	case u.isOnlyWritten(), u.kind&observe.Written != 0 && strings.HasPrefix(u.state, absent):
+		b.addWritten(u)
+		return nil
 	case u.kind&observe.Written != 0 && b.isFresh(u):
 		b.c.Varying = append(b.c.Varying, u.path)
 		return nil
@@ -167,8 +174,21 @@ func (b *builder) add(u *use) error {
 		}
 		return b.addFile(u.path, u.state, as)
 	}
-	b.addPlace(u.path, u.state, u.listed)
+	b.addPlace(Place{Path: u.path, State: u.state, IsListed: u.listed})
 	return nil
+}
+
+// addWritten adds a path that the tool writes to, and does not read, or removes again: a folder can be made if
+// nothing is there, and a file only in a folder that is there. An executed file that is gone may have been any.
+func (b *builder) addWritten(u *use) {
+	if u.varies || u.kind&observe.Executed != 0 {
+		b.c.Varying = append(b.c.Varying, u.path)
+		return
+	}
+	b.addPlace(Place{Path: u.path, State: withoutContent(u.state), IsWritten: true})
+	if dir := filepath.Dir(u.path); strings.HasPrefix(u.state, absent) && !b.known[dir] && !b.isLeft(dir) {
+		b.addPlace(Place{Path: dir, State: withoutContent(b.g.Own.StateOf(dir, false)), IsWritten: true})
+	}
 }
 
 func (b *builder) isLeft(path string) bool {
@@ -225,9 +245,9 @@ func (b *builder) isMade(u *use) bool {
 	return false
 }
 
-func (b *builder) addPlace(path, state string, isListed bool) {
-	b.known[path] = true
-	b.c.Places = append(b.c.Places, Place{path, state, isListed})
+func (b *builder) addPlace(p Place) {
+	b.known[p.Path] = true
+	b.c.Places = append(b.c.Places, p)
 }
 
 // addFile adds a file. stamp is the file's stamp after the observed runs.
@@ -242,7 +262,7 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 	digest, err := b.digests.Of(path, fileBytesMax)
 	switch {
 	case errors.Is(err, fs.ErrPermission): // perhaps it may be executed, but not read
-		b.addPlace(path, b.g.Own.StateOf(path, false), false)
+		b.addPlace(Place{Path: path, State: b.g.Own.StateOf(path, false)})
 		return nil
 	case errors.Is(err, filedigest.ErrTooLarge):
 		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))

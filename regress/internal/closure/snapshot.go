@@ -3,7 +3,7 @@ package closure
 import "strings"
 
 // A Snapshot is the state of what a tool uses, by path. It lacks the names in listed folders, where other
-// programs may write.
+// programs may write, and what the tool itself only writes.
 type Snapshot map[string]string
 
 // Snapshot returns the state that the closure has.
@@ -13,6 +13,9 @@ func (c *Closure) Snapshot() Snapshot {
 		s[f.Path] = f.Stamp
 	}
 	for _, p := range c.places() {
+		if p.IsWritten {
+			continue
+		}
 		s[p.Path] = p.State
 		if _, isListed := namesOf(p.State); isListed {
 			_, link, _ := strings.Cut(p.State+", ", ", ")

@@ -142,5 +142,13 @@ func areAlike(was, now string) bool {
 	return slices.Equal(a, b)
 }
 
+// withoutContent returns a state in which all contents of a file are the same.
+func withoutContent(state string) string {
+	if isFileState(state) {
+		return "file"
+	}
+	return state
+}
+
 // isFileState reports whether a state is that of a file, which begins with its size.
 func isFileState(state string) bool { return state != "" && state[0] >= '0' && state[0] <= '9' }

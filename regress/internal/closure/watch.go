@@ -100,6 +100,9 @@ func (w *Watch) look() {
 		}
 	}
 	for _, p := range c.Places {
+		if p.IsWritten {
+			continue
+		}
 		now := c.Own.StateOf(p.Path, p.IsListed)
 		if now == p.State {
 			continue

@@ -141,8 +141,11 @@ func (o *Observer) Know(c *closure.Closure) {
 	}
 	for _, p := range c.Places {
 		kind := observe.Asked
-		if p.IsListed {
+		switch {
+		case p.IsListed:
 			kind |= observe.Listed
+		case p.IsWritten:
+			kind = observe.Written
 		}
 		o.known[p.Path] |= kind
 	}
@@ -159,13 +162,14 @@ func (o *Observer) note(list []observe.Access) {
 }
 
 // unknown returns the accesses of paths that are new, or used in a new way: a folder may be asked for
-// first, and listed later.
+// first, and listed later, or a file written first, and read later.
 func (o *Observer) unknown(list []observe.Access) (found []observe.Access) {
-	const ways = observe.Executed | observe.Listed | observe.Connected
+	const ways, reads = observe.Executed | observe.Listed | observe.Connected, observe.Opened | observe.Executed | observe.Listed
 	isNew := map[string]bool{}
 	for _, a := range list {
 		was, known := o.known[a.Path]
-		isNew[a.Path] = isNew[a.Path] || !known || a.Kind&^was&ways != 0
+		isRead := was&observe.Written != 0 && was&reads == 0 && a.Kind&reads != 0
+		isNew[a.Path] = isNew[a.Path] || !known || a.Kind&^was&ways != 0 || isRead
 	}
 	for _, a := range list {
 		if isNew[a.Path] {

@@ -65,12 +65,13 @@ type keptMemory struct {
 
 // keptPath is a file of the tool, or a place.
 type keptPath struct {
-	Path     []byte         `json:"path"`
-	Role     closure.Role   `json:"role,omitempty"` // "" = a place
-	Digest   outcome.Digest `json:"digest,omitzero"`
-	State    string         `json:"state,omitempty"`
-	IsListed bool           `json:"is_listed,omitempty"`
-	Look     string         `json:"look"`
+	Path      []byte         `json:"path"`
+	Role      closure.Role   `json:"role,omitempty"` // "" = a place
+	Digest    outcome.Digest `json:"digest,omitzero"`
+	State     string         `json:"state,omitempty"`
+	IsListed  bool           `json:"is_listed,omitempty"`
+	IsWritten bool           `json:"is_written,omitempty"`
+	Look      string         `json:"look"`
 }
 
 type keptCase struct {
@@ -107,7 +108,7 @@ func Read(file string) (m Memory) {
 		path := string(p.Path)
 		m.looks[path] = p.Look
 		if p.Role == "" {
-			m.Tool.Places = append(m.Tool.Places, closure.Place{Path: path, State: p.State, IsListed: p.IsListed})
+			m.Tool.Places = append(m.Tool.Places, closure.Place{Path: path, State: p.State, IsListed: p.IsListed, IsWritten: p.IsWritten})
 		} else {
 			m.Tool.Files = append(m.Tool.Files, closure.File{Path: path, Resolved: path, Role: p.Role, Digest: p.Digest})
 		}
@@ -191,7 +192,7 @@ func (m *Memory) Write(file string) error {
 		kept.Paths = append(kept.Paths, keptPath{Path: []byte(f.Path), Role: f.Role, Digest: f.Digest, Look: lookOf(f.Path, false, m.Tool.Own)})
 	}
 	for _, p := range m.Tool.Places {
-		kept.Paths = append(kept.Paths, keptPath{Path: []byte(p.Path), State: p.State, IsListed: p.IsListed, Look: lookOf(p.Path, p.IsListed, m.Tool.Own)})
+		kept.Paths = append(kept.Paths, keptPath{Path: []byte(p.Path), State: p.State, IsListed: p.IsListed, IsWritten: p.IsWritten, Look: lookOf(p.Path, p.IsListed, m.Tool.Own)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Cases)) {
 		kept.Cases = append(kept.Cases, keptCase{[]byte(name), m.Cases[name]})

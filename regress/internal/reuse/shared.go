@@ -61,8 +61,9 @@ func ReadCatalog(text []byte) (c Catalog) {
 
 // The kinds of paths that have no role.
 const (
-	placeKind  = "place"
-	listedKind = "listed place"
+	placeKind   = "place"
+	listedKind  = "listed place"
+	writtenKind = "written place"
 )
 
 // Tools returns the tools with their paths on this machine, without digests and states. It leaves out tools
@@ -81,8 +82,8 @@ func (c Catalog) Tools(r Root) (list []closure.Closure) {
 				break
 			}
 			switch role := closure.Role(kind); {
-			case kind == placeKind, kind == listedKind:
-				tool.Places = append(tool.Places, closure.Place{Path: path, IsListed: kind == listedKind})
+			case kind == placeKind, kind == listedKind, kind == writtenKind:
+				tool.Places = append(tool.Places, closure.Place{Path: path, IsListed: kind == listedKind, IsWritten: kind == writtenKind})
 			case slices.Contains(closure.Roles(), role):
 				tool.Files = append(tool.Files, closure.File{Path: path, Resolved: path, Role: role})
 			}
@@ -102,7 +103,14 @@ func (c Catalog) With(tool *closure.Closure, r Root) (text []byte, err error) {
 		add(string(f.Role), f.Path)
 	}
 	for _, p := range tool.Places {
-		add(map[bool]string{false: placeKind, true: listedKind}[p.IsListed], p.Path)
+		kind := placeKind
+		switch {
+		case p.IsListed:
+			kind = listedKind
+		case p.IsWritten:
+			kind = writtenKind
+		}
+		add(kind, p.Path)
 	}
 	slices.SortFunc(paths, bytes.Compare)
 	first, err := json.Marshal(paths)
@@ -126,7 +134,7 @@ func (r Root) ToolKey(setting outcome.Digest, tool *closure.Closure) (outcome.Di
 		add(keptPath{Digest: f.Digest}, f.Path)
 	}
 	for _, p := range tool.Places {
-		add(keptPath{State: p.State, IsListed: p.IsListed}, p.Path)
+		add(keptPath{State: p.State, IsListed: p.IsListed, IsWritten: p.IsWritten}, p.Path)
 	}
 	slices.SortFunc(kept, func(a, b keptPath) int { return bytes.Compare(a.Path, b.Path) })
 	text, err := json.Marshal(kept)

@@ -89,6 +89,9 @@ func identify(c *closure.Closure, id map[string]string) {
 		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + string(f.Role) + " " + filestamp.WithoutMount(f.Stamp)
 	}
 	for _, p := range c.Places {
+		if p.IsWritten { // an interrupted case leaves such things
+			continue
+		}
 		state := p.State
 		if p.IsListed {
 			state = listed + state
