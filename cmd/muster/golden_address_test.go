@@ -146,7 +146,7 @@ func TestRecordWithoutTags(t *testing.T) {
 	})
 	m.wants(0, "record", "src", "--golden", m.golden, "--", "cat")
 	plain.Store(true)
-	ran := filepath.Join(t.TempDir(), "ran")
+	ran := filepath.Join(sharedFolder(t), "ran")
 	m.write("tool", "#!/bin/sh\necho \"$1\" >> "+ran+"\n", 0o755)
 	if said := m.wants(2, "record", "src", "--golden", m.golden, "--state", "other", "--", "./tool", "{in}"); !strings.Contains(said, "its server sends no ETag") {
 		t.Error(said)
@@ -182,7 +182,7 @@ func TestRecordedButNotSent(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	ran := filepath.Join(t.TempDir(), "ran")
+	ran := filepath.Join(sharedFolder(t), "ran")
 	m.write("tool", "#!/bin/sh\necho \"$1\" >> "+ran+"\ncat \"$1\"\n", 0o755)
 	record := []string{"record", "src", "--observe", "none", "--golden", m.golden, "--", "./tool", "{in}"}
 	full.Store(true)

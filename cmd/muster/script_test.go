@@ -56,6 +56,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("GOTMPDIR", sharedTemp)
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
@@ -84,6 +85,23 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: commands,
 	})
+}
+
+// sharedTemp is where cases can write to files of a test. They cannot do that in /tmp.
+const sharedTemp = "/var/tmp"
+
+func sharedFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(sharedTemp, "muster-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // testKey is where a script's values hold its test.

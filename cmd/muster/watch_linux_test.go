@@ -35,7 +35,7 @@ const (
 // mostly waits.
 func newWatch(t *testing.T, flags ...string) *watching {
 	t.Parallel()
-	w := &watching{T: t, dir: t.TempDir(), program: build(t) + "/muster"}
+	w := &watching{T: t, dir: sharedFolder(t), program: build(t) + "/muster"}
 	w.ready = filepath.Join(w.dir, "ready")
 	w.must(syscall.Mkfifo(w.ready, 0o666))
 	w.must(os.Mkdir(w.dir+"/src", 0o755))
