@@ -35,7 +35,6 @@ type Summary struct {
 	Failing     []Failure     `line:"failing,omitempty"`   // record: the first failing cases, in corpus order
 	Interrupted bool          `line:"interrupted"`
 	BrokeOff    bool          `line:"broke_off,omitempty"` // --resume can continue: the run was interrupted, or the machine failed
-	Mixed       bool          `line:"mixed,omitempty"`     // the tool changed during the run, so --resume refuses it
 	Groups      int           `line:"groups"`              // causes
 	ExitStatus  int           `line:"exit_status"`
 	Wall        time.Duration `line:"wall_ms"`

@@ -12,6 +12,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/analyse"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -38,6 +39,7 @@ type operation struct {
 	recorded  recordedGolden     // zero in a compare
 	golden    *golden.Store      // nil in a compare
 	costs     *turns.Measurement
+	newCosts  func() (*turns.Measurement, error)
 	journal   verdict.Journal
 	watcher   *watcher // nil outside of Watch
 	reuse     *reuser  // nil without --reuse and --remote-cache
@@ -67,8 +69,36 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		return r.Ledger.Summary, err
 	}
-	unwatched := ctx
-	ctx, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
+	var cases map[string]reuse.Case
+	for {
+		watching, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
+		err = op.runCases(watching, pending)
+		if err == nil {
+			cases, err = op.reuse.keep(op.loop, op.judge.Found)
+		}
+		var change *closure.Change
+		if change, err = watched(err); change == nil {
+			break
+		}
+		if op.watcher != nil { // it makes another check
+			err = cmp.Or[error](err, change)
+			break
+		}
+		if pending, err = op.restart(ctx, change, err); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, op.loop.ReportUndecided())
+	}
+	err = cmp.Or(err, op.journal.Close())
+	err = op.end(ctx, op.endStores(err), cases)
+	return r.Ledger.Summary, err
+}
+
+// runCases makes both passes over the pending cases, and reports causes and cost.
+func (op *operation) runCases(ctx context.Context, pending []pass.Task) (err error) {
+	r := op.run
 	if op.forker != nil {
 		err = op.forker.runFirst(ctx, op.loop, pending)
 	} else {
@@ -86,16 +116,79 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err == nil && op.loop.AllEnded() {
 		err = reportCost(ctx, r, op.costs)
 	}
-	var cases map[string]reuse.Case
-	if err == nil {
-		cases, err = op.reuse.keep(op.loop, op.judge.Found)
+	return err
+}
+
+// restart withdraws all results that a change of the tool casts doubt on, and returns the cases that have to
+// run. It returns an error if the run ends, and then keeps the other results for --resume.
+func (op *operation) restart(ctx context.Context, change *closure.Change, err error) (pending []pass.Task, _ error) {
+	r := op.run
+	renewal := r.Renew(ctx, change, err)
+	inDoubt := 0
+	for i, e := range r.Inputs.Cases {
+		if op.loop.HasRun(i) && renewal.InDoubt(e.Name) {
+			inDoubt++
+		}
 	}
+	if err := op.journal.Close(); err != nil {
+		return nil, err
+	}
+	r.Execution.Undecorate()
+	started := r.Execution.Executor
+	r.Execution.Executor = op.settler.Decorate(r.Execution.Executor)
+	if op.forker != nil {
+		r.Events.Warn(noForks + "the tool changed")
+	}
+	if op.reuse != nil {
+		r.Events.Warn(op.reuse.everyCaseRuns("the tool changed while it ran"))
+		op.reuse.close()
+	}
+	op.forker, op.reuse = nil, nil
+	if renewal.Err == nil {
+		renewal.Err = run.ObserveTool(ctx, r, op.further()...)
+	}
+	meta, err := r.Meta(ctx)
 	if err != nil {
-		err = errors.Join(err, op.loop.ReportUndecided())
+		return nil, err
 	}
-	err = cmp.Or(err, op.journal.Close())
-	err = op.end(unwatched, op.endStores(watched(err)), cases)
-	return r.Ledger.Summary, err
+	if err := r.Folder.Withdraw(renewal.InDoubt); err != nil {
+		return nil, err
+	}
+	if err := op.judge.Found.Withdraw(renewal.InDoubt, meta); err != nil {
+		return nil, err
+	}
+	if op.reference != nil {
+		if err := op.reference.Withdraw(renewal.InDoubt, meta); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.Restart(renewal, inDoubt); err != nil {
+		return nil, err
+	}
+	sum := &r.Ledger.Summary
+	sum.ToolChanged, sum.Tool.Same = r.Tool.ChangedSince(op.recorded.meta.Tool)
+	if op.costs, err = op.newCosts(); err != nil {
+		return nil, err
+	}
+	op.costs.Start(started)
+	op.prepareLoop(op.judge.Found)
+	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
+	if err != nil {
+		return nil, err
+	}
+	op.costs.Resume(pairs)
+	if pending, err = op.takeFinished(done); err != nil {
+		return nil, err
+	}
+	return pending, renewal.Err
+}
+
+// further returns the commands that run beside the candidate's.
+func (op *operation) further() []*exec.Command {
+	if op.reference == nil {
+		return nil
+	}
+	return []*exec.Command{op.reference.Command}
 }
 
 // reportGroups reports the causes. Only a golden has the outputs that did not change.
@@ -150,6 +243,12 @@ func (op *operation) resume(ctx context.Context, done *verdict.Finished) (pendin
 			return nil, err
 		}
 	}
+	return op.takeFinished(done)
+}
+
+// takeFinished opens the stream of verdicts with those of the finished cases, and returns the others.
+func (op *operation) takeFinished(done *verdict.Finished) (pending []pass.Task, err error) {
+	r := op.run
 	var left time.Duration // expected
 	for i := range r.Inputs.Cases {
 		if !done.Has(i) {
@@ -175,12 +274,8 @@ func (op *operation) start(ctx context.Context) error {
 	}
 	op.costs.Start(r.Execution.Executor)
 	r.Execution.Executor = op.settler.Decorate(r.Execution.Executor)
-	var further []*exec.Command
-	if op.reference != nil {
-		further = append(further, op.reference.Command)
-	}
 	guarded, end := op.watcher.guard(ctx, r.Tool)
-	err = run.ObserveTool(guarded, r, further...)
+	err = run.ObserveTool(guarded, r, op.further()...)
 	end()
 	if err != nil {
 		return err
@@ -292,7 +387,7 @@ func (op *operation) end(ctx context.Context, err error, cases map[string]reuse.
 	}
 	err = r.Finish(err)
 	if r.Ledger.Summary.Interrupted {
-		return fault.Interruptedf("%s%s", describeInterrupt(&r.Ledger.Summary, len(r.Inputs.Cases)), run.HintResume(&r.Ledger.Summary))
+		return fault.Interruptedf("%s; --resume goes on", describeInterrupt(&r.Ledger.Summary, len(r.Inputs.Cases)))
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func (w *watcher) next(ctx context.Context, idle func()) (changed string, err er
 		began := time.Now()
 		now := w.state.Look()
 		if changed = w.state.Differs(now); changed != "" {
-			w.state, err = w.settle(ctx, now)
+			w.state, err = now.Settle(ctx, w.tool, closure.IsExecutable, w.quietFor, w.pause)
 			return changed, err
 		}
 		if isFirst {
@@ -96,23 +96,6 @@ func (w *watcher) next(ctx context.Context, idle func()) (changed string, err er
 		}
 		if err := w.pause(ctx, time.Since(began)); err != nil {
 			return "", err
-		}
-	}
-}
-
-// settle waits until the files have not changed for a while and each executable is there. It returns
-// their state.
-func (w *watcher) settle(ctx context.Context, last closure.Snapshot) (closure.Snapshot, error) {
-	for since := time.Now(); ; {
-		began := time.Now()
-		now := last.Look()
-		if last.Differs(now) != "" {
-			last, since = now, began
-		} else if began.Sub(since) >= w.quietFor && w.tool.HasExecutables(now) {
-			return now, nil
-		}
-		if err := w.pause(ctx, time.Since(began)); err != nil {
-			return nil, err
 		}
 	}
 }

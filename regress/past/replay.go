@@ -105,6 +105,7 @@ func (r *replay) see(ev report.Event) {
 	switch ev := ev.(type) {
 	case report.Started:
 		r.started, r.begun, r.last = ev, true, ev.At
+		r.sum = regress.Summary{CPU: r.sum.CPU}
 	case report.CaseRan:
 		r.sum.CPU += ev.CPU
 		r.last = ev.At

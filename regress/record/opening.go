@@ -81,20 +81,33 @@ func begin(ctx context.Context, s *run.Run, into place.Place, took pass.Duration
 		return nil, err
 	}
 	p = &passes{run: s, writer: w, cases: newCases(took, s.Resumed || s.Job.Judge.Repeat > 1), failing: failures{run: s, writer: w}}
-	rest := s.Inputs.Tasks()
 	if s.Resumed {
-		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, w, rest); err == nil {
+		if _, err = p.cases.readRuns(&s.Job, s.Comparer, w, s.Inputs.Tasks()); err == nil {
 			err = repeatFinished(ctx, s, w, p.cases)
 		}
-		if err != nil {
-			return nil, errors.Join(err, w.Abort(true))
+	}
+	if err == nil {
+		err = p.goOn(s.Resumed)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Abort(true))
+	}
+	return p, nil
+}
+
+// goOn reads the runs that cases have, if they may have some, and reports the start.
+func (p *passes) goOn(hasRuns bool) (err error) {
+	s, rest := p.run, p.run.Inputs.Tasks()
+	if hasRuns {
+		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, p.writer, rest); err != nil {
+			return err
 		}
 	}
 	s.Events.Emit(report.Started{
 		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Folder: s.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&s.Job.Command), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
 		Resumed: len(s.Inputs.Cases) - len(rest), Expected: p.cases.due.Sum(rest), At: s.Began,
 	})
-	return p, nil
+	return nil
 }
 
 // openWriter begins the new golden, or continues the unfinished one of the resumed run. It
@@ -165,9 +178,5 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 		}
 		return again.Candidate.JoinTo(ctx, w, rec, s.Comparer.Same)
 	}
-	if err := again.Repeat(ctx, finished, same, join); err != nil {
-		return err
-	}
-	_, err := cases.readRuns(&s.Job, s.Comparer, w, s.Inputs.Tasks())
-	return err
+	return again.Repeat(ctx, finished, same, join)
 }

@@ -14,7 +14,9 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/host"
+	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/place"
 	"muster/regress/internal/run"
@@ -55,9 +57,45 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err != nil {
 		return s.Ledger.Summary, err
 	}
-	watching, watched := s.Tool.Watch(ctx, run.WatchEvery, s.Folder, s.Events.Warn)
-	err = end(ctx, into, p, watched(p.runAll(watching)))
-	return s.Ledger.Summary, err
+	for {
+		watching, watched := s.Tool.Watch(ctx, run.WatchEvery, s.Folder, s.Events.Warn)
+		change, err := watched(p.runAll(watching))
+		if change != nil {
+			err = p.restart(ctx, change, err)
+		}
+		if change == nil || err != nil {
+			return s.Ledger.Summary, end(ctx, into, p, err)
+		}
+	}
+}
+
+// restart withdraws all results that a change of the tool casts doubt on. It returns an error if the run ends, and
+// then keeps the other results for --resume.
+func (p *passes) restart(ctx context.Context, change *closure.Change, err error) error {
+	s := p.run
+	renewal := s.Renew(ctx, change, err)
+	inDoubt := 0
+	for i, e := range s.Inputs.Cases {
+		if (p.cases.done[i] || p.cases.before(i).runs > 0) && renewal.InDoubt(e.Name) {
+			inDoubt++
+		}
+	}
+	s.Execution.Undecorate()
+	if renewal.Err == nil {
+		renewal.Err = run.ObserveTool(ctx, s)
+	}
+	if err := p.writer.Withdraw(renewal.InDoubt); err != nil {
+		return err
+	}
+	if err := s.Restart(renewal, inDoubt); err != nil {
+		return err
+	}
+	p.cases = newCases(p.cases.took, true)
+	p.failing, p.varying = failures{run: s, writer: p.writer}, variation{}
+	if err := p.goOn(true); err != nil {
+		return err
+	}
+	return renewal.Err
 }
 
 // countKept counts the cases that the unfinished golden keeps. Those that a full disk has lost are counted
@@ -101,7 +139,11 @@ func end(ctx context.Context, into place.Place, p *passes, err error) error {
 		s.Ledger.Summary.Recorded = 0
 		err = p.writer.Abort(false)
 	default:
-		if err = p.writer.SetTool(s.Tool.Recorded()); err == nil {
+		var m golden.Meta
+		if m, err = s.Meta(ctx); err == nil {
+			err = p.writer.SetTool(m.Tool, m.ExecutableDigest)
+		}
+		if err == nil {
 			err = p.writer.Finish()
 		}
 		if err == nil {
@@ -116,8 +158,8 @@ func end(ctx context.Context, into place.Place, p *passes, err error) error {
 	}
 	err = s.Finish(err)
 	if s.Ledger.Summary.Interrupted {
-		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(s.Ledger.Summary.Recorded), readable.Cases(len(s.Inputs.Cases)), s.Job.Store.Golden, run.HintResume(&s.Ledger.Summary))
+		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was; --resume goes on",
+			readable.Number(s.Ledger.Summary.Recorded), readable.Cases(len(s.Inputs.Cases)), s.Job.Store.Golden)
 	}
 	return err
 }

@@ -163,7 +163,7 @@ func (b *builder) add(u *use) error {
 		b.c.Varying = append(b.c.Varying, u.path)
 		return nil
 	case u.varies && isExecuted:
-		return changedError(u.path, "it was replaced between two cases")
+		return &Change{u.path, "it was replaced between two cases"}
 	case u.varies || !isExecuted && b.isFresh(u) && b.isMade(u):
 		b.c.Varying = append(b.c.Varying, u.path)
 		return nil

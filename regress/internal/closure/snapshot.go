@@ -1,6 +1,11 @@
 package closure
 
-import "strings"
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
 
 // A Snapshot is the state of what a tool uses, by path. It lacks the names in listed folders, where other
 // programs may write, and what the tool itself only writes.
@@ -34,6 +39,24 @@ func (s Snapshot) Look() Snapshot {
 	return now
 }
 
+// Settle waits until the paths have not changed for a time, from now or from a later change, and all files of c
+// with such a role are there. It returns their state. pause waits between two looks; took is the duration of the
+// last one.
+func (s Snapshot) Settle(ctx context.Context, c *Closure, isNeeded func(Role) bool, quiet time.Duration, pause func(ctx context.Context, took time.Duration) error) (Snapshot, error) {
+	for since := time.Now(); ; {
+		began := time.Now()
+		now := s.Look()
+		if s.Differs(now) != "" {
+			s, since = now, began
+		} else if began.Sub(since) >= quiet && c.Lacks(now, isNeeded) == "" {
+			return now, nil
+		}
+		if err := pause(ctx, time.Since(began)); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // Differs returns the first path whose state differs, "" if none does.
 func (s Snapshot) Differs(now Snapshot) (first string) {
 	for path, state := range s {
@@ -44,12 +67,29 @@ func (s Snapshot) Differs(now Snapshot) (first string) {
 	return first
 }
 
-// HasExecutables reports whether every executable of the closure is there in a state of its paths.
-func (c *Closure) HasExecutables(s Snapshot) bool {
+// AreSeen reports whether observed runs show each use of these paths of the closure. The kernel itself opens
+// interpreters and loaders, and lanes execute the command.
+func (c *Closure) AreSeen(paths []string) bool {
 	for f := range c.All() {
-		if f.Role == Executable && !isFileState(s[f.Path]) {
+		if f.Role != Opened && slices.Contains(paths, f.Path) {
 			return false
 		}
 	}
 	return true
+}
+
+// IsExecutable reports whether a file is an executable of a command.
+func IsExecutable(r Role) bool { return r == Executable }
+
+// IsCode reports whether the tool cannot run without a file. Of a file that it opens that is not known.
+func IsCode(r Role) bool { return r != Opened }
+
+// Lacks returns the first file with such a role that is not there in a state of its paths, or "".
+func (c *Closure) Lacks(s Snapshot, isNeeded func(Role) bool) string {
+	for f := range c.All() {
+		if isNeeded(f.Role) && !isFileState(s[f.Path]) {
+			return f.Path
+		}
+	}
+	return ""
 }

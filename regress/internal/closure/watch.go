@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/filestamp"
@@ -19,7 +20,7 @@ type Watch struct {
 	stop    chan struct{}
 	done    chan struct{}
 	touched map[string]string // states of files that were written to and have their old content, and of relisted folders
-	err     error             // the first change
+	change  *Change           // the first one
 	isLast  bool              // files whose stamps prove nothing are read
 
 	mu sync.Mutex
@@ -38,8 +39,8 @@ func (c *Closure) Watch(tick <-chan time.Time, changed func(error)) *Watch {
 				return
 			case <-tick:
 			}
-			if w.look(); w.err != nil {
-				changed(w.err)
+			if w.look(); w.change != nil {
+				changed(w.change)
 				return
 			}
 		}
@@ -61,10 +62,9 @@ func (w *Watch) closure() *Closure {
 }
 
 // End looks a last time. It returns the files that were written to and have their old content again, and
-// the listed folders with other names. A file whose mode or number of links changed was not written to. The
-// first change of another kind is an error of class Environment: whether names matter to the tool is not
-// known.
-func (w *Watch) End() (touched, relisted []string, err error) {
+// the listed folders with other names. A file whose mode or number of links changed was not written to. It
+// also returns the first change of another kind, or nil: whether names matter to the tool is not known.
+func (w *Watch) End() (touched, relisted []string, change *Change) {
 	close(w.stop)
 	<-w.done
 	w.isLast = true
@@ -79,23 +79,25 @@ func (w *Watch) End() (touched, relisted []string, err error) {
 			relisted = append(relisted, p.Path)
 		}
 	}
-	return touched, relisted, w.err
+	return touched, relisted, w.change
 }
 
 // Changed looks once. A change is an error of class Environment.
 func (c *Closure) Changed() error {
 	w := &Watch{c: c, touched: map[string]string{}}
-	w.look()
-	return w.err
+	if w.look(); w.change != nil {
+		return w.change
+	}
+	return nil
 }
 
 func (w *Watch) look() {
 	c := w.closure()
-	if w.err != nil || c == nil {
+	if w.change != nil || c == nil {
 		return
 	}
 	for _, f := range c.Files {
-		if w.err = w.lookAt(f); w.err != nil {
+		if w.change = w.lookAt(f); w.change != nil {
 			return
 		}
 	}
@@ -109,7 +111,7 @@ func (w *Watch) look() {
 		}
 		how := DescribeMove(p.State, now)
 		if how != otherNames {
-			w.err = changedError(p.Path, how)
+			w.change = &Change{p.Path, how}
 			return
 		}
 		w.touched[p.Path] = now
@@ -134,19 +136,19 @@ func DescribeMove(was, now string) string {
 	return "it is another file, folder or link"
 }
 
-// lookAt returns an error if a file changed. It reads the content if the stamp changed, and at the end if
-// the stamp cannot be trusted.
-func (w *Watch) lookAt(f File) error {
+// lookAt returns how a file changed, or nil. It reads the content if the stamp changed, and at the end if the
+// stamp cannot be trusted.
+func (w *Watch) lookAt(f File) *Change {
 	info, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.Role == Executable:
 		return nil // the cases that could not start it have failed already
 	case errors.Is(err, fs.ErrNotExist):
-		return changedError(f.Path, "it is gone")
+		return &Change{f.Path, "it is gone"}
 	case err != nil:
-		return fault.Environmentf("%s, a file of the tool: %w", name.Print(f.Path), fault.Reason(err))
+		return &Change{f.Path, fault.Reason(err).Error()}
 	case !info.Mode().IsRegular():
-		return changedError(f.Path, "it is no longer a file")
+		return &Change{f.Path, "it is no longer a file"}
 	}
 	stamp := filestamp.At(f.Path, info)
 	if (stamp == f.Stamp || stamp == w.touched[f.Path]) && (f.IsTrusted || !w.isLast) {
@@ -154,15 +156,32 @@ func (w *Watch) lookAt(f File) error {
 	}
 	digest, err := filedigest.Open("").Of(f.Path, fileBytesMax)
 	if err != nil || digest.Hash != f.Digest {
-		return changedError(f.Path, "its content changed")
+		return &Change{f.Path, "its content changed"}
 	}
 	w.touched[f.Path] = digest.Stamp
 	return nil
 }
 
-func changedError(path, how string) error {
+// A Change is a change of a file or a place of the tool while cases ran. It is an error of class
+// Environment.
+type Change struct {
+	Path string
+	How  string
+}
+
+// Error says what to do if the run ends.
+func (c *Change) Error() string {
+	return c.What() + ": run again when nothing writes to it, or leave it out by --no-tool-file"
+}
+
+// What names the file and says how it changed.
+func (c *Change) What() string {
+	how := c.How
 	if how == appeared {
 		how += "; leave it out if the tool itself makes it"
 	}
-	return fault.Environmentf("%s, a file of the tool, changed while it ran (%s): run again when nothing writes to it, or leave it out by --no-tool-file", name.Print(path), how)
+	return name.Print(c.Path) + ", a file of the tool, changed while it ran (" + how + ")"
 }
+
+// Class implements regress.Classified.
+func (c *Change) Class() regress.Class { return regress.Environment }

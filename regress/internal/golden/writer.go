@@ -233,11 +233,40 @@ func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	})
 }
 
-// SetTool replaces the files of the tool in the meta, once all cases have shown what it uses.
-func (w *Writer) SetTool(files []ToolFile) error {
+// Withdraw removes the records of cases. After that no Resume finds them.
+func (w *Writer) Withdraw(isOne func(caseName string) bool) error {
+	return w.call(func(ctx context.Context) error {
+		err := w.committer.begin(ctx)
+		var names []string
+		if err == nil {
+			err = eachRow(ctx, w.committer.conn, "SELECT name FROM outcome", nil, func(rows *sql.Rows) error {
+				var name sql.RawBytes
+				err := rows.Scan(&name)
+				if isOne(string(name)) {
+					names = append(names, string(name))
+				}
+				return err
+			})
+		}
+		for _, name := range names {
+			if err == nil {
+				_, err = w.committer.conn.ExecContext(ctx, "DELETE FROM outcome WHERE name=?", []byte(name))
+			}
+		}
+		if err == nil {
+			err = w.committer.commit(ctx)
+		}
+		w.committer.fail(err)
+		return err
+	})
+}
+
+// SetTool replaces the files of the tool in the meta, once all cases have shown what it uses, and the digest of
+// its executable.
+func (w *Writer) SetTool(files []ToolFile, executable outcome.Digest) error {
 	return w.call(func(ctx context.Context) error {
 		m := w.meta
-		m.Tool = files
+		m.Tool, m.ExecutableDigest = files, executable
 		meta, err := encodeMeta(m, nil)
 		if err == nil {
 			err = w.committer.begin(ctx)

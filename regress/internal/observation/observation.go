@@ -8,6 +8,7 @@ package observation
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ const (
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.
 	triesMax = 3
+	// usersMax bounds the cases that are known to use one path. With more, any case may use it.
+	usersMax = 1000
+	usesMax  = 1 << 22 // of all paths together
 )
 
 // Observer observes a tool. Several goroutines may call its methods.
@@ -63,6 +67,11 @@ type Observer struct {
 	plain  time.Duration // wall of all plain runs
 	extra  time.Duration // wall of the observed runs
 	cases  map[string]bool
+	// With All: how many plain runs of a case lack an observed run with the same outcome, and which cases used
+	// a path. See Sure.
+	unmatched map[string]int
+	users     map[string][]string
+	uses      int // in users
 }
 
 // ending is how a run ended.
@@ -81,13 +90,19 @@ type run struct {
 
 // New returns an Observer.
 func New(o Options) *Observer {
-	return &Observer{o: o, firsts: map[run]*ending{}, known: map[string]observe.Kind{}, cases: map[string]bool{}}
+	return &Observer{
+		o: o, firsts: map[run]*ending{}, known: map[string]observe.Kind{}, cases: map[string]bool{},
+		unmatched: map[string]int{}, users: map[string][]string{},
+	}
 }
 
 // First observes jobs, all at once, and returns their closure. It returns why there is none if the
 // kernel or the tool does not let itself be observed. A job that fails shows nothing, and is observed
 // again after its plain run.
 func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) (c *closure.Closure, blind string, err error) {
+	if len(o.known) > 0 { // the tool changed, and the runs before may be forgotten
+		o.o.Began = time.Now()
+	}
 	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
 	var wait sync.WaitGroup
 	for _, j := range jobs {
@@ -104,7 +119,7 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 			defer r.Release()
 			seen := observed(r)
 			g.Add(seen)
-			o.note(seen.Accesses)
+			o.note(j.Source.Name, seen.Accesses)
 			o.firsts[run{j.Source.Name, j.Command}] = endingOf(r)
 			o.extra += r.Cost.Wall
 		})
@@ -154,11 +169,44 @@ func (o *Observer) Know(c *closure.Closure) {
 	}
 }
 
-// note says that what these accesses show is known.
-func (o *Observer) note(list []observe.Access) {
+// note says that what these accesses of a case show is known.
+func (o *Observer) note(caseName string, list []observe.Access) {
 	for _, a := range list {
 		o.known[a.Path] |= a.Kind
+		users := o.users[a.Path]
+		isKnown := len(users) > 0 && users[len(users)-1] == caseName
+		if o.o.All && !isKnown && len(users) < usersMax && o.uses < usesMax {
+			o.users[a.Path] = append(users, caseName)
+			o.uses++
+		}
 	}
+}
+
+// Sure returns the cases that ran and used none of these paths. It knows none unless all cases are observed.
+// It forgets the runs of the others, which have to run again.
+func (o *Observer) Sure(paths []string) (cases map[string]bool) {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	cases = map[string]bool{}
+	for caseName, lacking := range o.unmatched {
+		if lacking == 0 {
+			cases[caseName] = true
+		}
+	}
+	for _, path := range paths {
+		users := o.users[path]
+		if len(users) == 0 || len(users) == usersMax || o.uses == usesMax { // of an interpreter no use is seen
+			clear(cases)
+		}
+		for _, caseName := range users {
+			delete(cases, caseName)
+		}
+	}
+	maps.DeleteFunc(o.unmatched, func(caseName string, _ int) bool { return !cases[caseName] })
+	return cases
 }
 
 // unknown returns the accesses of paths that are new, or used in a new way: a folder may be asked for
@@ -214,8 +262,14 @@ func (o *Observer) isDue(j exec.Job, r *exec.Result) bool {
 	defer o.mu.Unlock()
 	this := run{j.Source.Name, j.Command}
 	is := endingOf(r)
+	if o.o.All {
+		o.unmatched[this.caseName]++
+	}
 	if was, isFirst := o.firsts[this]; isFirst {
 		delete(o.firsts, this)
+		if o.o.All && was != nil && was.digest == is.digest {
+			o.unmatched[this.caseName]--
+		}
 		if was != nil && (was.digest == is.digest || !was.isOwn()) {
 			o.count(j.Source.Name, was, is)
 			return false
@@ -276,7 +330,7 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 		case err != nil:
 			continue
 		}
-		o.add(r)
+		o.add(j.Source.Name, r)
 		seen = endingOf(r)
 		r.Release()
 		if seen.digest == plain.digest || !seen.isOwn() || i > 0 && seen.Ending == plain.Ending {
@@ -287,6 +341,9 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 	defer o.mu.Unlock()
 	if seen != nil {
 		o.count(j.Source.Name, seen, plain)
+		if o.o.All && seen.digest == plain.digest {
+			o.unmatched[j.Source.Name]--
+		}
 	}
 }
 
@@ -296,8 +353,8 @@ func (o *Observer) isBlind() bool {
 	return o.blind != ""
 }
 
-// add adds an observed run to the closure.
-func (o *Observer) add(r *exec.Result) {
+// add adds an observed run of a case to the closure.
+func (o *Observer) add(caseName string, r *exec.Result) {
 	seen := observed(r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -309,7 +366,7 @@ func (o *Observer) add(r *exec.Result) {
 	fresh := *seen
 	fresh.Accesses = o.unknown(seen.Accesses)
 	g.Add(&fresh)
-	o.note(seen.Accesses)
+	o.note(caseName, seen.Accesses)
 	c, err := g.Closure(o.o.Digests)
 	why := g.Blind()
 	switch {

@@ -162,13 +162,6 @@ func (r *round) recordAnother() error {
 	return nil
 }
 
-// turned asserts that a run during which the tool changed ended without verdicts.
-func (r *round) turned(a *attempt) {
-	class := regress.ClassOf(a.err)
-	ended := class == regress.Input || class == regress.Environment || class == regress.Interrupted
-	r.assert(changeEndsRun, ended, "%v while it ran, and it ended with %v", r.turning, a.err)
-}
-
 // interrupted asserts what an interrupted command reports.
 func (r *round) interrupted(c *chain, a *attempt) {
 	switch {

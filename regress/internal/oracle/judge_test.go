@@ -22,7 +22,7 @@ const (
 	changeIsSeen      property = "c: a resume refuses what files or settings show before it runs a case"
 	resumeGoesOn      property = "c: a resume goes on when nothing changed"
 	changesAreNamed   property = "c: a check names the tool's files that are not those recorded"
-	changeEndsRun     property = "c: a tool that changes during a run gets no verdict"
+	changeIsForgotten property = "c: what ran before the tool changed gets no verdict"
 	shardsAreWhole    property = "d: the verdicts of partitions are those of the whole"
 	shardsMerge       property = "d: merged goldens and merged runs equal the whole"
 	equalIsIdentical  property = "e: a run that equals the golden at once is identical"

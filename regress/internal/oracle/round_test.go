@@ -198,10 +198,13 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 		r.assert(resumedIsFresh, !goesOn || !c.touched, "a file was replaced by its like, which may have been another meanwhile")
 		r.assert(resumeRunsAgain, !(goesOn && c.betrayed && a.wentOn()), "finished cases had another outcome, and it went on")
 		c.betrayed = false
+		if a.turned {
+			r.assert(changeIsForgotten, a.again || a.err != nil, "%v while it ran, and no case ran again", r.turning)
+			c = newChain()
+		}
 		switch {
-		case a.turned:
-			r.turned(a)
-			c, o.Store.Resume = newChain(), false
+		case a.turned && a.err != nil:
+			c, o.Store.Resume = newChain(), true // nothing of the tool before is left
 		case o.Store.Resume && a.refused():
 			r.tally.refused++
 			r.assert(changeIsSeen, c.change == nil || c.change.unseen || len(a.log) == 0, "%v, and cases ran: %v", c.change, a.err)

@@ -27,7 +27,8 @@ import (
 // keys of the event's line (see jsonlines.go).
 type Event interface{ kind() string }
 
-// Started opens a run.
+// Started opens a run. A second one begins the run again, as a file of the tool changed: what came before does not
+// count, but for notes. Cases that keep their verdicts are among Resumed.
 type Started struct {
 	Command     string            `line:"command"`           // "record", "check", "compare" …
 	Run         string            `line:"run"`               // ID of the run; empty for a command that keeps no run
@@ -36,7 +37,7 @@ type Started struct {
 	Against     string            `line:"against,omitempty"` // what Candidate is compared with: a golden, or the command line of the reference
 	Cases       int               `line:"cases"`             // selected cases, including Resumed
 	Jobs        int               `line:"jobs"`              // runs at once; 0 = one after another
-	Resumed     int               `line:"resumed"`           // cases that an interrupted run had finished; their Case events come all the same
+	Resumed     int               `line:"resumed"`           // cases that were finished before; their Case events come all the same
 	Allowed     []regress.Verdict `line:"allowed"`
 	AllowsRuled bool              `line:"allows_ruled,omitempty"` // a case that follows an accepted rule does not fail
 	// Expected is the time that the runs of the first pass took together when they ran last; 0

@@ -334,7 +334,7 @@ func drawFinished(t *rapid.T) Event {
 	s := regress.Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     regress.Endings{Succeeded: 1, Failed: 2, Signalled: 3, TimedOut: 4, OutOfMemory: 5, OutputLimit: rapid.Int().Draw(t, "output limit")},
-		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Mixed: rapid.Bool().Draw(t, "mixed"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
+		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Engine: drawRuns(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "failing") {
 		s.Failing = append(s.Failing, regress.Failure{Name: drawName(t, "failing name"), Ending: regress.Ending{Kind: regress.Signalled, Code: 11}, Line: drawWords(t, "line")})

@@ -59,7 +59,11 @@ func NewHTML(path string) (Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{to: to, previews: previewRoom{contents: previewContentBytesMax, pictures: previewPictureBytesMax}}, nil
+	return newPage(to), nil
+}
+
+func newPage(to *pending.File) *page {
+	return &page{to: to, previews: previewRoom{contents: previewContentBytesMax, pictures: previewPictureBytesMax}}
 }
 
 // page collects the content of the page.
@@ -93,7 +97,9 @@ type pageRow struct {
 func (p *page) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		p.started, p.load = ev, load{from: ev.At}
+		notes, more := p.notes, p.moreNote
+		*p = *newPage(p.to)
+		p.started, p.load, p.notes, p.moreNote = ev, load{from: ev.At}, notes, more
 	case CaseRan:
 		p.load.add(ev)
 	case Note:

@@ -32,6 +32,8 @@ type jsonLines struct {
 
 func (j *jsonLines) Handle(ev Event) error {
 	switch ev := ev.(type) {
+	case Started:
+		*j = jsonLines{w: j.w, all: j.all}
 	case Case:
 		if j.all || ev.Verdict != regress.Identical {
 			ev.More += len(ev.Differences)

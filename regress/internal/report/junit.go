@@ -56,7 +56,7 @@ type piece struct {
 func (j *junit) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		j.started = ev
+		*j = junit{to: j.to, started: ev}
 	case Case:
 		return j.testcase(ev)
 	case NotRun:

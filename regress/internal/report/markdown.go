@@ -68,7 +68,7 @@ type markdown struct {
 func (m *markdown) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		m.started = ev
+		*m = markdown{write: m.write, close: m.close, warnings: m.warnings, started: ev}
 	case Note:
 		if ev.Warning && len(m.warnings) < markdownNotesMax {
 			m.warnings = append(m.warnings, ev.Text)

@@ -73,6 +73,7 @@ type listedCause struct {
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
+		*r = results{w: r.w, stream: r.stream, paint: r.paint, verbosity: r.verbosity, resume: r.resume}
 		r.recording = ev.Command == regress.RecordCommand
 	case Case:
 		return r.show(ev)

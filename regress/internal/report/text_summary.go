@@ -269,13 +269,13 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	checked := kept && s.Command != regress.RecordCommand && !s.BrokeOff // a run cannot be shown before its end
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[regress.EnvironmentFailed] && s.Command != regress.CompareCommand
-	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != regress.StatusInput // with other arguments the resumption would be refused
+	goesOn := s.BrokeOff && s.ExitStatus != regress.StatusInput // with other arguments the resumption would be refused
 	if resume != "" {
 		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
 	} else {
 		add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
 	}
-	add(s.Command == regress.RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	add(s.Command == regress.RecordCommand && !s.BrokeOff && s.Recorded > 0, "muster check", "compares with what was recorded")
 	failing := s.Command == regress.RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
 	add(failing && kept, "muster show NAME", "what a case left, how to run it by hand")
@@ -328,9 +328,6 @@ func meaningOf(s regress.Summary) string {
 	case regress.StatusInput:
 		return "usage, configuration or damaged input"
 	case regress.StatusEnvironment:
-		if s.Mixed {
-			return "the tool changed while it ran"
-		}
 		return "the environment failed, not the tool"
 	case regress.StatusEmpty:
 		return "nothing was selected"

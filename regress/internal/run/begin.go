@@ -32,6 +32,7 @@ import (
 // Begin makes the folder of the run, or takes over the folder of the interrupted run of the command
 // that --resume asks for. It refuses to resume a run with another identity.
 func (r *Run) Begin(id map[string]string, base outcome.Digest) (err error) {
+	r.Ledger.begun = r.Ledger.Summary
 	info := state.Info{Command: r.Job.Name, Started: r.Began, Identity: id, Golden: base.String()}
 	if info.Options, err = job.Encode(&r.Job.Options); err != nil {
 		return err
@@ -59,7 +60,8 @@ func (r *Run) resume(last *state.Run, info state.Info) error {
 		return err
 	}
 	r.Folder, r.Resumed = last, true
-	last.Options = info.Options // what may differ, such as --jobs, is as it is now
+	last.Identity = info.Identity // which has a state for what could be any
+	last.Options = info.Options   // what may differ, such as --jobs, is as it is now
 	return last.Save()
 }
 
@@ -85,9 +87,6 @@ func NewSample(r *Run, m golden.Meta, retries int) *sample.Sample {
 
 // refuseResume returns the error for a run whose identity differs in a key.
 func refuseResume(last *state.Run, key string) error {
-	if key == mixedKey {
-		return fault.Inputf("--resume: in run %s, %s, so its cases may be of two tools: run without --resume", last.ID, last.Identity[key])
-	}
 	if strings.HasPrefix(key, stampOf) {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", key, last.ID)
 	}
@@ -103,10 +102,15 @@ func refuseResume(last *state.Run, key string) error {
 // refuseChangedTool refuses to resume a run if a file or a place of the tool changed since. It looks
 // for another content first, then for a file that was replaced by an equal one.
 func refuseChangedTool(was, now map[string]string, run string) error {
+	hasAny := hasAnyTool(was)
+	isSkipped := func(path string) bool {
+		file, place := was[toolFile+path], was[toolPlace+path]
+		return mayBeAny(file) || mayBeAny(place) || hasAny && file == "" && place == ""
+	}
 	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
 		list := map[string]string{}
 		for key, v := range id {
-			if path, ok := strings.CutPrefix(key, prefix); ok {
+			if path, ok := strings.CutPrefix(key, prefix); ok && !isSkipped(path) {
 				list[path] = value(v)
 			}
 		}
@@ -247,7 +251,7 @@ func (r *Run) Finish(err error) error {
 	sum.Command, sum.Cases = r.Job.Name, len(r.Inputs.Cases)+r.Ledger.Absent
 	sum.Interrupted, sum.BrokeOff = broke == regress.Interrupted, broke != regress.None
 	if r.Folder != nil {
-		sum.Run, sum.Mixed = r.Folder.ID, r.Tool.MarkMixed(r.Folder.Identity)
+		sum.Run = r.Folder.ID
 	}
 	sum.Tool.Files, sum.Tool.Observed, sum.Tool.Varying = r.Tool.count()
 	sum.Wall = time.Since(r.Began)
@@ -327,12 +331,4 @@ func (r *Run) WatchRules() {
 	if !r.Execution.Crew.IsRemote() && job.ReuseFlag(&r.Job.Store) == "" && !r.Job.Store.Resume {
 		r.Execution.tried = r.Job.Rules
 	}
-}
-
-// HintResume returns the end of the error of an interrupted run. It says whether --resume goes on.
-func HintResume(s *regress.Summary) string {
-	if s.Mixed {
-		return "; --resume refuses this run, as its tool changed meanwhile"
-	}
-	return "; --resume goes on"
 }

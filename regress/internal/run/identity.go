@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"muster/regress/internal/name"
 )
 
 // An identity has what must be the same to resume a run. Its keys name it in words that an error
@@ -18,8 +20,9 @@ const (
 	toolFile = "tool file "
 	// toolPlace is the prefix of the keys of places that the tool looks at. The value is their state.
 	toolPlace = "tool place "
-	// mixedKey is a key of a run whose tool changed while cases ran. The value names the file.
-	mixedKey = "the tool while it ran"
+	// anyTool begins the value of a file or place that no finished case depends on. It stands for the digest or
+	// the state.
+	anyTool = "any"
 )
 
 // Identify adds the corpus to an identity. Call it after ReadDigests.
@@ -77,11 +80,50 @@ func digestOf(value string) string {
 	return digest
 }
 
+// isOfTool reports whether a key is that of a file or a place of the tool.
+func isOfTool(key string) bool {
+	return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
+}
+
+// release changes an identity so that the files and places at some paths may be any. With nil, all may be.
+func release(id map[string]string, paths []string) {
+	for key, value := range id {
+		printed, isFile := strings.CutPrefix(key, toolFile)
+		if !isFile {
+			printed = strings.TrimPrefix(key, toolPlace)
+		}
+		path, err := name.Parse(printed)
+		if !isOfTool(key) || paths != nil && (err != nil || !slices.Contains(paths, path)) {
+			continue
+		}
+		_, rest, _ := strings.Cut(value, " ")
+		switch {
+		case isFile:
+			id[key] = anyTool + " " + rest
+		case strings.HasPrefix(value, listed):
+			id[key] = listed + anyTool
+		default:
+			id[key] = anyTool
+		}
+	}
+}
+
+// mayBeAny reports whether the value of a file or place says so.
+func mayBeAny(value string) bool { return digestOf(strings.TrimPrefix(value, listed)) == anyTool }
+
+// hasAnyTool reports whether some file or place may be any.
+func hasAnyTool(id map[string]string) bool {
+	for key, value := range id {
+		if isOfTool(key) && mayBeAny(value) {
+			return true
+		}
+	}
+	return false
+}
+
 // withoutTool returns an identity without the tool's files and places.
 func withoutTool(id map[string]string) map[string]string {
 	rest := maps.Clone(id)
-	maps.DeleteFunc(rest, func(key, _ string) bool {
-		return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
-	})
+	maps.DeleteFunc(rest, func(key, _ string) bool { return isOfTool(key) })
 	return rest
 }

@@ -15,29 +15,32 @@ import (
 
 // ObserveTool observes the commands on the first cases, and on some of those that run later on
 // Execution.Executor. A resumed run has its tool from the interrupted one. further are commands that
-// run beside the others. Call it after Execution.Start and IdentifyTool, and before Identity. On an
-// engine it does nothing.
+// run beside the others. Call it after Execution.Start and IdentifyTool, and before Identity, and again after
+// Renew and Execution.Undecorate. On an engine it does nothing.
 func ObserveTool(ctx context.Context, r *Run, further ...*exec.Command) error {
 	t := r.Tool
 	if t.remote {
 		return nil
 	}
-	leave, err := tool.Leave(t.options)
+	o := t.observer
+	if o == nil {
+		leave, err := tool.Leave(t.options)
+		if err != nil {
+			return err
+		}
+		o = observation.New(observation.Options{
+			Leave: leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
+			Grown: t.add,
+			Warn: func(why string) {
+				r.Events.Warn("not all files of the tool are known, as " + why + ": a change of the others goes unnoticed; name them by --tool-file")
+			},
+		})
+	}
+	isKnown, err := restoreTool(r)
 	if err != nil {
 		return err
 	}
-	o := observation.New(observation.Options{
-		Leave: leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
-		Grown: t.add,
-		Warn: func(why string) {
-			r.Events.Warn("not all files of the tool are known, as " + why + ": a change of the others goes unnoticed; name them by --tool-file")
-		},
-	})
-	isResumed, err := restoreTool(r)
-	if err != nil {
-		return err
-	}
-	if isResumed {
+	if isKnown {
 		o.Know(t.Closure())
 	} else if err := observeFirst(ctx, r, o, further); err != nil {
 		return err
@@ -53,9 +56,10 @@ func canObserve(r *Run) bool {
 	return observe.Supported && r.Job.Command.Observe != regress.ObserveNone
 }
 
-// restoreTool takes over the tool of the interrupted run that --resume asks for, if there is one.
+// restoreTool takes over the tool of the interrupted run that --resume asks for, if there is one. It reports
+// whether that is the present tool.
 func restoreTool(r *Run) (bool, error) {
-	if !r.Job.Store.Resume {
+	if !r.Job.Store.Resume || r.Folder != nil {
 		return false, nil
 	}
 	last, err := r.State.Unfinished(r.Job.Name)
@@ -63,7 +67,7 @@ func restoreTool(r *Run) (bool, error) {
 		return false, err
 	}
 	r.Tool.restore(last.Identity)
-	return true, nil
+	return !hasAnyTool(last.Identity), nil
 }
 
 // observeFirst observes the first cases. Without their closure it guesses the tool.

@@ -52,7 +52,8 @@ type Run struct {
 	Comparer    content.Comparer
 	Differences *analyse.Collector
 
-	unlock func()
+	unlock  func()
+	changes int // of the tool, while cases ran
 }
 
 // Lock locks the state folder until Close.
@@ -81,6 +82,7 @@ type Ledger struct {
 	Summary regress.Summary
 	Absent  int // cases that count and that the corpus lacks
 
+	begun   regress.Summary // before the first verdict
 	events  *Events
 	results []placedResult
 	unused  unusedGlobs

@@ -31,7 +31,6 @@ type Tool struct {
 	options  tool.Options
 	own      closure.Own
 	observer *observation.Observer // nil if no case is observed
-	mixed    error                 // the change while cases ran
 	relisted []string              // listed folders that had other names while cases ran
 
 	mu      sync.Mutex // guards the fields below
@@ -237,55 +236,42 @@ func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same in
 }
 
 // Watch looks at the files while cases run, once in a time. The first change ends the returned context. Call the
-// returned function with the run's error when no case runs any more. If a file changed, it returns
-// the change instead of that error. The folder of the run gets what later cases add to the tool.
-func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) error) {
+// returned function with the run's error when no case runs any more. It returns the change, if there was one. Then it
+// returns the error only if ctx ended. The folder of the run gets what later cases add to the tool.
+func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) (*closure.Change, error)) {
 	ticker := time.NewTicker(every)
 	t.folder = folder
 	watched, end := t.watchAt(ctx, ticker.C, warn)
-	return watched, func(err error) error {
+	return watched, func(err error) (*closure.Change, error) {
 		ticker.Stop()
-		err = end(err)
+		change, err := end(err)
 		t.Identify(folder.Identity)
-		return err
+		return change, err
 	}
 }
 
-func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) error) {
+func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) (*closure.Change, error)) {
 	watched, cancel := context.WithCancelCause(ctx)
 	t.mu.Lock()
 	watch := t.closure.Watch(ticks, cancel)
 	t.watch = watch
 	t.mu.Unlock()
-	return watched, func(err error) error {
+	return watched, func(err error) (*closure.Change, error) {
 		t.mu.Lock()
 		t.watch = nil
 		t.mu.Unlock()
-		touched, relisted, changed := watch.End()
+		touched, relisted, change := watch.End()
 		cancel(nil)
-		t.relisted = relisted
-		if t.mixed = changed; changed != nil {
-			if ctx.Err() == nil {
-				return changed
-			}
-			warn(changed.Error()) // the interrupt came first, so its error counts
-		}
+		t.relisted = append(t.relisted, relisted...)
 		for _, path := range touched {
 			warn(path + writtenMeanwhile)
 		}
 		for _, path := range relisted {
 			warn("the names in " + name.Print(path) + ", which the tool lists, changed while it ran: run again if they matter to it")
 		}
-		return err
+		if change != nil && ctx.Err() == nil {
+			err = nil
+		}
+		return change, err
 	}
-}
-
-// MarkMixed reports whether a file changed during Watch, and adds that to the identity of the run.
-// So --resume refuses the run even when every file is again what it was.
-func (t *Tool) MarkMixed(id map[string]string) bool {
-	if t.mixed == nil {
-		return false
-	}
-	id[mixedKey], _, _ = strings.Cut(t.mixed.Error(), ": run again")
-	return true
 }

@@ -2,13 +2,12 @@ package run
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"muster/regress"
 	"muster/regress/internal/closure"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/state"
@@ -36,8 +35,7 @@ func scriptTool(t *testing.T) (s *Tool, file string) {
 
 func ignoreWarning(string) {}
 
-// A tool that changes while cases run ends the run at the next look, as a failure of the
-// environment that names the file and cannot be resumed.
+// A tool that changes while cases run ends their context at the next look.
 func TestToolChangesWhileCasesRun(t *testing.T) {
 	s, file := scriptTool(t)
 	ticks := make(chan time.Time)
@@ -55,13 +53,39 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 		case <-ctx.Done(): // no more cases are handed out
 		}
 	}
-	want := file + ", a file of the tool, changed while it ran"
-	if err := end(ctx.Err()); regress.ClassOf(err) != regress.Environment || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("the error is %v, want %s", err, want)
+	change, err := end(ctx.Err())
+	if err != nil || change == nil || change.Path != file {
+		t.Errorf("the change is %v, and the error %v", change, err)
 	}
-	id := map[string]string{}
-	if !s.MarkMixed(id) || !strings.HasPrefix(id[mixedKey], want) {
-		t.Errorf("the identity is %v", id)
+}
+
+// TestReleasedTool checks which changes of the tool --resume refuses once no finished case depends on some
+// paths: those of other paths.
+func TestReleasedTool(t *testing.T) {
+	was := map[string]string{toolFile + "/a": "1 opened x", toolFile + "/b": "2 opened x", toolPlace + "/c": "absent", toolPlace + "/d": listed + "folder 1"}
+	for _, c := range []struct {
+		paths   []string
+		now     map[string]string
+		refused bool
+	}{
+		{[]string{"/a"}, map[string]string{toolFile + "/a": "3 opened x"}, false},
+		{[]string{"/a"}, map[string]string{toolFile + "/a": "", toolPlace + "/a": "absent"}, false},
+		{[]string{"/a"}, map[string]string{toolFile + "/b": "3 opened x"}, true},
+		{[]string{"/a"}, map[string]string{toolPlace + "/c": "folder"}, true},
+		{[]string{"/a"}, map[string]string{toolFile + "/new": "4 opened x"}, false},
+		{[]string{"/c", "/d"}, map[string]string{toolPlace + "/c": "", toolFile + "/c": "3 opened x", toolPlace + "/d": "absent"}, false},
+		{nil, map[string]string{toolFile + "/a": "3 opened x", toolFile + "/b": "", toolPlace + "/d": "absent"}, false},
+	} {
+		id, now := maps.Clone(was), maps.Clone(was)
+		release(id, c.paths)
+		for key, value := range c.now {
+			if now[key] = value; value == "" {
+				delete(now, key)
+			}
+		}
+		if err := refuseChangedTool(id, now, "run"); (err != nil) != c.refused {
+			t.Errorf("%q may be any, and %v is there now: %v", c.paths, c.now, err)
+		}
 	}
 }
 
@@ -80,8 +104,8 @@ func TestFolderChangesAndChangesBack(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "new")); err != nil {
 		t.Fatal(err)
 	}
-	if err := end(nil); err != nil || warnings != 1 {
-		t.Errorf("%v, %d warnings", err, warnings)
+	if change, err := end(nil); change != nil || err != nil || warnings != 1 {
+		t.Errorf("%v, %v, %d warnings", change, err, warnings)
 	}
 	if got, want := s.Touched(), "the names in "+folder+" changed while it ran"; got != want {
 		t.Errorf("touched is %q, want %q", got, want)
@@ -93,10 +117,7 @@ func TestToolDoesNotChange(t *testing.T) {
 	s, _ := scriptTool(t)
 	_, end := s.Watch(t.Context(), WatchEvery, &state.Run{Info: state.Info{Identity: map[string]string{}}}, ignoreWarning)
 	own := errors.New("own")
-	if err := end(own); !errors.Is(err, own) {
-		t.Errorf("the error is %v", err)
-	}
-	if id := map[string]string{}; s.MarkMixed(id) || len(id) > 0 {
-		t.Errorf("the identity is %v", id)
+	if change, err := end(own); change != nil || !errors.Is(err, own) {
+		t.Errorf("the change is %v, and the error %v", change, err)
 	}
 }

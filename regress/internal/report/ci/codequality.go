@@ -79,7 +79,7 @@ type lines struct {
 func (q *codeQuality) Handle(ev report.Event) error {
 	switch ev := ev.(type) {
 	case report.Started:
-		q.started = ev
+		*q = codeQuality{to: q.to, causes: map[string][]int{}, started: ev}
 	case report.Case:
 		if ev.Verdict != regress.Identical {
 			q.cases = append(q.cases, differingCase{ev.Name, ev.Index, ev.Verdict, q.started.FailsCase(ev)})

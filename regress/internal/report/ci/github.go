@@ -84,7 +84,8 @@ func (g *gitHub) Handle(ev report.Event) error {
 	}
 	switch ev := ev.(type) {
 	case report.Started:
-		g.started = ev
+		g.started, g.names, g.failing, g.others = ev, [regress.Identical][]string{}, listedCauses{}, listedCauses{}
+		clear(g.allowed)
 	case report.Note:
 		if ev.Warning {
 			g.warnings = append(g.warnings, ev.Text)
