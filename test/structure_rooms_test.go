@@ -37,7 +37,7 @@ var crowded = map[string]figures{
 	"muster/regress/internal/corpus":               {methods: 17, cycle: 9},
 	"muster/regress/internal/cost":                 {cycle: 2},
 	"muster/regress/internal/diff":                 {cycle: 5},
-	"muster/regress/internal/exec/local":           {methods: 28, cycle: 7},
+	"muster/regress/internal/exec/local":           {methods: 28, cycle: 8},
 	"muster/regress/internal/exec/reapi":           {methods: 16, cycle: 7},
 	"muster/regress/internal/exec/reapi/bundle":    {cycle: 4},
 	"muster/regress/internal/exec/reapi/client":    {methods: 42, cycle: 9},
@@ -51,7 +51,7 @@ var crowded = map[string]figures{
 	"muster/regress/internal/review/web":           {methods: 27, cycle: 7},
 	"muster/regress/internal/shrink":               {cycle: 3},
 	"muster/regress/internal/state":                {methods: 18},
-	"muster/regress/lane":                          {files: 17, methods: 29, cycle: 6},
+	"muster/regress/lane":                          {files: 18, methods: 30, cycle: 8},
 }
 
 // TestRooms keeps every package small enough to read: few files, no cycle between them, and no

@@ -66,6 +66,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	}
 	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
 	op.watcher, op.golden = w, base.Store
+	op.setup.Visible = append(op.setup.Visible, run.VisibleFiles(meta.Tool)...)
 	defer func() { err = errors.Join(err, op.reuse.close()) }()
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
 	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall).Complete(), base.Flaky}

@@ -36,6 +36,7 @@ type placedFolder struct {
 // the given files, and the others are empty.
 type folder struct {
 	root, work, home, tmp string
+	slash                 slashTmp
 
 	given      map[string]*placedFile   // by name; during a case also the source
 	source     string                   // name of the case's source; "" between cases, or if the source is a given file
@@ -69,8 +70,13 @@ func (f *folder) rebuild(given []Item) error {
 	if f.watch != nil {
 		f.watch.close()
 	}
-	if err := errors.Join(empty(f.root), resetFolder(f.root)); err != nil {
+	if err := errors.Join(empty(f.root), resetFolder(f.root, 0o755)); err != nil {
 		return err
+	}
+	if f.slash.dir != "" {
+		if err := f.slash.restore(); err != nil {
+			return err
+		}
 	}
 	f.dirs, f.given = map[string]*placedFolder{"": {}}, make(map[string]*placedFile, len(given))
 	f.stale, f.source, f.replaced, f.sourceDirs = nil, "", nil, nil
@@ -87,10 +93,10 @@ func (f *folder) rebuild(given []Item) error {
 }
 
 // resetFolder restores a folder's mode, and removes attributes such as access lists.
-func resetFolder(dir string) error {
-	err := syscall.Chmod(dir, 0o755)
+func resetFolder(dir string, mode uint32) error {
+	err := syscall.Chmod(dir, mode)
 	if err == syscall.EPERM && clearFlagsAt(atCwd, dir) {
-		err = syscall.Chmod(dir, 0o755)
+		err = syscall.Chmod(dir, mode)
 	}
 	if err != nil {
 		return fail("open up", dir, err)
@@ -123,7 +129,10 @@ func (f *folder) makeOwnFolders() (err error) {
 			return err
 		}
 	}
-	return nil
+	if f.slash.dir != "" {
+		_, err = f.watch.addWatch(f.path.set(f.slash.dir), watch{area: slash})
+	}
+	return err
 }
 
 // placeSource puts the source of a case into the work folder, unless it is one of the given

@@ -24,10 +24,11 @@ type Item struct {
 
 // Setup is the first message to a helper.
 type Setup struct {
-	Root         string // the lane's folder; the helper makes work, home and tmp below it
-	Outbox       string // existing folder on the same file system, for the outputs of cases
-	Canonical    string // where cases see Root; "" = at Root itself
-	PIDNamespace bool   // the helper is the init of a PID namespace of its own
+	Root         string   // the lane's folder; the helper makes work, home and tmp below it
+	Outbox       string   // existing folder on the same file system, for the outputs of cases
+	Canonical    string   // where cases see Root, in a folder in /tmp that covers the machine's; "" = at Root itself
+	Visible      []string // paths below the machine's /tmp, relative to it, that cases see; none is below another
+	PIDNamespace bool     // the helper is the init of a PID namespace of its own
 	Env          []string
 	Given        []Item // files that every case gets
 	Timeout      time.Duration

@@ -1,7 +1,7 @@
 package lane
 
 import (
-	"errors"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -14,21 +14,30 @@ import (
 // a lane. But a set-user-ID program may do so for it (fusermount), and so may a person who
 // inspects the lane.
 type mounts struct {
-	root, canonical string
-	fd              int  // /proc/self/mountinfo, or -1
-	tableChanged    bool // since the last unmountAll
+	folders      []string // none is below another
+	own          []string // what the lane itself has mounted there
+	fd           int      // /proc/self/mountinfo, or -1
+	tableChanged bool     // since the last unmountAll
 }
 
 const mountInfo = "/proc/self/mountinfo"
 
-func (m *mounts) watch(root, canonical string) {
-	m.root, m.canonical = root, canonical
+// watch watches the lane's folder and its own /tmp, as far as cases see them.
+func (m *mounts) watch(s *Setup) {
+	m.folders = []string{s.Root}
+	if s.Canonical != "" {
+		m.folders = append(m.folders, s.covered())
+		if scan.HasPrefix(s.Root, s.covered()+"/") {
+			m.folders = m.folders[1:]
+		}
+	}
 	fd, err := syscall.Open(mountInfo, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		fd = -1
 	}
 	m.fd = fd
 	m.changed() // the mounts so far belong there
+	m.own = pointsBelow(m.folders...)
 	m.tableChanged = false
 }
 
@@ -42,29 +51,34 @@ func (m *mounts) changed() bool {
 	return m.tableChanged
 }
 
-// anyMounted reports whether something is mounted below the lane's folder, as far as cases see
-// it.
-func (m *mounts) anyMounted() bool {
-	return m.changed() && (len(pointsBelow(m.root, 0)) > 0 || m.canonical != "" && len(pointsBelow(m.canonical, 1)) > 0)
+// foreign lists the mount points that are not the lane's own. Those of the lane come first in the table.
+func (m *mounts) foreign() []string {
+	own := slices.Clone(m.own)
+	return slices.DeleteFunc(pointsBelow(m.folders...), func(at string) bool {
+		i := slices.Index(own, at)
+		if i >= 0 {
+			own = slices.Delete(own, i, i+1)
+		}
+		return i >= 0
+	})
 }
 
-// unmountAll detaches everything that is mounted below the lane's folder. If it fails, nothing
-// there may be touched.
+// anyMounted reports whether something is mounted in the lane.
+func (m *mounts) anyMounted() bool { return m.changed() && len(m.foreign()) > 0 }
+
+// unmountAll detaches everything that is mounted in the lane. If it fails, nothing there may
+// be touched.
 func (m *mounts) unmountAll() error {
 	if !m.changed() {
 		return nil
 	}
 	m.tableChanged = false
-	err := Detach(m.root)
-	if m.canonical != "" {
-		err = errors.Join(err, detach(pointsBelow(m.canonical, 1))) // the first is the lane's own
-	}
-	return err
+	return detach(m.foreign())
 }
 
 // Detach detaches everything that is mounted on a folder and below it, and touches none of its
 // files. Without the permission, the error names the mount point.
-func Detach(dir string) error { return detach(pointsBelow(dir, 0)) }
+func Detach(dir string) error { return detach(pointsBelow(dir)) }
 
 func detach(points []string) error {
 	// Inner and upper ones come later in the table.
@@ -77,19 +91,15 @@ func detach(points []string) error {
 	return nil
 }
 
-// pointsBelow lists the mount points at a folder and below it. It skips the first own ones at
-// the folder itself.
-func pointsBelow(dir string, own int) (points []string) {
+// pointsBelow lists the mount points at some folders and below them.
+func pointsBelow(dirs ...string) (points []string) {
 	var space []byte
 	table, err := readWhole(mountInfo, &space)
 	if err != nil {
 		return nil // no /proc
 	}
 	for _, at := range mountPoints(table) {
-		switch {
-		case at == dir && own > 0:
-			own--
-		case at == dir, len(at) > len(dir) && at[:len(dir)] == dir && at[len(dir)] == '/':
+		if slices.ContainsFunc(dirs, func(dir string) bool { return at == dir || scan.HasPrefix(at, dir+"/") }) {
 			points = append(points, at)
 		}
 	}
@@ -129,30 +139,6 @@ func unescape(field []byte) string {
 	return string(plain)
 }
 
-// mount shows root at canonical in the mount namespace that the parent made for this process.
-// With a PID namespace it also mounts a /proc for it.
-func mount(root, canonical string, pids bool) error {
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return fail("make private", "/", err)
-	}
-	if err := syscall.Mount(root, canonical, "", syscall.MS_BIND, ""); err != nil {
-		return fail("mount", canonical, err)
-	}
-	var a, b syscall.Stat_t
-	if err := errors.Join(syscall.Stat(root, &a), syscall.Stat(canonical, &b)); err != nil {
-		return fail("look at", canonical, err)
-	}
-	if a.Ino != b.Ino || a.Dev != b.Dev {
-		return fail("mount", canonical, errors.New("something else is there"))
-	}
-	if pids {
-		// The kernel refuses this where parts of the outer /proc are masked, as in most
-		// containers. That matters only to tools that look themselves up there.
-		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
-	}
-	return nil
-}
-
 // hideFolder mounts an empty folder over one, in this process's mount namespace. A case that
 // removes everything it finds (rm -rf /dev/shm/*) would otherwise end other cases, or write
 // their outputs. Paths relative to a working folder that was entered before stay valid. If the
@@ -162,22 +148,12 @@ func hideFolder(dir string) {
 	_ = syscall.Mount("none", dir, "tmpfs", flags, "size=4k,nr_inodes=1,mode=555")
 }
 
-// runFolder returns the folder with the lanes and the outboxes of a run, or "" if it cannot be
-// hidden from the cases. Cases do not need it: they see their own lane elsewhere.
-func runFolder(s *Setup) string {
-	dir := folderOf(s.Root)
-	if s.Canonical == "" || dir != folderOf(s.Outbox) {
-		return "" // or the lane's folder is the user's own (Keep), and so is the folder around it
-	}
-	return dir
-}
-
-// inside lists the folders that belong to the lanes alone, as cases see them: those around this lane
+// inside lists the folders that belong to the lanes, as cases see them: those around this lane
 // exist only while muster runs.
 func (s *Setup) inside() []string {
 	list := []string{folderOf(s.Root), folderOf(s.Outbox)}
 	if s.Canonical != "" {
-		list = append(list, folderOf(s.Canonical))
+		list = append(list, s.covered(), folderOf(s.Canonical))
 	}
 	return list
 }

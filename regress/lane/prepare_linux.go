@@ -53,25 +53,16 @@ func prepare(s *Setup) (*helper, error) {
 	if err := setLimits(s.Limits); err != nil {
 		return nil, err
 	}
-	run := runFolder(s)
-	if run != "" {
-		if err := syscall.Chdir(run); err != nil {
-			return nil, fail("enter", run, err)
-		}
-	}
-	h := &helper{setup: s, outbox: relativeTo(run, s.Outbox), folder: newFolder(relativeTo(run, s.Root)), tree: tree{pids: s.PIDNamespace}}
+	h := &helper{setup: s, outbox: s.Outbox, folder: newFolder(s.Root), tree: tree{pids: s.PIDNamespace}}
 	dir := h.folder.work // as cases see it
-	if err := h.folder.rebuild(s.Given); err != nil {
-		return nil, err
-	}
 	if s.Canonical != "" {
-		if err := mount(s.Root, s.Canonical, s.PIDNamespace); err != nil {
+		if err := h.moveIn(); err != nil {
 			return nil, err
 		}
 		dir = s.Canonical + "/work"
-		if run != "" {
-			hideFolder(run)
-		}
+	}
+	if err := h.folder.rebuild(s.Given); err != nil {
+		return nil, err
 	}
 	if s.NoNetwork {
 		if err := raiseLoopback(); err != nil {
@@ -85,7 +76,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
-	h.mounts.watch(s.Root, s.Canonical)
+	h.mounts.watch(s)
 	h.tree.ownProc = ownProc()
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)
@@ -95,6 +86,33 @@ func prepare(s *Setup) (*helper, error) {
 	h.alarm.setUp()
 	h.spawner.noPIDFD = h.alarm.works
 	return h, h.openStreams()
+}
+
+// moveIn makes the mount namespace of the lane what its cases see. This process stays in the run's folder,
+// and uses the lane and the outbox from there, where files can be moved from one to the other.
+func (h *helper) moveIn() error {
+	s, run := h.setup, folderOf(h.setup.Outbox)
+	if err := syscall.Chdir(run); err != nil {
+		return fail("enter", run, err)
+	}
+	h.outbox = relativeTo(run, s.Outbox)
+	own := slashTmp{dir: h.outbox + "/tmp"}
+	if err := own.cover(s); err != nil {
+		return err
+	}
+	root := s.Canonical // of a folder that the user keeps
+	if folderOf(s.Root) == run {
+		root = relativeTo(run, s.Root)
+	}
+	h.folder = newFolder(root)
+	h.folder.slash = own
+	if s.PIDNamespace {
+		// The kernel refuses this where parts of the outer /proc are masked, as in most
+		// containers. That matters only to tools that look themselves up there.
+		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+	}
+	hideFolder(run)
+	return nil
 }
 
 func (h *helper) openStreams() error {
@@ -301,11 +319,16 @@ func (f *folder) removeSource() error {
 	return nil
 }
 
-// emptyOthers empties home and tmp, and removes everything beside the lane's own three
+// emptyOthers empties home, tmp and the lane's own /tmp, and removes everything beside the lane's own three
 // folders.
 func (f *folder) emptyOthers() error {
 	if f.watch.spare {
 		if err := errors.Join(empty(f.home), empty(f.tmp)); err != nil {
+			return err
+		}
+	}
+	if f.watch.slash {
+		if err := f.slash.restore(); err != nil {
 			return err
 		}
 	}

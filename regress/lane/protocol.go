@@ -183,6 +183,7 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendString(b, s.Root)
 	b = appendString(b, s.Outbox)
 	b = appendString(b, s.Canonical)
+	b = appendStrings(b, s.Visible)
 	b = appendBool(b, s.PIDNamespace)
 	b = appendStrings(b, s.Env)
 	b = appendInt(b, int64(len(s.Given)))
@@ -207,7 +208,8 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 // Decode reads a message that AppendFrame wrote, without its header.
 func (s *Setup) Decode(message []byte) error {
 	b := messageReader{rest: message}
-	s.Root, s.Outbox, s.Canonical, s.PIDNamespace = b.string(), b.string(), b.string(), b.bool()
+	s.Root, s.Outbox, s.Canonical = b.string(), b.string(), b.string()
+	s.Visible, s.PIDNamespace = b.strings(nil), b.bool()
 	s.Env = b.strings(nil)
 	s.Given = make([]Item, b.count(itemBytesMin))
 	for i := range s.Given {
@@ -333,6 +335,7 @@ func appendObservation(b []byte, o *observe.Observation) []byte {
 	}
 	b = appendString(b, o.Contact)
 	b = appendString(b, o.Blind)
+	b = appendStrings(b, o.Missed)
 	b = appendBool(b, o.NoPrivileges)
 	return appendInt(b, int64(o.Events))
 }
@@ -345,7 +348,8 @@ func (b *messageReader) observation() *observe.Observation {
 	for i := range o.Accesses {
 		o.Accesses[i] = observe.Access{Path: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax)), Folder: b.string(), Head: b.string()}
 	}
-	o.Contact, o.Blind, o.NoPrivileges, o.Events = b.string(), b.string(), b.bool(), int(b.upTo(1<<31))
+	o.Contact, o.Blind, o.Missed = b.string(), b.string(), b.strings(nil)
+	o.NoPrivileges, o.Events = b.bool(), int(b.upTo(1<<31))
 	return o
 }
 

@@ -59,7 +59,7 @@ func drawMessage(t *rapid.T, kind int) message {
 	case 0:
 		return &Setup{
 			Root: text.Draw(t, "root"), Outbox: text.Draw(t, "outbox"), Canonical: text.Draw(t, "canonical"),
-			PIDNamespace: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
+			Visible: texts(t, "visible"), PIDNamespace: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
 			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
 			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
@@ -120,6 +120,7 @@ func normal(m message) message {
 	switch m := m.(type) {
 	case *Setup:
 		m.Env, m.Given = append([]string{}, m.Env...), append([]Item{}, m.Given...)
+		m.Visible = append([]string{}, m.Visible...)
 	case *Batch:
 		m.Jobs = append([]Job{}, m.Jobs...)
 		for i := range m.Jobs {

@@ -59,7 +59,7 @@ func (h *helper) runAndCollect(job *Job, d *Answer) error {
 	}
 	h.spawner.observer = nil
 	if job.Observe && h.tree.ownProc {
-		h.spawner.observer = observe.New(h.setup.inside(), !h.setup.NoNetwork)
+		h.spawner.observer = observe.New(h.setup.inside(), h.setup.covered(), h.folder.slash.shown, !h.setup.NoNetwork)
 	}
 	err := h.run(job, d)
 	if job.Observe {
@@ -380,7 +380,7 @@ func (h *helper) tooManyThreads() bool {
 	return over
 }
 
-// outputExceeded adds up what the case has written so far. Files in home and tmp count while
+// outputExceeded adds up what the case has written so far. Files in home, tmp and /tmp count while
 // it runs, because they take the same room.
 func (h *helper) outputExceeded() (bool, error) {
 	f := &h.folder
@@ -402,6 +402,9 @@ func (h *helper) outputExceeded() (bool, error) {
 	if f.watch.spare {
 		s.addBelow(f.home, "")
 		s.addBelow(f.tmp, "")
+	}
+	if f.watch.slash {
+		s.addBelow(f.slash.dir, "")
 	}
 	return s.bytes > h.setup.OutputMax || s.files > FilesMax, nil
 }

@@ -18,6 +18,7 @@ type area uint8
 const (
 	work  area = iota
 	spare      // home and tmp
+	slash      // the lane's own /tmp
 	root       // the folder that holds the three
 )
 
@@ -43,6 +44,7 @@ type watcher struct {
 	needsWalk bool                // only a walk of the work folder can find what is new in it
 	inDoubt   bool                // a given file may have been written under a name that is gone
 	spare     bool                // something happened in home or tmp
+	slash     bool                // something happened in the lane's own /tmp
 	root      bool                // something happened beside the three folders
 	broken    bool                // a folder of the lane is gone, moved or has other attributes, or events were lost
 }
@@ -97,7 +99,7 @@ func (w *watcher) discardEvents() error {
 		w.names = map[string]struct{}{}
 	}
 	clear(w.names)
-	w.needsWalk, w.inDoubt, w.spare, w.root, w.broken = false, false, false, false, false
+	w.needsWalk, w.inDoubt, w.spare, w.slash, w.root, w.broken = false, false, false, false, false, false
 	return err
 }
 
@@ -134,7 +136,7 @@ func (w *watcher) read() error {
 
 // assumeAnything records that anything may have happened.
 func (w *watcher) assumeAnything() {
-	w.needsWalk, w.inDoubt, w.spare, w.root, w.broken = true, true, true, true, true
+	w.needsWalk, w.inDoubt, w.spare, w.slash, w.root, w.broken = true, true, true, true, true, true
 }
 
 func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
@@ -161,6 +163,7 @@ func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
 		w.broken, w.needsWalk, w.inDoubt = true, true, true
 	case at.area != work:
 		w.spare = w.spare || at.area == spare
+		w.slash = w.slash || at.area == slash
 		w.root = w.root || at.area == root
 		w.inDoubt = w.inDoubt || e.Mask&come != 0
 		// A folder that goes while a process is in it, as a fork server is, has no event of its own.

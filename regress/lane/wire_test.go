@@ -20,7 +20,7 @@ func samples() map[string]message {
 	errors := Output{Name: "err", Form: Gone, Exec: true, Size: 4, Content: []byte("oops"), Stored: "8", Target: "from"}
 	return map[string]message{
 		"setup": &Setup{
-			Root: "/r", Outbox: "/o", Canonical: "/c", PIDNamespace: true, Env: []string{"A=1", "B"}, Given: []Item{item, {Name: "h"}},
+			Root: "/r", Outbox: "/o", Canonical: "/c", Visible: []string{"v"}, PIDNamespace: true, Env: []string{"A=1", "B"}, Given: []Item{item, {Name: "h"}},
 			Timeout: 3 * time.Second, Grace: 2, Patience: 70, MemoryMax: 1 << 30, OutputMax: 9, ProcessesMax: 400, Limits: []Limit{{7, 1024, 4096}}, Keep: true, NoNetwork: true, Shim: "/s",
 		},
 		"ready": &Ready{Fault: "no", CorpusChanged: true, DiskFull: true, NoInotify: true, Floor: 2100, HelperCPU: 4 * time.Millisecond},
@@ -31,7 +31,7 @@ func samples() map[string]message {
 			NoInotify: true, HelperEnds: true, BatchEnds: true,
 			Observed: &observe.Observation{
 				Accesses: []observe.Access{{Path: "/l", Kind: observe.Opened | observe.Asked, Folder: "/f", Head: "#!x"}, {Path: "/n"}},
-				Contact:  "c", Blind: "b", NoPrivileges: true, Events: 9,
+				Contact:  "c", Blind: "b", Missed: []string{"/m"}, NoPrivileges: true, Events: 9,
 			},
 		},
 	}
@@ -40,10 +40,10 @@ func samples() map[string]message {
 // TestWire pins the bytes of every message.
 func TestWire(t *testing.T) {
 	want := map[string]string{
-		"setup": "4b000000042f72042f6f042f63010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a006020e801080400101042f73",
+		"setup": "4e000000042f72042f6f042f63020276010406413d3102420406612e63027401d804030a642f612e630106696e7402680000000000000080f882ad16048c01808080800812a006020e801080400101042f73",
 		"ready": "0c000000046e6f010101e82080a4e803",
 		"batch": "3c0000000406612e63027401d804030a642f612e630106696e740e2f62696e2f636306046363042d5306612e6301010101000000000000000002700000000000",
-		"done":  "74000000046e6f01010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6606232178042f6e000000026302620112",
+		"done":  "78000000046e6f01010101080580a8d6b90780d0acf30ec03e066f757402010a0a68656c6c6f023704746f06657272040108086f6f707302380866726f6d04066f757402010a0a68656c6c6f023704746f0278000000000000e8200c0101010104042f6c0c042f6606232178042f6e0000000263026202042f6d0112",
 	}
 	for name, m := range samples() {
 		if got := hex.EncodeToString(m.AppendFrame(nil)); got != want[name] {

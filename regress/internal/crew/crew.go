@@ -9,6 +9,7 @@ package crew
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/program"
 	"muster/regress/internal/report"
 )
 
@@ -82,6 +84,7 @@ type Setup struct {
 	Commands []*exec.Command
 	Later    []*exec.Command // commands that may run
 	Env      []string        // K=V, beside what every case gets
+	Visible  []string        // further paths that cases use, on this machine
 
 	Timeout, Grace time.Duration
 	Slow           time.Duration // on this machine, a run that takes longer is reported; 0 = none
@@ -145,13 +148,25 @@ func (h *Here) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 		Lanes: s.Lanes, Helper: h.o.Helper, Corpus: s.Corpus, Env: s.Env,
 		Timeout: s.Timeout, Grace: s.Grace,
 		MemoryMax: max(0, s.MemoryMax), OutputMax: s.OutputMax,
-		NoNetwork: s.NoNetwork, Shim: s.Shim, Keep: s.Keep, Note: h.o.Note, Warn: h.o.Warn,
+		NoNetwork: s.NoNetwork, Visible: textsOf(&s), Shim: s.Shim, Keep: s.Keep, Note: h.o.Note, Warn: h.o.Warn,
 	})
 	if err != nil {
 		return nil, err // avoid a nil *local.Crew in the interface
 	}
 	h.kind, h.limits = lanes.Kind(), lanes.Limits()
 	return reportSlow(lanes, s.Slow, h.o.Emit), nil
+}
+
+// textsOf returns the texts with the paths that the commands use.
+func textsOf(s *Setup) []string {
+	texts := slices.Clone(s.Visible)
+	for _, c := range slices.Concat(s.Commands, s.Later) {
+		texts = append(append(texts, c.Path), c.Words...)
+		if interpreter, err := program.Script(c.Path); err == nil {
+			texts = append(texts, interpreter...)
+		}
+	}
+	return texts
 }
 
 func (h *Here) Width() Width { return Width{Jobs: h.o.Jobs, Goroutines: h.o.Jobs} }

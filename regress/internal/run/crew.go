@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"muster/regress"
 	"muster/regress/internal/closure"
@@ -14,6 +15,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/tool"
 )
 
@@ -89,12 +91,31 @@ func (r *Run) Width() crew.Width {
 	return w
 }
 
+// tmp begins the paths that cases see only if something names them.
+const tmp = "/tmp/"
+
+// VisibleFiles lists the files in /tmp that the tool of a golden used.
+func VisibleFiles(recorded []golden.ToolFile) (paths []string) {
+	for _, f := range recorded {
+		if strings.HasPrefix(f.Path, tmp) && f.Digest != (outcome.Digest{}) && f.Role != golden.ListedRole {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
 // Setup returns what the executor runs: the selected cases, on as many lanes of this machine as
 // they can use.
 func (r *Run) Setup() crew.Setup {
 	o := &r.Job.Options
+	visible := slices.Clone(o.Command.ToolFiles)
+	for f := range r.Tool.Closure().All() {
+		if strings.HasPrefix(f.Path, tmp) { // as by --tool-file '/tmp/*.conf'
+			visible = append(visible, f.Path)
+		}
+	}
 	return crew.Setup{
-		Corpus: r.Inputs.Corpus, Commands: r.Execution.Commands.All(), Env: job.Environment(&o.Command),
+		Corpus: r.Inputs.Corpus, Commands: r.Execution.Commands.All(), Env: job.Environment(&o.Command), Visible: visible,
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace, Slow: o.Report.Slow,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: max(1, min(o.Limits.Jobs, len(r.Inputs.Cases))), Exclude: listOwnFiles(o), Cache: r.State.Cache(),

@@ -11,7 +11,7 @@ const executedMax = 6
 // opens to execute it, until that is outside. Files of the case are in memory, so nobody waits for them.
 func (o *Observer) execute(pid uint32, folder int32, path string) (list []Access, err error) {
 	cwd := ""
-	if at, err := folderOf(pid, atCwd); err == nil && leave(at, o.inside, true) != "" {
+	if at, err := folderOf(pid, atCwd); err == nil && o.own.isOutside(at) {
 		cwd = at
 	}
 	for range executedMax {
@@ -29,7 +29,7 @@ func (o *Observer) execute(pid uint32, folder int32, path string) (list []Access
 		}
 		fd, err := syscall.Open(inside, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 		if err != nil {
-			return list, nil // it is not there, or not executable
+			return append(list, o.own.miss(inside, Executed)...), nil // it is not there, or not executable
 		}
 		read := func(b []byte, at int64) int {
 			n, _ := syscall.Pread(fd, b, at) // -1 is less than any number of bytes

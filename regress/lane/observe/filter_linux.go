@@ -4,6 +4,7 @@ package observe
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -280,30 +281,68 @@ func throughProc(pid uint32, path string) string {
 
 const linksMax = 40 // of one path, as in the kernel
 
+// folders are those of the case itself.
+type folders struct {
+	inside []string // without links
+	tmp    string   // that of them which is the lane's own /tmp, or ""
+	shown  []string // paths below tmp that lead to the machine's /tmp
+}
+
 // leave returns the path to which links lead from a path below the folders inside, or "" if they
 // stay there. It returns other paths as they are. It looks only at what is below those folders: a
 // file system elsewhere might not answer. The last part is followed if it is a link and last says so.
-func leave(path string, inside []string, last bool) string {
+// absent is where links lead inside, if nothing is there or last is false.
+func (f *folders) leave(path string, last bool) (to, absent string) {
 	for range linksMax {
-		folder := ""
-		for _, f := range inside {
-			if isBelow(path, f) && len(f) > len(folder) {
-				folder = f
-			}
-		}
+		folder := f.around(path)
 		if folder == "" {
-			return path
+			return path, ""
 		}
-		if path = follow(folder, path[len(folder):], last); path == "" {
-			return ""
+		if path, absent = f.follow(folder, path[len(folder):], last); path == "" {
+			return "", absent
 		}
 	}
-	return "" // the call fails too
+	return "", "" // the call fails too
+}
+
+// isOutside reports whether a path without links is not one of the case.
+func (f *folders) isOutside(path string) bool {
+	to, _ := f.leave(path, true)
+	return to != ""
+}
+
+// around returns the innermost of the folders inside that holds a path, or "" for a path outside.
+func (f *folders) around(path string) (folder string) {
+	for _, in := range f.inside {
+		if isBelow(path, in) && len(in) > len(folder) {
+			folder = in
+		}
+	}
+	if folder == f.tmp && f.isShown(withoutDots(path)) {
+		return ""
+	}
+	return folder
+}
+
+// miss returns the use of a path in the lane's own /tmp at which nothing is.
+func (f *folders) miss(path string, kind Kind) []Access {
+	if path == "" || f.tmp == "" || f.around(path) != f.tmp {
+		return nil
+	}
+	if _, err := readLink(path); err != syscall.ENOENT {
+		return nil
+	}
+	return []Access{{Path: path, Kind: kind | missed}}
+}
+
+// isShown reports whether the machine has what the lane's own /tmp shows at a path.
+func (f *folders) isShown(path string) bool {
+	return slices.ContainsFunc(f.shown, func(shown string) bool { return isBelow(path, shown) })
 }
 
 // follow returns the path where a link, or "..", first leads out of a folder, or an absolute link
-// leads anywhere. It returns "" if none does.
-func follow(folder, rest string, last bool) string {
+// leads anywhere. It returns "" if none does, and the absent path to which they lead, if it is absent or last is false.
+func (f *folders) follow(folder, rest string, last bool) (to, absent string) {
 	at := folder
 	for links := 0; rest != "" && links < linksMax; {
 		var part string
@@ -312,25 +351,31 @@ func follow(folder, rest string, last bool) string {
 		case part == "" || part == ".":
 			continue
 		case part == ".." && at == folder:
-			return clean(folder[:scan.LastIndex(folder, '/')] + "/" + rest)
+			return clean(folder[:scan.LastIndex(folder, '/')] + "/" + rest), ""
 		case part == "..":
 			at = at[:scan.LastIndex(at, '/')]
 			continue
 		case rest == "" && !last:
-			return ""
+			return "", at + "/" + part
 		}
-		target, err := readLink(at + "/" + part)
+		next, whole := at+"/"+part, clean(at+"/"+part+"/"+rest)
+		if f.isShown(next) && f.isShown(withoutDots(whole)) {
+			return whole, ""
+		}
+		target, err := readLink(next)
 		switch {
 		case err == syscall.EINVAL: // no link
-			at += "/" + part
+			at = next
 			continue
+		case err == syscall.ENOENT:
+			return "", whole
 		case err != nil:
-			return "" // the call fails, or makes the file
+			return "", "" // the call fails
 		case scan.HasPrefix(target, "/"):
-			return clean(target + "/" + rest)
+			return clean(target + "/" + rest), ""
 		}
 		links++
 		rest = target + "/" + rest
 	}
-	return ""
+	return "", ""
 }

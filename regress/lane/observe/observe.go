@@ -25,6 +25,8 @@ const (
 	Listed         // the names in a folder
 	Written        // opened for writing, made, replaced or removed
 	Connected      // as a socket
+
+	missed // in vain, in the lane's own /tmp; in no Observation
 )
 
 // KindMax has all kinds.
@@ -42,12 +44,14 @@ type Access struct {
 	Head string
 }
 
-// Observation is what one run of a command used outside its own folders. Files of /proc, /sys
+// Observation is what one run of a command used outside its own folders, and its own /tmp. Files of /proc, /sys
 // and /dev are left out.
 type Observation struct {
 	Accesses []Access // each path once, in the order of first use
 	Contact  string   // an address in the network that the command connected to; "" = none
 	Blind    string   // why the list is incomplete; "" = it is complete
+	// Missed are paths in the lane's own /tmp that the command asked for in vain, and did not make.
+	Missed []string
 	// NoPrivileges says that set-user-ID programs ran without their privileges.
 	NoPrivileges bool
 	Events       int // system calls that were stopped
@@ -57,6 +61,7 @@ type Observation struct {
 const (
 	accessesMax  = 16_384
 	pathBytesMax = 8 << 20 // of all paths together
+	missedMax    = 64
 )
 
 // IsKernels reports whether the kernel makes up the files at a path. /dev/shm holds real ones, and

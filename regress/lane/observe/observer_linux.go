@@ -3,6 +3,8 @@
 package observe
 
 import (
+	"cmp"
+	"slices"
 	"syscall"
 	"unsafe"
 )
@@ -17,10 +19,10 @@ const CloneFiles = syscall.CLONE_FILES
 // Observer observes one command at a time. One thread uses it, which must not wait for the
 // command in another way than by Serve.
 type Observer struct {
-	inside   []string // folders of the case itself, without links
-	network  bool     // cases reach other processes by the network
-	listener int      // descriptor, or -1
-	page     []byte   // holds the path of the command's executable
+	own      folders
+	network  bool   // cases reach other processes by the network
+	listener int    // descriptor, or -1
+	page     []byte // holds the path of the command's executable
 
 	filter  []instruction
 	program *program
@@ -30,10 +32,10 @@ type Observer struct {
 	buffer  pages
 }
 
-// New returns an Observer. It leaves out paths below the folders inside. If network is false,
-// internet addresses are those of the case itself.
-func New(inside []string, network bool) *Observer {
-	return &Observer{inside: inside, network: network, listener: -1}
+// New returns an Observer. It leaves out paths below the folders inside, except those shown. If
+// network is false, internet addresses are those of the case itself.
+func New(inside []string, tmp string, shown []string, network bool) *Observer {
+	return &Observer{own: folders{inside, tmp, shown}, network: network, listener: -1}
 }
 
 // Begin forgets the last observation. It returns the address of the argument of seccomp(2) that
@@ -265,9 +267,10 @@ func (o *Observer) readShape(pid uint32, s *shape, args *[6]uint64) (list []Acce
 	if a.Kind == Executed {
 		return o.execute(pid, folder, path)
 	}
-	a.Path, _, err = o.locate(pid, folder, path, s.kind&Written == 0)
+	var inside string
+	a.Path, inside, err = o.locate(pid, folder, path, s.kind&Written == 0)
 	if err != nil || a.Path == "" {
-		return nil, err
+		return o.own.miss(inside, a.Kind), err
 	}
 	return []Access{a}, nil
 }
@@ -320,9 +323,9 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (out
 	}
 	for range linksMax {
 		path = throughProc(pid, path)
-		to := leave(path, o.inside, last)
+		to, absent := o.own.leave(path, last)
 		if to == "" {
-			return "", path, nil
+			return "", cmp.Or(absent, path), nil
 		}
 		if to == path {
 			break
@@ -337,6 +340,13 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (out
 
 // add adds a path, or a kind of its use.
 func (o *Observer) add(a Access) {
+	if a.Kind&missed != 0 {
+		o.result.Missed = slices.DeleteFunc(o.result.Missed, func(path string) bool { return path == a.Path })
+		if a.Kind&Written == 0 && len(o.result.Missed) < missedMax {
+			o.result.Missed = append(o.result.Missed, a.Path)
+		}
+		return
+	}
 	if o.seen[a] {
 		return
 	}

@@ -9,7 +9,7 @@ const Supported = false
 type Observer struct{}
 
 // New returns nil: this build cannot observe.
-func New([]string, bool) *Observer { return nil }
+func New([]string, string, []string, bool) *Observer { return nil }
 
 // Listener returns -1.
 func (o *Observer) Listener() int32 { return -1 }

@@ -163,7 +163,7 @@ func TestBatchFull(t *testing.T) {
 // again, alone, and only who is refused one then has no outcome.
 func TestBatchRefused(t *testing.T) {
 	r := newRig(t, usual(t))
-	group := t.TempDir()
+	group := shared(t)
 	proc := filepath.Join(group, "proc")
 	must(t, os.MkdirAll(filepath.Join(proc, "self"), 0o755))
 	events := filepath.Join(group, "pids.events.local")

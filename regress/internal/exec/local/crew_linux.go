@@ -55,12 +55,15 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	}
 	c := &Crew{o: o, countUserThreads: sync.OnceValue(func() int64 { return threadsOfOthers(os.Getuid()) + ownThreads() })}
 	c.freed = sync.NewCond(&c.mu)
-	var err error
+	visible, err := visibleEntries(o.textsOfCases())
+	if err != nil && !o.plain {
+		return nil, err
+	}
 	if c.base, err = newBase(&o); err != nil {
 		return nil, err
 	}
 	c.setup = lane.Setup{
-		Env: environment(o.Env), Given: items(o.Corpus.Given()),
+		Env: environment(o.Env), Visible: visible, Given: items(o.Corpus.Given()),
 		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax,
 		ProcessesMax: o.processes, Keep: o.Keep != "", NoNetwork: o.NoNetwork, Shim: o.Shim,
 	}
@@ -73,6 +76,19 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 		return nil, errors.Join(withProcessesMend(err), c.Close())
 	}
 	return c, nil
+}
+
+// textsOfCases returns all texts whose paths cases can use.
+func (o *Options) textsOfCases() []string {
+	texts := append(slices.Clone(o.Visible), o.Shim)
+	if dir, err := os.Getwd(); err == nil {
+		texts = append(texts, dir)
+	}
+	for _, kv := range environment(o.Env) {
+		_, value, _ := strings.Cut(kv, "=")
+		texts = append(texts, value)
+	}
+	return texts
 }
 
 func checkOptions(o *Options) error {

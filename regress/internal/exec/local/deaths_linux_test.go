@@ -47,7 +47,7 @@ func blocked(p *pipe, mark string, things ...string) string {
 func TestHelperKilled(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
 		p, mark := newPipe(r.T), newMark()
-		flag := filepath.Join(r.TempDir(), "flag")
+		flag := filepath.Join(shared(r.T), "flag")
 		done := r.begin(context.Background(), "one.c",
 			"if [ -e "+flag+" ]; then cat $1; exit 5; fi; echo junk > junk; : > "+flag+"; "+blocked(p, mark))
 		p.await(r.T)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -198,13 +196,8 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 
 // startFirst starts lane 0 in the best mode that works. The other lanes use the same mode.
 func (c *Crew) startFirst(ctx context.Context) error {
-	point := mountPoint()
 	why := errors.New("not asked for")
 	for _, m := range modes(c.o.plain, c.o.NoNetwork) {
-		if m.isolates() && point != nil {
-			why = point
-			continue
-		}
 		if c.o.NoNetwork && !m.isolates() {
 			return fault.Environmentf("--no-network: this machine does not let lanes have a network of their own (%w): leave it out, or run where user namespaces are allowed", why)
 		}
@@ -225,46 +218,4 @@ func (c *Crew) startFirst(ctx context.Context) error {
 		why = err
 	}
 	return fault.Environmentf("no lane can be started: %w", why)
-}
-
-// mountPoint makes the folder over which lanes mount theirs. It stays: it is empty, and
-// another run may be using it.
-func mountPoint() error {
-	if err := makeForAll(Canonical); err != nil {
-		return err
-	}
-	// Cases would print a path with a link resolved.
-	real, err := filepath.EvalSymlinks(Canonical)
-	if err == nil && real != Canonical {
-		err = fmt.Errorf("%s leads to %s", Canonical, real)
-	}
-	now := time.Now()
-	_ = os.Chtimes(Canonical, now, now) // so that nothing removes it as old; it may be another user's
-	return err
-}
-
-// makeForAll makes a folder that every user may enter, whatever this process's umask, and the
-// missing ones above it.
-func makeForAll(dir string) error {
-	if isFolder(dir) {
-		return nil
-	}
-	if err := makeForAll(filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		if errors.Is(err, fs.ErrExist) && isFolder(dir) {
-			return nil // another run made it meanwhile
-		}
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is not a folder: move it away", dir)
-		}
-		return err
-	}
-	return os.Chmod(dir, 0o755)
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

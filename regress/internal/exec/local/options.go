@@ -20,7 +20,8 @@ const LanesMax = 999
 const FilesPerLane = 5
 
 // Canonical is where every case sees its lane's folder, on every machine: the work folder, and
-// the empty home and tmp beside it. It is as long as the paths of the lanes' own folders (see
+// the empty home and tmp beside it. It is in /tmp, because every machine has that folder, and tools
+// use it for files of their own. It is as long as the paths of the lanes' own folders (see
 // makeBase), for tools whose output depends on the length of a path.
 const Canonical = "/tmp/muster/canonical/lane"
 
@@ -39,6 +40,7 @@ type Options struct {
 	Helper    []string // command that starts a lane helper: a program that imports muster/regress/lane
 	Corpus    *corpus.Corpus
 	Env       []string      // K=V, in addition to every case's environment (see environment)
+	Visible   []string      // texts: cases see what their paths need in /tmp, as what those in Env need
 	Timeout   time.Duration // of a case; more than 0
 	Grace     time.Duration // between TERM and KILL
 	MemoryMax int64         // bytes, 0 = no limit

@@ -81,7 +81,7 @@ type pipe struct {
 
 func newPipe(t *testing.T) *pipe {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "pipe")
+	path := filepath.Join(shared(t), "pipe")
 	must(t, unix.Mkfifo(path, 0o600))
 	// For reading and writing, or each writer's end would be the end.
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -141,9 +141,18 @@ func options(c *corpus.Corpus) Options {
 		panic(err)
 	}
 	return Options{
-		Lanes: 1, Helper: []string{program}, Corpus: c,
+		Lanes: 1, Helper: []string{program}, Corpus: c, Visible: []string{program},
 		Timeout: time.Minute, Grace: time.Minute, OutputMax: 64 << 20,
 	}
+}
+
+// shared makes a folder in which the cases of all lanes can write, unlike those in /tmp.
+func shared(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "muster-test-")
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 // newRig starts a crew, which ends with the test.
@@ -152,6 +161,7 @@ func newRig(t *testing.T, c *corpus.Corpus, change ...func(*Options)) *rig {
 	r := &rig{T: t, corpus: c, notes: &notes{}}
 	o := options(c)
 	o.Note, o.Warn = r.notes.add, r.notes.warn
+	o.Visible = append(o.Visible, t.TempDir())
 	for _, f := range change {
 		f(&o)
 	}

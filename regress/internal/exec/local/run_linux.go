@@ -120,7 +120,9 @@ func (w *worker) buildResult(d *lane.Answer) (*exec.Result, error) {
 	out := outcome.Outcome{Ending: regress.Ending{Kind: regress.EndingKind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}
 	r := exec.NewResult(out, cost, w.number, t.contents, t.release)
-	r.Observed = d.Observed
+	if r.Observed = d.Observed; r.Observed != nil {
+		completeObservation(r.Observed)
+	}
 	return r, nil
 }
 

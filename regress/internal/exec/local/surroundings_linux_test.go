@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -195,7 +194,7 @@ func TestCommandGone(t *testing.T) {
 const forNobody = "TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
 	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
 	"TestTwoCrews|TestEnvironment|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestFullFileSystem|TestInheritance|" +
-	"TestStdin|TestRights|TestWho|TestHelperAltered|TestMountOver|TestSystemV|TestRunFolderHidden|TestProcessesMax|TestArchiveCut|TestKeep"
+	"TestStdin|TestRights|TestWho|TestHelperAltered|TestMountOver|TestSystemV|TestRunFolderHidden|TestOwnTmp|TestOwnTmpLimits|TestProcessesMax|TestArchiveCut|TestKeep"
 
 // loadForNobody are those that take long.
 const loadForNobody = "TestForkBomb|TestForkBombPlain|TestSourceAsNew|TestCanonical"
@@ -290,35 +289,5 @@ func TestNoNetworkRefused(t *testing.T) {
 	o.NoNetwork, o.plain = true, true
 	if _, err := Start(t.Context(), o); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "--no-network: ") {
 		t.Errorf("%v", err)
-	}
-}
-
-// TestMountPointTaken: as where namespaces are refused.
-func TestMountPointTaken(t *testing.T) {
-	if !again(t, asRootOfItsOwn) {
-		return
-	}
-	c := usual(t)
-	const dir = "/tmp/muster/canonical" // above Canonical
-	must(t, os.MkdirAll(filepath.Dir(dir), 0o755))
-	mountOver(t, filepath.Dir(dir), "", 0)
-	for _, spoil := range []func() error{
-		func() error { return os.Symlink("/var", dir) },
-		func() error { return os.WriteFile(dir, nil, 0o644) },
-		func() error { return errors.Join(os.Mkdir(dir, 0o755), os.Symlink("/usr", dir+"/lane")) },
-	} {
-		must(t, os.RemoveAll(dir))
-		must(t, spoil())
-		r := &rig{T: t, notes: &notes{}, corpus: c}
-		o := options(r.corpus)
-		o.Note, o.Warn = r.notes.add, r.notes.warn
-		var err error
-		r.crew, err = Start(context.Background(), o)
-		must(t, err)
-		if r.crew.mode.isolates() || len(r.notes.said) != 1 {
-			t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.isolates(), r.notes.said)
-		}
-		r.wantClean("next.c")
-		must(t, r.crew.Close())
 	}
 }

@@ -1,0 +1,284 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"muster/regress"
+	"muster/regress/lane/observe"
+)
+
+// inOwnTmp runs a test in each mode in which a lane has a /tmp of its own.
+func inOwnTmp(t *testing.T, test func(r *rig)) {
+	t.Helper()
+	inAllModes(t, func(r *rig) {
+		if !r.crew.o.plain {
+			test(r)
+		}
+	})
+}
+
+// TestOwnTmp: what a case leaves in /tmp is gone for the next one, whatever it is, with the same helper. What the lane
+// itself has there stays, and the machine's /tmp is as before.
+func TestOwnTmp(t *testing.T) {
+	inOwnTmp(t, func(r *rig) {
+		hidden, err := os.MkdirTemp(covered, "hidden-")
+		must(r, err)
+		defer os.RemoveAll(hidden)
+		guard := "test ! -e " + hidden + " || exit 99; " // what follows must not reach the machine's /tmp
+		const list = "ls -lA --time-style=+ /tmp /tmp/muster /tmp/muster/canonical; stat -c '%a %u' /tmp; id -u > /tmp/usable"
+		before, helpers := r.run("one.c", list), r.crew.started.Load()
+		for _, text := range []string{
+			"echo x > /tmp/x",
+			"mkdir -p /tmp/a/b/c; echo x > /tmp/a/b/c/d; chmod 0 /tmp/a/b /tmp/a",
+			"cd /tmp; i=0; while [ $i -lt 10000 ]; do : > f$i; i=$((i+1)); done",
+			"ln -s /etc /tmp/etc; ln -s /tmp /tmp/tmp; mkfifo /tmp/pipe; ln /tmp/pipe /tmp/pipe2",
+			"mkdir /tmp/moved.1 /tmp/x; echo > /tmp/x/y",
+			"chmod 500 /tmp",
+			"chmod 0 /tmp",
+			"rm -rf /tmp/* 2> /dev/null; exit 0",
+			"mv /tmp/muster /tmp/x; mv /tmp/muster/canonical /tmp/x; rmdir /tmp/muster/canonical/lane; chmod 0 /tmp/muster; exit 0",
+		} {
+			result, err := r.try("one.c", guard+text)
+			must(r, err)
+			if got := result.Outcome.Ending.String(); got != "exit 0" {
+				r.Errorf("%s: %s", text, got)
+			}
+			result.Release()
+			r.want(r.run("next.c", list), before...)
+			r.wantClean("next.c")
+		}
+		if more := r.crew.started.Load() - helpers; more > 1 && !underRace { // 10,000 files take it memory
+			r.Errorf("%d helpers more", more)
+		}
+		for _, name := range []string{"x", "f1", "etc", "usable"} {
+			if _, err := os.Lstat(filepath.Join(covered, name)); err == nil {
+				r.Errorf("%s is outside", name)
+			}
+		}
+	})
+}
+
+// TestOwnTmpLimits: files in /tmp count like those in TMPDIR.
+func TestOwnTmpLimits(t *testing.T) {
+	r := newRig(t, usual(t), func(o *Options) { o.OutputMax = 1 << 20 })
+	for _, text := range []string{"exec yes > /tmp/f", "mkdir /tmp/x; exec yes > /tmp/x/f"} {
+		r.want(r.run("one.c", text), "output-limit")
+		r.wantClean("next.c")
+	}
+}
+
+// TestOwnTmpFull: a lane whose disk is full by what is in /tmp is the machine's fault.
+func TestOwnTmpFull(t *testing.T) {
+	if !again(t, asRootOfItsOwn) {
+		return
+	}
+	mountOver(t, memoryFolder, "size=4m", 0)
+	r := newRig(t, usual(t), func(o *Options) { o.OutputMax = 3 << 20 })
+	fill(t, filepath.Join(memoryFolder, "filler"), 300<<10)
+	if result, err := r.try("one.c", "yes > /tmp/f; sleep 86400"); regress.ClassOf(err) != regress.Environment {
+		t.Errorf("%v, %v", result, err)
+	}
+	must(t, os.Remove(filepath.Join(memoryFolder, "filler")))
+	r.wantClean("next.c")
+}
+
+// TestOwnTmpMounted: what is mounted in /tmp during a case is taken away, and nothing behind it is touched.
+// What the lane itself shows there stays.
+func TestOwnTmpMounted(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	if _, err := osexec.LookPath("nsenter"); err != nil {
+		needed(t, "no nsenter")
+	}
+	r := newRig(t, usual(t))
+	before := r.run("one.c", "ls -A /tmp")
+	for _, place := range []string{"/tmp/x", "/tmp", "/tmp/muster", Canonical, Canonical + "/work/x", r.TempDir()} {
+		dir, intact := canary(t)
+		p := newPipe(r.T)
+		mounted := filepath.Join(filepath.Dir(p.path), "go")
+		done := r.begin(r.Context(), "one.c", "mkdir x /tmp/x; echo up > "+p.path+"; while [ ! -e "+mounted+" ]; do :; done; rm -rf /tmp/x x 2> /dev/null; exit 0")
+		p.await(r.T)
+		dir2 := shared(r.T) // beyond /tmp, where the helper sees it
+		must(r, syscall.Mount(dir, dir2, "", syscall.MS_BIND, ""))
+		pid := fmt.Sprint(r.helpers()[0])
+		out, err := osexec.CommandContext(t.Context(), "nsenter", "-t", pid, "-m", "sh", "-c",
+			"mount -t tmpfs none "+place+" && mkdir -p "+place+"/deep/deep && echo x > "+place+"/deep/x").CombinedOutput()
+		if err != nil {
+			r.Fatalf("%s: %v %s", place, err, out)
+		}
+		must(r, os.WriteFile(mounted, nil, 0o600))
+		got := <-done
+		must(r, got.err)
+		got.result.Release()
+		r.want(r.run("next.c", "ls -A /tmp"), before...)
+		r.wantClean("next.c")
+		intact()
+		must(r, syscall.Unmount(dir2, 0))
+	}
+}
+
+// TestOwnTmpFlags: files that nobody can remove do not stay.
+func TestOwnTmpFlags(t *testing.T) {
+	if os.Geteuid() != 0 {
+		needed(t, "only root may set these flags")
+	}
+	r := newRig(t, usual(t))
+	before := r.run("one.c", "ls -A /tmp")
+	p := newPipe(t)
+	flagged := filepath.Join(filepath.Dir(p.path), "go")
+	done := r.begin(t.Context(), "one.c", "mkdir -p /tmp/x/y; echo n > /tmp/x/y/n; echo n > /tmp/n; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
+	p.await(t)
+	own := filepath.Join(r.crew.lanes[0].outbox.dir, "tmp")
+	for _, name := range []string{"x/y/n", "x/y", "x", "n", ""} {
+		flag(t, filepath.Join(own, name))
+	}
+	must(t, os.WriteFile(flagged, nil, 0o600))
+	got := <-done
+	must(t, got.err)
+	got.result.Release()
+	r.want(r.run("next.c", "ls -A /tmp; echo x > /tmp/x"), before...)
+	r.wantClean("next.c")
+}
+
+// inTmpOfItsOwn makes /tmp a file system of this process, in the caller's namespace or one of its own. Files that it
+// has, such as the helper, are reached only through open descriptors then.
+func inTmpOfItsOwn(t *testing.T, options string, flags uintptr) bool {
+	t.Helper()
+	if !again(t, asRootOfItsOwn) {
+		return false
+	}
+	t.Setenv("TMPDIR", shared(t))
+	mountOver(t, covered, options, flags)
+	return true
+}
+
+func byDescriptor(o *Options) { o.Helper = []string{"/proc/self/exe"} }
+
+// TestVisibleEntries: a text makes visible what its paths go through.
+func TestVisibleEntries(t *testing.T) {
+	if !inTmpOfItsOwn(t, "", 0) {
+		return
+	}
+	elsewhere := shared(t)
+	for _, name := range []string{"a/f", "b b/f", "c/d/f", "it's/f", "x"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(covered, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(covered, name), nil, 0o755))
+	}
+	must(t, os.Symlink("a", filepath.Join(covered, "relative")))
+	must(t, os.Symlink(covered+"/relative/../c", filepath.Join(covered, "absolute")))
+	must(t, os.Symlink(elsewhere, filepath.Join(covered, "out")))
+	must(t, os.Symlink(covered+"/absolute/d", filepath.Join(elsewhere, "in")))
+	must(t, os.Symlink("loop", filepath.Join(covered, "loop")))
+	for text, want := range map[string]string{
+		"":                              "",
+		"/tmp":                          "",
+		"/tmp/":                         "",
+		"/tmp/a":                        "a",
+		"/tmp//a/./f":                   "a",
+		"/tmp/a/none/f":                 "a",
+		"/tmp/none":                     "",
+		"src/tmp/a":                     "",
+		"-I/tmp/a":                      "a",
+		"--x=/tmp/a,/tmp/x":             "a x",
+		"/none:/tmp/a:/tmp/b b/f":       "a",
+		"/tmp/b b/f":                    "b b",
+		"cat '/tmp/b b/f' > /tmp/x":     "b b x",
+		"/tmp/relative/f":               "a relative",
+		"/tmp/absolute/d/f":             "a absolute c relative",
+		elsewhere + "/in/f":             "a absolute c relative",
+		"/tmp/out/in/f":                 "a absolute c out relative",
+		"/tmp/loop/f":                   "loop",
+		"/tmp/c/../a/f":                 "a c",
+		"cd /tmp/c && ./d":              "c",
+		Canonical + "/work/a":           "",
+		"#!/tmp/a/f":                    "",
+		"/proc/self/root/tmp/a/f":       "a",
+		"$(cat /tmp/x)":                 "x",
+		"file:///tmp/x":                 "x",
+		"/tmp/x/f":                      "x",
+		"/tmp/../tmp/x":                 "x",
+		"/var/tmp/../../tmp/a":          "a",
+		strings.Repeat("/tmp/a:", 5000): "a",
+	} {
+		got, err := visibleEntries([]string{text})
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%.60q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if got, err := visibleEntries([]string{"/tmp/a", "/tmp/x", "/tmp/a/f"}); err != nil || !slices.Equal(got, []string{"a", "x"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestVisibleGone: an entry that is gone, or that is something else now, does not keep a lane from starting.
+func TestVisibleGone(t *testing.T) {
+	if !inTmpOfItsOwn(t, "", 0) {
+		return
+	}
+	must(t, os.Mkdir(covered+"/gone", 0o755))
+	must(t, os.Mkdir(covered+"/other", 0o755))
+	must(t, os.Mkdir(covered+"/link", 0o755))
+	r := newRig(t, usual(t), byDescriptor, func(o *Options) { o.Visible = []string{"/tmp/gone /tmp/other /tmp/link"} })
+	r.want(r.run("one.c", "ls -AF /tmp"), "exit 0", `stdout "gone/\nlink/\nmuster/\nother/\n"`)
+	must(t, os.Remove(covered+"/gone"))
+	must(t, os.Remove(covered+"/other"))
+	must(t, os.WriteFile(covered+"/other", nil, 0o644))
+	must(t, os.Remove(covered+"/link"))
+	must(t, os.Symlink("/etc", covered+"/link"))
+	must(t, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
+	r.want(r.run("one.c", "ls -AF /tmp; rm /tmp/link"), "exit 0", `stdout "link@\nmuster/\nother\n"`)
+	r.want(r.run("one.c", "ls -AF /tmp; readlink /tmp/link"), "exit 0", `stdout "link@\nmuster/\nother\n/etc\n"`)
+	if len(r.notes.said) > 0 {
+		t.Errorf("said %q", r.notes.said)
+	}
+}
+
+// TestObserveTmp: the machine's files that cases see in /tmp are inputs, and their own are not.
+func TestObserveTmp(t *testing.T) {
+	canObserve(t)
+	if !inTmpOfItsOwn(t, "", 0) {
+		return
+	}
+	elsewhere := shared(t)
+	must(t, os.WriteFile(elsewhere+"/file", nil, 0o644))
+	for _, name := range []string{"seen/file", "hidden/file", "muster/file"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(covered, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(covered, name), nil, 0o644))
+	}
+	must(t, os.Symlink("seen", covered+"/link"))
+	r := newRig(t, usual(t), byDescriptor, func(o *Options) { o.Visible = []string{"/tmp/link /tmp/muster"} })
+	const opened, asked = observe.Opened, observe.Asked
+	o := r.observed("one.c", `: > /tmp/own; cat /tmp/own /tmp/seen/file /tmp/link/file /tmp/muster/file; mkdir /tmp/dir; cd /tmp/dir; : > f; cat f
+test -e /tmp/absent; test -e /tmp/made; : > /tmp/made; cat ../seen/../own
+ln -s seen /tmp/to; cat /tmp/to/file; ln -s `+elsewhere+` /tmp/out; cat /tmp/out/file; ls /tmp > /dev/null; cd /tmp/seen; cat ../out/file; exit 0`)
+	r.want(usesOf(o, covered), use("absent", asked), use("link/file", opened), use("muster/file", opened), use("seen", asked), use("seen/file", opened))
+	r.want(usesOf(o, elsewhere), use("file", opened))
+	if o.Blind != "" {
+		t.Errorf("blind: %s", o.Blind)
+	}
+	for text, blind := range map[string]bool{
+		"cat /tmp/hidden/file 2> /dev/null":                                 true,
+		"test -d /tmp/hidden":                                               true,
+		"ln -s hidden /tmp/x; test -e /tmp/x/file":                          true,
+		"ln -s /tmp/hidden/file x; cat x 2> /dev/null; rm x":                true,
+		"cat /tmp/seen/../hidden/file 2> /dev/null":                         true,
+		"test -e /tmp/hidden || mkdir /tmp/hidden":                          false,
+		"mkdir /tmp/hidden; test -e /tmp/hidden/file":                       true,
+		"mkdir /tmp/hidden; : > /tmp/hidden/file; cat /tmp/hidden/file":     false,
+		"cat /tmp/seen/none /tmp/muster/none /tmp/none 2> /dev/null":        false,
+		"cat " + Canonical + "/none none $TMPDIR/none ../../x 2> /dev/null": false,
+	} {
+		o := r.observed("one.c", text+"; exit 0")
+		if strings.Contains(o.Blind, "the tool looks for /tmp/") != blind || o.Blind != "" != blind {
+			t.Errorf("%s: %q", text, o.Blind)
+		}
+	}
+}
