@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long arm64 fuzz wire side tools release check-release
+.PHONY: build demo test ordinary check fmt vet staticcheck nocgo darwin race long arm64 fuzz wire side tools release check-release
 .PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-rules bench-remote bench-scale clean
 
 build:
@@ -30,6 +30,17 @@ test:
 		echo "make test: tests that need what is named above are skipped"; }
 	$(GO) test $(if $(filter all,$(MUSTER_REQUIRE)),,-short) -timeout $(TEST_TIMEOUT) \
 		-p $(AT_ONCE) -parallel $(AT_ONCE) $(LONGEST) ./...
+
+# As root: runs tests as an ordinary user. These packages and scripts depend on rights: they have lanes,
+# modes and flags of files, mounts, limits or locks. MUSTER_REQUIRE does not apply: what needs root skips.
+ORDINARY = ./fileio ./regress/doctor ./regress/internal/closure ./regress/internal/corpus \
+	./regress/internal/exec/local ./regress/internal/forkserver ./regress/internal/golden \
+	./regress/internal/plainfiles ./regress/internal/program ./regress/internal/state ./regress/internal/tool \
+	./regress/internal/wholegolden ./regress/lane/...
+ORDINARY_SCRIPTS = accept|check|corpora|doctor|environment|export|full|golden|golden_occupied|interrupt|kill|limits|lock|no_network|observe|outcome|place|record|replaced|resume_tool|run|scarce|serve|serve_engines|sources|state
+ordinary:
+	@GO="$(GO)" scripts/ordinary -short -timeout $(TEST_TIMEOUT) -p $(AT_ONCE) -parallel $(AT_ONCE) $(ORDINARY)
+	@GO="$(GO)" scripts/ordinary -short -timeout $(TEST_TIMEOUT) -run '^TestScripts$$/^($(ORDINARY_SCRIPTS))$$' ./cmd/muster
 
 check: fmt vet staticcheck nocgo darwin race side
 
