@@ -2,10 +2,12 @@ package oracle
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -14,6 +16,8 @@ type modelPlace struct {
 	dir    string
 	serial int
 	actor  string // what bin/tool does, where it really runs
+	memory []byte // of mappedFile
+	images images // that are mounted in turn as the folder of keptFile; none = its folder is exchanged
 }
 
 // passed is the variable that commands are passed.
@@ -34,14 +38,30 @@ func newPlace(t *testing.T) *modelPlace {
 	t.Setenv("PATH", filepath.Join(dir, "first")+":"+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv(passed, "")
 	p := &modelPlace{dir: dir}
-	for _, folder := range []string{"kept", "spare"} {
-		err := errors.Join(os.Mkdir(p.path(folder), 0o755), os.WriteFile(p.path(folder+"/data"), []byte(folder), 0o644))
+	for _, folder := range []string{"kept", "spare", "mapped"} {
+		err := errors.Join(os.Mkdir(p.path(folder), 0o755), os.WriteFile(p.path(folder+"/data"), []byte(folder+" file"), 0o644))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	p.images = mountImages(t, p)
+	f, err := os.OpenFile(p.path(mappedFile), os.O_RDWR, 0)
+	if err == nil {
+		p.memory, err = syscall.Mmap(int(f.Fd()), 0, len(mappedText), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(p.memory) })
 	return p
 }
+
+// mappedFile is a file of the command that this process has mapped: its content changes, and nothing else.
+const (
+	mappedFile = "mapped/data"
+	mappedText = "mapped file"
+)
 
 func (p *modelPlace) path(name string) string { return filepath.Join(p.dir, name) }
 
@@ -77,7 +97,7 @@ const shadow = "first/plugin"
 var writtenFiles = []string{"bin/tool", "bin/interpreter", "bin/plugin", "bin/runner", "script"}
 
 // commandFiles lists the files by whose change the command becomes another.
-func (p *modelPlace) commandFiles() []string { return append(p.inUse(), keptFile, shadow) }
+func (p *modelPlace) commandFiles() []string { return append(p.inUse(), keptFile, mappedFile, shadow) }
 
 // inUse lists the written files that belong to the command.
 func (p *modelPlace) inUse() []string {
@@ -108,6 +128,10 @@ func (p *modelPlace) write(name string) error {
 		return p.exchange()
 	}
 	p.serial++
+	if name == mappedFile {
+		copy(p.memory, fmt.Sprintf("%*d", len(p.memory), p.serial))
+		return nil
+	}
 	text := "# " + strings.Repeat("x", 1+p.serial%1000) + "\n"
 	switch name {
 	case "bin/tool":
@@ -122,8 +146,12 @@ func (p *modelPlace) write(name string) error {
 	return p.replace(name, text)
 }
 
-// exchange swaps a file with the kept one. It writes to neither.
+// exchange swaps a file with the kept one, or mounts the image with the other one. It writes to neither.
 func (p *modelPlace) exchange() error {
+	if p.images != nil {
+		slices.Reverse(p.images)
+		return p.images.mount(p.path("kept"))
+	}
 	return errors.Join(
 		os.Rename(p.path("kept"), p.path("exchanged")),
 		os.Rename(p.path("spare"), p.path("kept")),

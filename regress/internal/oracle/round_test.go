@@ -62,7 +62,7 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 	shell := rapid.IntRange(0, 3).Draw(t, "shell") == 3
 	r.o = regress.Options{
 		Corpus:  regress.Corpus{Path: p.path("src")},
-		Command: regress.Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path("kept/*")}, Observe: regress.ObserveNone}, // the tool counts its runs
+		Command: regress.Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path(keptFile), p.path(mappedFile)}, Observe: regress.ObserveNone}, // the tool counts its runs
 		Limits:  regress.Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
 		Judge:   regress.CompareOptions{AllowFailures: true, Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
 		Store:   regress.Store{Golden: p.path("g"), State: p.path("state")},
