@@ -113,15 +113,14 @@ static void refuse(long why) {
 	CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* Whether a file is in the lane's folder, or is the source by another name. The folder is a mount of its own. */
+/* Whether a file is in the lane's folder, or is the source by another name. The folder is a mount of its own.
+   Its links lead to folders in it. */
 static int isOfLane(long dir, long path, long flags) {
 	struct statx st;
 	if (CALL(SYS_statx, dir, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &st, 0) != 0) return 0;
 	return st.stx_mnt_id == source.stx_mnt_id ||
 		(st.stx_ino == source.stx_ino && st.stx_dev_major == source.stx_dev_major && st.stx_dev_minor == source.stx_dev_minor);
 }
-
-static int isInLane(long dir, long path) { return isOfLane(dir, path, 0) || isOfLane(dir, path, AT_SYMLINK_NOFOLLOW); }
 
 /* /dev/null, zero, full, random and urandom have no position and keep nothing. */
 static int isMemoryDevice(const struct stat *st) {
@@ -301,9 +300,9 @@ static int isStop(long n, long a, long b, long c, long d, long e) {
 	switch (n) {
 	case SYS_open: case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr:
 	case SYS_statfs: case SYS_execve:
-		return isInLane(AT_FDCWD, a);
+		return isOfLane(AT_FDCWD, a, 0);
 	case SYS_openat: case SYS_newfstatat: case SYS_statx: case SYS_faccessat: case FACCESSAT2: case SYS_readlinkat:
-		return isInLane(a, b);
+		return isOfLane(a, b, 0);
 	case SYS_mmap: return isInput && e == 0 && !(d & MAP_ANONYMOUS);
 	}
 	return 0;
