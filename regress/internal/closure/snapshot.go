@@ -67,8 +67,8 @@ func (s Snapshot) Differs(now Snapshot) (first string) {
 	return first
 }
 
-// AreSeen reports whether observed runs show each use of these paths of the closure. The kernel itself opens
-// interpreters and loaders, and lanes execute the command.
+// AreSeen reports whether observed runs show each use of these paths of the closure. What belongs to the code of
+// the tool counts as used by every case.
 func (c *Closure) AreSeen(paths []string) bool {
 	for f := range c.All() {
 		if f.Role != Opened && slices.Contains(paths, f.Path) {

@@ -198,7 +198,7 @@ func (o *Observer) Sure(paths []string) (cases map[string]bool) {
 	}
 	for _, path := range paths {
 		users := o.users[path]
-		if len(users) == 0 || len(users) == usersMax || o.uses == usesMax { // of an interpreter no use is seen
+		if len(users) == 0 || len(users) == usersMax || o.uses == usesMax { // then it is not known who did
 			clear(cases)
 		}
 		for _, caseName := range users {
