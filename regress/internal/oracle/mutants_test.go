@@ -1,5 +1,7 @@
 package oracle
 
+const shimFile = "internal/forkserver/shim/shim.c"
+
 // mutations are the breaks that the oracle must notice. Each is of one line.
 var mutations = []mutation{
 	{"verdict", "internal/outcome/verdict.go",
@@ -202,4 +204,40 @@ var mutations = []mutation{
 	{"flips", "internal/cause/analysis.go",
 		"	if ended != \"\" {\n", "	if ended != \"\" && flip == nil {\n",
 		"a flip is no cause"},
+	{"fork", shimFile,
+		"	return st.stx_mnt_id == source.stx_mnt_id ||\n", "	return\n",
+		"a server knows the lane's folder"},
+	{"fork", shimFile,
+		"case SYS_fcntl: case SYS_fstat: case SYS_fstatfs:", "case SYS_fcntl: case SYS_fstatfs:",
+		"a server knows the size of its input by fstat"},
+	{"fork", shimFile,
+		"	case SYS_newfstatat: return !!(d & AT_EMPTY_PATH);\n", "",
+		"a server knows the size of its input by newfstatat"},
+	{"fork", shimFile,
+		"	case SYS_statx: return !!(c & AT_EMPTY_PATH);\n", "",
+		"a server knows the size of its input by statx"},
+	{"fork", shimFile,
+		"return b == 0 && c == SEEK_CUR;", "return 1;",
+		"a server knows the end of its input"},
+	{"fork", shimFile,
+		"	case SYS_mmap: return isInput && e == 0 && !(d & MAP_ANONYMOUS);\n", "",
+		"a server has mapped its input"},
+	{"fork", shimFile,
+		"	if (a == control && takesDescriptor(n, c, d)) return -EBADF; /* a plain run has none there */\n", "",
+		"a server shows its socket"},
+	{"fork", shimFile,
+		"b == F_DUPFD_CLOEXEC ? c >= control : b", "b == F_DUPFD_CLOEXEC ? 0 : b",
+		"the socket takes the number of a copied descriptor"},
+	{"fork", shimFile,
+		"	if (fd >= 0 && listsProcess(fd)) refuse(LISTS_PROCESS);\n", "",
+		"a server lists its descriptors and processes"},
+	{"fork", shimFile,
+		"|| S_ISDIR(st.st_mode);\n}", ";\n}",
+		"a server lists its descriptors"},
+	{"fork", "lane/run_linux.go",
+		"Stdin: input, Stdout: h.stdout.fd, Stderr: h.stderr.fd,", "Stdin: input, Stdout: input, Stderr: input,",
+		"a server has other streams than a plain run"},
+	{"fork", shimFile,
+		"	CALL(SYS_close, control, 0, 0, 0, 0, 0);\n	struct", "	struct",
+		"a fork keeps the server's socket"},
 }

@@ -22,7 +22,7 @@ import (
 
 // mutation is a break of one line that the oracle must notice.
 type mutation struct {
-	group    string // verdict, resume, identity or flips
+	group    string // verdict, resume, identity, flips or fork
 	file     string // from this folder
 	old, new string // old occurs once in the file
 	breaks   string
@@ -42,7 +42,7 @@ func TestMutations(t *testing.T) {
 	code := listCode(t)
 	for _, m := range mutations {
 		text, err := m.apply()
-		if err == nil {
+		if err == nil && strings.HasSuffix(m.file, ".go") {
 			err = code.compile(m.file, text)
 		}
 		if err != nil {
@@ -138,7 +138,11 @@ func (m mutation) run(t *testing.T, text string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c := exec.CommandContext(t.Context(), program, "-test.run", "TestOracle$", "-test.timeout", "10m",
+	play := "TestOracle$"
+	if m.group == "fork" {
+		play = "TestForks$"
+	}
+	c := exec.CommandContext(t.Context(), program, "-test.run", play, "-test.timeout", "10m",
 		"-rounds", fmt.Sprint(mutationRounds), "-rapid.nofailfile", "-rapid.shrinktime", "0s")
 	out, err := c.CombinedOutput()
 	found := noticed.FindSubmatch(out)
