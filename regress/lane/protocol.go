@@ -337,6 +337,7 @@ func appendObservation(b []byte, o *observe.Observation) []byte {
 	b = appendString(b, o.Blind)
 	b = appendStrings(b, o.Missed)
 	b = appendBool(b, o.NoPrivileges)
+	b = appendStrings(b, o.Lost)
 	return appendInt(b, int64(o.Events))
 }
 
@@ -349,7 +350,7 @@ func (b *messageReader) observation() *observe.Observation {
 		o.Accesses[i] = observe.Access{Path: b.string(), Kind: observe.Kind(b.upTo(observe.KindMax)), Folder: b.string(), Head: b.string()}
 	}
 	o.Contact, o.Blind, o.Missed = b.string(), b.string(), b.strings(nil)
-	o.NoPrivileges, o.Events = b.bool(), int(b.upTo(1<<31))
+	o.NoPrivileges, o.Lost, o.Events = b.bool(), b.strings(nil), int(b.upTo(1<<31))
 	return o
 }
 

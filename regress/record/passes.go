@@ -201,6 +201,9 @@ func (p *passes) conclude(t pass.Task, rec golden.Record, first *outcome.EngineR
 	if !rec.Outcome.Ending.Success() {
 		p.failing.cases = append(p.failing.cases, t.Index)
 	}
+	if rec.Outcome.IsSilent() {
+		p.run.Ledger.Silent++
+	}
 	word := report.Case{
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: first,

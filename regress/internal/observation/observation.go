@@ -9,6 +9,7 @@ package observation
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,6 +73,8 @@ type Observer struct {
 	unmatched map[string]int
 	users     map[string][]string
 	uses      int // in users
+
+	written []string // the first paths outside the cases' own folders
 }
 
 // ending is how a run ended.
@@ -120,6 +123,7 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 			seen := observed(r)
 			g.Add(seen)
 			o.note(j.Source.Name, seen.Accesses)
+			o.noteWritten(seen)
 			o.firsts[run{j.Source.Name, j.Command}] = endingOf(r)
 			o.extra += r.Cost.Wall
 		})
@@ -180,6 +184,34 @@ func (o *Observer) note(caseName string, list []observe.Access) {
 			o.uses++
 		}
 	}
+}
+
+// noteWritten notes what a run opened for writing.
+func (o *Observer) noteWritten(seen *observe.Observation) {
+	const most = 3
+	add := func(path string) {
+		if len(o.written) < most && !slices.Contains(o.written, path) {
+			o.written = append(o.written, path)
+		}
+	}
+	for _, a := range seen.Accesses {
+		if a.Kind&observe.Written != 0 {
+			add(a.Path)
+		}
+	}
+	for _, path := range seen.Lost {
+		add(path)
+	}
+}
+
+// Written returns the first paths that observed cases opened for writing, outside their own folders.
+func (o *Observer) Written() []string {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.written
 }
 
 // Sure returns the cases that ran and used none of these paths. It knows none unless all cases are observed.
@@ -359,6 +391,7 @@ func (o *Observer) add(caseName string, r *exec.Result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.extra += r.Cost.Wall
+	o.noteWritten(seen)
 	if o.blind != "" {
 		return
 	}

@@ -152,6 +152,11 @@ func (o *Outcome) Flaky() bool {
 	return o.EndingFlaky() || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
 }
 
+// IsSilent reports whether an outcome has nothing but its ending: both streams are empty, and there is no file.
+func (o *Outcome) IsSilent() bool {
+	return !slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Place == File || p.Size > 0 || p.Flaky })
+}
+
 // Kept returns the kept run as if it had been the only one. It shares contents with o and must
 // not be changed.
 func (o *Outcome) Kept() *Outcome {

@@ -270,6 +270,7 @@ func (r *Run) Finish(err error) error {
 		for _, rule := range r.Execution.tried.Unmatched() {
 			r.Events.Note(fmt.Sprintf("--normalize %q matches nothing in the output of %s", rule, readable.Cases(len(r.Inputs.Cases))))
 		}
+		r.warnSilent()
 	}
 	r.Events.Emit(report.Finished{Summary: *sum})
 	if r.Folder == nil {
@@ -277,6 +278,21 @@ func (r *Run) Finish(err error) error {
 	}
 	r.Folder.Finished = broke == regress.None
 	return cmp.Or(err, save(r.Folder, r.Ledger))
+}
+
+// warnSilent warns if nearly no case has output: a command that writes elsewhere seems to be identical, whatever it
+// does.
+func (r *Run) warnSilent() {
+	const casesMin, percent = 10, 99 // a few cases may well have nothing to say
+	cases := len(r.Inputs.Cases)
+	if cases < casesMin || 100*r.Ledger.Silent < percent*cases {
+		return
+	}
+	text := fmt.Sprintf("%s of %s have no output, so only their exit status is compared", readable.Number(r.Ledger.Silent), readable.Cases(cases))
+	if paths := r.Tool.observer.Written(); len(paths) > 0 {
+		text += "; the observed cases opened for writing: " + strings.Join(name.PrintAll(paths), ", ")
+	}
+	r.Events.Warn(text + "; if the command has more to say, let it print that or write it into its work folder")
 }
 
 // save writes the summary and the results of a run.

@@ -81,6 +81,7 @@ func reportTo(r *Run, to report.Reporter) {
 type Ledger struct {
 	Summary regress.Summary
 	Absent  int // cases that count and that the corpus lacks
+	Silent  int // recorded or identical cases without output
 
 	begun   regress.Summary // before the first verdict
 	events  *Events

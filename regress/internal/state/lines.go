@@ -33,6 +33,7 @@ type Line struct {
 	Ignored []string `json:"ignored,omitempty"`
 	Reused  bool     `json:"reused,omitempty"` // no run: the outcome is that of an earlier check
 	Forked  bool     `json:"forked,omitempty"` // a fork of a command that had started
+	Silent  bool     `json:"silent,omitempty"` // without output
 }
 
 // lineSize is the buffer for one line, in bytes. Most lines are shorter.

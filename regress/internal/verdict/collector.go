@@ -112,7 +112,7 @@ func (r *firstResult) line(caseName string) state.Line {
 	return state.Line{
 		Name: []byte(caseName), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
-		Ignored: name.PrintAll(r.left.Ignored), Reused: r.reused, Forked: r.forked,
+		Ignored: name.PrintAll(r.left.Ignored), Reused: r.reused, Forked: r.forked, Silent: r.silent,
 	}
 }
 
@@ -136,6 +136,9 @@ func (c *collector) addDiffering(u undecidedCase, at int64, runs int) {
 // addIdentical adds a case whose first run was identical. The case has its verdict, unless --runs
 // asks for more runs.
 func (c *collector) addIdentical(t pass.Task, r firstResult, at int64) {
+	if r.silent {
+		c.o.Ledger.Silent++
+	}
 	if c.o.Numbers.of(true) > 1 {
 		c.addUndecided(undecidedCase{t, r.lane, r.line(t.Entry.Name)}, at, 1)
 		return

@@ -28,7 +28,7 @@ func (f *firstRuns) compare(ctx context.Context, t pass.Task, r *exec.Result, er
 		return firstResult{err: err}
 	}
 	defer r.Release()
-	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine, reused: r.Reused, forked: r.Forked}
+	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine, reused: r.Reused, forked: r.Forked, silent: r.Outcome.IsSilent()}
 	l, left, err := f.judge.Compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {
@@ -74,7 +74,7 @@ func (f *firstRuns) runBesideReference(ctx context.Context, t pass.Task) firstRe
 // comparePair compares a run of the candidate with one of the reference, and stores both if they
 // are not identical.
 func (f *firstRuns) comparePair(ctx context.Context, t pass.Task, ref, now *exec.Result) firstResult {
-	got := firstResult{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns.Turn{}}
+	got := firstResult{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns.Turn{}, silent: now.Outcome.IsSilent()}
 	got.beside.Record(turns.OldRun, ref, nil)
 	got.beside.Record(turns.NewRun, now, nil)
 	l, err := keep.Compare(&ref.Outcome, &now.Outcome, f.judge.Comparer.Same(ref.Open, now.Open))

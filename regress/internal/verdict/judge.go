@@ -76,7 +76,7 @@ func (j *Judge) identicalResult(caseName string, l state.Line) (r firstResult, e
 	r = firstResult{
 		identical: true, ending: regress.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, lane: exec.NoLane,
+		onEngine: l.Engine, reused: l.Reused, forked: l.Forked, silent: l.Silent, lane: exec.NoLane,
 	}
 	if r.left, err = j.masked(caseName, r.ending); err == nil {
 		r.left, err = r.left.PlusPrinted(l.Ignored)

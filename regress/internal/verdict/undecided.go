@@ -25,6 +25,7 @@ type firstResult struct {
 	onEngine  *outcome.EngineRun
 	reused    bool // the outcome of an earlier run
 	forked    bool // a fork of a command that had started
+	silent    bool // without output
 }
 
 // identicalCase returns the report of a case whose runs all equalled the baseline.

@@ -432,7 +432,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("%+v %v", i, err)
 	}
 	b, err := json.Marshal(i)
-	if err != nil || !strings.HasPrefix(string(b), `{"type":"golden","golden":"the.golden","format":2,"digest":"`) ||
+	if err != nil || !strings.HasPrefix(string(b), `{"type":"golden","golden":"the.golden","format":3,"digest":"`) ||
 		!strings.Contains(string(b), `"selection":{"cases":["*"],"filters":["!x"],"partition":"hash:1/2","sample":9}`) {
 		t.Errorf("%s %v", b, err)
 	}
@@ -441,7 +441,7 @@ func TestInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"golden     the.golden, format 2", "cases      3, 1 of them flaky",
+		"golden     the.golden, format 3", "cases      3, 1 of them flaky",
 		"recorded   2025-01-31 14:25:01 UTC by muster 0.2 on host linux/amd64, 2 runs a case",
 		"command    cc {in}", "command    f77, for *.f", "tool       /bin/cc, SHA-256 " + outcome.Of([]byte("cc")).String(),
 		"flag       --stdin true", "sources    digests of 2 cases, 1 shared file",

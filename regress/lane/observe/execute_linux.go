@@ -24,8 +24,6 @@ func (o *Observer) execute(pid uint32, folder int32, path string) (list []Access
 			return list, err
 		case outside != "":
 			return append(list, Access{Path: outside, Kind: Executed, Folder: cwd}), nil
-		case inside == "":
-			return list, nil // of the kernel
 		}
 		fd, err := syscall.Open(inside, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 		if err != nil {

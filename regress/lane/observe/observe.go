@@ -44,8 +44,8 @@ type Access struct {
 	Head string
 }
 
-// Observation is what one run of a command used outside its own folders, and its own /tmp. Files of /proc, /sys
-// and /dev are left out.
+// Observation is what one run of a command used outside its own folders, and its own /tmp. The accesses leave out
+// files of /proc, /sys and /dev.
 type Observation struct {
 	Accesses []Access // each path once, in the order of first use
 	Contact  string   // an address in the network that the command connected to; "" = none
@@ -54,13 +54,17 @@ type Observation struct {
 	Missed []string
 	// NoPrivileges says that set-user-ID programs ran without their privileges.
 	NoPrivileges bool
-	Events       int // system calls that were stopped
+	// Lost are the first paths to which the command wrote what nobody reads: new ones in the lane's own /tmp, and
+	// /dev/null.
+	Lost   []string
+	Events int // system calls that were stopped
 }
 
 // Bounds of one observation.
 const (
 	accessesMax  = 16_384
 	pathBytesMax = 8 << 20 // of all paths together
+	lostMax      = 3
 	missedMax    = 64
 )
 

@@ -314,8 +314,8 @@ func (o *Observer) readAddress(pid uint32, kind Kind, at, size uint64) (path str
 	return to.path, nil
 }
 
-// locate returns the path of a use from the root, or where it is inside the case. Both are "" if it belongs to
-// the kernel. last says that the call follows a link at the end of the path.
+// locate returns the path of a use from the root, or where it is inside the case. last says that the call follows a
+// link at the end of the path.
 func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (outside, inside string, err error) {
 	path, err = absolute(pid, folder, path)
 	if err != nil {
@@ -332,19 +332,24 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (out
 		}
 		path = to // perhaps into the case, or back to /proc
 	}
-	if IsKernels(withoutDots(path)) {
-		return "", "", nil
-	}
 	return path, "", nil
 }
 
-// add adds a path, or a kind of its use.
+// add adds a path, or a kind of its use. It leaves out files of the kernel.
 func (o *Observer) add(a Access) {
+	path := withoutDots(a.Path)
+	isLost := a.Kind&Written != 0 && (a.Kind&missed != 0 || path == "/dev/null")
+	if lost := o.result.Lost; isLost && len(lost) < lostMax && !slices.Contains(lost, path) {
+		o.result.Lost = append(lost, path)
+	}
 	if a.Kind&missed != 0 {
 		o.result.Missed = slices.DeleteFunc(o.result.Missed, func(path string) bool { return path == a.Path })
 		if a.Kind&Written == 0 && len(o.result.Missed) < missedMax {
 			o.result.Missed = append(o.result.Missed, a.Path)
 		}
+		return
+	}
+	if IsKernels(path) {
 		return
 	}
 	if o.seen[a] {
