@@ -183,13 +183,6 @@ func merge(old []byte, j any) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// decode returns the meta of a store.
-func (d description) decode() (Meta, error) {
-	m, err := decodeMeta(d.meta)
-	m.TimesVary = d.format <= versionTimes
-	return m, err
-}
-
 // decodeMeta reads the output of encodeMeta. It ignores the fields of later programs.
 func decodeMeta(b []byte) (m Meta, err error) {
 	if err = json.Unmarshal(b, &m); err == nil {

@@ -84,6 +84,13 @@ type description struct {
 	digest []byte // digest over all rows; empty in an unfinished store
 }
 
+// decode returns the meta of a store.
+func (d description) decode() (Meta, error) {
+	m, err := decodeMeta(d.meta)
+	m.TimesVary = d.format <= versionTimes
+	return m, err
+}
+
 // readDescription reads the description of a file of the given format.
 func readDescription(ctx context.Context, q querier, format int64) (description, error) {
 	d := description{format: format}

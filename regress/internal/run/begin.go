@@ -270,7 +270,7 @@ func (r *Run) Finish(err error) error {
 		for _, rule := range r.Execution.tried.Unmatched() {
 			r.Events.Note(fmt.Sprintf("--normalize %q matches nothing in the output of %s", rule, readable.Cases(len(r.Inputs.Cases))))
 		}
-		r.warnSilent()
+		warnSilent(r)
 	}
 	r.Events.Emit(report.Finished{Summary: *sum})
 	if r.Folder == nil {
@@ -282,7 +282,7 @@ func (r *Run) Finish(err error) error {
 
 // warnSilent warns if nearly no case has output: a command that writes elsewhere seems to be identical, whatever it
 // does.
-func (r *Run) warnSilent() {
+func warnSilent(r *Run) {
 	const casesMin, percent = 10, 99 // a few cases may well have nothing to say
 	cases := len(r.Inputs.Cases)
 	if cases < casesMin || 100*r.Ledger.Silent < percent*cases {
