@@ -219,7 +219,7 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		testOf(ts).Skip(why)
 	} else if name == "binfmt" {
-		if exec.Command("unshare", "-U", "-r", "-m", "mount", "-t", "binfmt_misc", "none", "/proc/sys/fs/binfmt_misc").Run() == nil {
+		if exec.CommandContext(testOf(ts).Context(), "unshare", "-U", "-r", "-m", "mount", "-t", "binfmt_misc", "none", "/proc/sys/fs/binfmt_misc").Run() == nil {
 			return
 		}
 		testOf(ts).Skipf("no user namespace with handlers of its own") // no package provides it; since Linux 6.7

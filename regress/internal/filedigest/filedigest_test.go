@@ -59,7 +59,7 @@ func TestMappedWrites(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), "/dev/shm"} {
 		f, err := os.CreateTemp(dir, "mapped-")
 		if err != nil {
-			t.Skip("no folder in memory: ", err)
+			t.Fatal(err)
 		}
 		defer os.Remove(f.Name())
 		if _, err := f.WriteString("one"); err != nil {

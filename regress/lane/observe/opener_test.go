@@ -33,11 +33,11 @@ func TestOpener(t *testing.T) {
 	}
 	program, err := os.ReadFile("/bin/sh")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	e, err := elf.NewFile(bytes.NewReader(program))
-	if err != nil || e.Class != elf.ELFCLASS64 || e.ByteOrder.Uint16([]byte{1, 0}) != 1 {
-		t.Skip("another form of programs: ", err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := ""
 	for _, p := range e.Progs {
