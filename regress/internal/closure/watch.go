@@ -151,7 +151,7 @@ func (w *Watch) lookAt(f File) *Change {
 		return &Change{f.Path, "it is no longer a file"}
 	}
 	stamp := filestamp.At(f.Path, info)
-	if (stamp == f.Stamp || stamp == w.touched[f.Path]) && (f.IsTrusted || !w.isLast) {
+	if stamp == f.Stamp && (f.IsTrusted || !w.isLast) || stamp == w.touched[f.Path] && !w.isLast {
 		return nil
 	}
 	digest, err := filedigest.Open("").Of(f.Path, fileBytesMax)

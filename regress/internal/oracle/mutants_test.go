@@ -172,7 +172,7 @@ var mutations = []mutation{
 		`return Of(info) + mountOf(int(f.Fd()), "", unix.AT_EMPTY_PATH).String()`, "return Of(info)",
 		"a digest is kept though another image is mounted"},
 	{"identity", "internal/closure/watch.go",
-		"(f.IsTrusted || !w.isLast)", "(f.IsTrusted || !f.IsTrusted)",
+		"stamp == f.Stamp && (f.IsTrusted || !w.isLast)", "stamp == f.Stamp",
 		"a file that is written to through a mapping during a run is not compared"},
 	{"identity", "internal/closure/watch.go",
 		"	if err != nil || digest.Hash != f.Digest {\n", "	if err != nil {\n",

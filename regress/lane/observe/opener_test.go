@@ -31,6 +31,9 @@ func TestOpener(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	if !observe.Supported {
+		return // programs have another form
+	}
 	program, err := os.ReadFile("/bin/sh")
 	if err != nil {
 		t.Fatal(err)
