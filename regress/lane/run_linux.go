@@ -183,11 +183,22 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 		if h.tree.pids && h.tree.ownProc {
 			c.Shim = h.setup.Shim
 		}
+		watch := h.folder.watch
+		if !watch.watchOpens(h.folder.at(job.Source.Name)) {
+			return 0, -1, &fork.Refusal{Why: "the kernel grants no inotify"}
+		}
 		if err := h.server.Start(c); err != nil {
 			if err == fork.ErrParentGone {
 				err = errOrphaned
 			}
 			return 0, -1, err
+		}
+		if err := watch.read(); err != nil {
+			return 0, -1, err
+		}
+		if watch.opened {
+			h.server.Stop()
+			return 0, -1, &fork.Refusal{Why: "the system opens the source to start it, as the interpreter of a script"}
 		}
 	}
 	begin(h, h.setup.Timeout-h.server.Took()) // else a case could end in time that a plain run does not end in

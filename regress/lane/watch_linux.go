@@ -46,6 +46,7 @@ type watcher struct {
 	spare     bool                // something happened in home or tmp
 	slash     bool                // something happened in the lane's own /tmp
 	root      bool                // something happened beside the three folders
+	opened    bool                // the file of watchOpens was opened
 	broken    bool                // a folder of the lane is gone, moved or has other attributes, or events were lost
 }
 
@@ -88,6 +89,16 @@ func (w *watcher) addWatch(dir *path, at watch) (wd int32, err error) {
 	}
 	w.watches[wd] = at
 	return wd, nil
+}
+
+// watchOpens notes from now on whether a file is opened. It reports whether the kernel grants that.
+func (w *watcher) watchOpens(file *path) bool {
+	w.opened = false
+	if w.blind() {
+		return false
+	}
+	_, err := file.watch(w.fd, syscall.IN_OPEN)
+	return err == nil
 }
 
 // discardEvents drops the events so far, recorded and queued: they come from the lane itself.
@@ -136,7 +147,7 @@ func (w *watcher) read() error {
 
 // assumeAnything records that anything may have happened.
 func (w *watcher) assumeAnything() {
-	w.needsWalk, w.inDoubt, w.spare, w.slash, w.root, w.broken = true, true, true, true, true, true
+	w.needsWalk, w.inDoubt, w.spare, w.slash, w.root, w.broken, w.opened = true, true, true, true, true, true, true
 }
 
 func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
@@ -148,8 +159,9 @@ func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
 		return
 	}
 	at, known := w.watches[e.Wd]
-	if !known {
-		return // a folder that the lane itself has removed
+	if !known { // the file of watchOpens, or a folder that the lane itself has removed
+		w.opened = w.opened || e.Mask&syscall.IN_OPEN != 0
+		return
 	}
 	if e.Mask&syscall.IN_IGNORED != 0 {
 		delete(w.watches, e.Wd)

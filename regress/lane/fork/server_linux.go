@@ -89,11 +89,6 @@ func (s *Server) start(c Command) error {
 		return err
 	}
 	defer closeAll(ends[:])
-	opens, err := watchOpens(c.Source)
-	if err != nil {
-		return &Refusal{"the kernel does not show whether its source was opened (" + err.Error() + ")"}
-	}
-	defer closeAll([]int{opens})
 	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," + c.Source
 	c.Env = append(slices.Clip(c.Env), "LD_AUDIT="+c.Shim, setting)
 	runtime.LockOSThread()
@@ -113,10 +108,6 @@ func (s *Server) start(c Command) error {
 	}
 	if err := s.awaitStop(c, pidfd); err != nil {
 		return err
-	}
-	var event [syscall.SizeofInotifyEvent]byte
-	if _, err := syscall.Read(opens, event[:]); err != syscall.EAGAIN {
-		return &Refusal{"the system opens the source to start it, as the interpreter of a script"}
 	}
 	s.took = time.Since(began)
 	return s.mountProc(c)
@@ -322,18 +313,6 @@ func send(fd int, rights []byte) bool {
 	m.SetControllen(len(rights))
 	_, _, e := syscall.RawSyscall(syscall.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&m)), syscall.MSG_NOSIGNAL)
 	return e == 0
-}
-
-// watchOpens returns a descriptor that has something to read once the file is opened.
-func watchOpens(path string) (fd int, err error) {
-	if fd, err = syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK); err != nil {
-		return -1, err
-	}
-	if _, err = syscall.InotifyAddWatch(fd, path, syscall.IN_OPEN); err != nil {
-		closeAll([]int{fd})
-		return -1, err
-	}
-	return fd, nil
 }
 
 func closeAll(fds []int) {
