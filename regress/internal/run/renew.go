@@ -88,9 +88,9 @@ func (r *Run) Restart(n *Renewal, inDoubt int) error {
 		next = " that ran before will count as not run"
 	}
 	r.Events.Warn(n.change.What() + ": " + readable.Cases(inDoubt) + next)
-	used := r.Ledger.Summary.CPU
-	r.Ledger.Summary, r.Ledger.results = r.Ledger.begun, nil
-	r.Ledger.Summary.CPU = used
+	was := *r.Ledger
+	*r.Ledger = Ledger{Summary: was.begun, begun: was.begun, events: was.events, unused: was.unused}
+	r.Ledger.Summary.CPU = was.Summary.CPU
 	r.Differences = r.Differences.Renew()
 	id := r.Folder.Identity
 	maps.DeleteFunc(id, func(key, _ string) bool { return isOfTool(key) })
