@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,11 +113,24 @@ func asOrdinaryUser(t *testing.T) func(*exec.Cmd) {
 		program, err := os.ReadFile(cmd.Path)
 		must(t, err)
 		cmd.Path = filepath.Join(dir, "program")
-		must(t, os.WriteFile(cmd.Path, program, 0o755))
-		must(t, os.Chmod(cmd.Path, 0o755))
+		copyByPages(t, cmd.Path, program)
 		cmd.Args[0] = cmd.Path
 		cmd.Dir = "/"
 		cmd.Env = append(cmd.Env, "TMPDIR="+own, "HOME="+own)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
 	}
+}
+
+// copyByPages writes a program that everybody may run. The kernel keeps a file that is written at once in
+// large pieces, and maps a piece whole, so a helper from it would be larger by chance.
+func copyByPages(t *testing.T, to string, program []byte) {
+	t.Helper()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	must(t, err)
+	for page := range slices.Chunk(program, os.Getpagesize()) {
+		_, err := f.Write(page)
+		must(t, err)
+	}
+	must(t, f.Chmod(0o755))
+	must(t, f.Close())
 }
