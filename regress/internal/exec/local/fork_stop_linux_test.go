@@ -15,6 +15,7 @@ import (
 
 // earlyTool prints what LOOK learned about the source before main, or early in it.
 const earlyTool = `
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -60,7 +60,7 @@ var deeds = []string{
 	"head -c 2000000 /dev/zero >big",
 	"rm -rf ../work/*",
 	"cat; echo 'a b' >'sp ace'; echo u >é",
-	"echo $0 $#; umask; ulimit -n",
+	"echo $0 $#; umask",
 	`echo x >"$(printf 'o\377')"; ln -s "$(printf 'to\376')" "$(printf 'l\375')"; mkdir "$(printf 'd\374')"; echo y >"$(printf 'd\374/f')"`,
 }
 
