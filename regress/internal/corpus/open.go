@@ -188,7 +188,7 @@ func hasStamp(f *os.File) bool {
 	return err == nil && string(stamp) == filestamp.Of(info)
 }
 
-// archivesFile has the digests of archives of which there are unpacked copies.
+// archivesFile has the digest of each archive that has an unpacked copy.
 const archivesFile = "archives.json"
 
 // keyOf names the unpacked copy of an archive by the archive's content. It reads the archive only if digests

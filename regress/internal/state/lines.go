@@ -205,7 +205,7 @@ func (j *journal) add(v any) error {
 	return nil
 }
 
-// addSum ends a line of JSON, of which text is all but the last brace, with a checksum.
+// addSum completes a JSON object that lacks its closing brace. It appends a checksum, the brace and a line end.
 func addSum(text []byte) []byte {
 	return fmt.Appendf(text, `,"crc32":"%08x"}`+"\n", crc32.ChecksumIEEE(text))
 }
