@@ -161,6 +161,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "IncompleteBody")
 		return
 	}
+	if key != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		s.get(w, r, key)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := r.URL.Query()
@@ -177,12 +181,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case id != "":
 		s.upload(w, r, key, id, data)
 	default:
-		s.object(w, r, key, data)
+		s.change(w, r, key, data)
 	}
 }
 
-func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, data []byte) {
-	o, exists := s.objects[key]
+func (s *Server) change(w http.ResponseWriter, r *http.Request, key string, data []byte) {
 	switch {
 	case r.Method == http.MethodPut:
 		if s.allows(w, r, key, s.IgnorePut) {
@@ -194,6 +197,17 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, data
 			delete(s.objects, key)
 			w.WriteHeader(http.StatusNoContent)
 		}
+	default:
+		fail(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
+	}
+}
+
+// get sends an object. A client that reads slowly holds up nobody else: the lock is not held meanwhile.
+func (s *Server) get(w http.ResponseWriter, r *http.Request, key string) {
+	s.mu.Lock()
+	o, exists := s.objects[key]
+	s.mu.Unlock()
+	switch {
 	case !exists:
 		fail(w, http.StatusNotFound, "NoSuchKey")
 	case r.Header.Get("Range") != "" && len(o.data) == 0:
