@@ -134,6 +134,31 @@ func TestNoForksOfScriptsRunByTheirSource(t *testing.T) {
 	}
 }
 
+// Forks of Python would share a random hash seed. Options can make it random in spite of the variable.
+func TestNoForksWithARandomHashSeed(t *testing.T) {
+	where, err := osexec.CommandContext(t.Context(), "python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()
+	if err != nil {
+		needed(t, "python3: "+err.Error())
+	}
+	python := strings.TrimSpace(string(where)) // python3 may be a script that looks for it
+	script := filepath.Join(t.TempDir(), "script.py")
+	must(t, os.WriteFile(script, []byte("import sys\nprint(open(sys.argv[1]).read())\n"), 0o600))
+	for _, test := range []struct {
+		option, seed string
+		isRandom     bool
+	}{{"-B", "0", false}, {"-B", "7", false}, {"-B", "", true}, {"-B", "random", true}, {"-I", "0", true}, {"-E", "0", true}, {"-R", "0", true}} {
+		r, c := forksOf(t, []string{python, test.option, script, "{in}"}, false, []string{"PYTHONHASHSEED=" + test.seed}, file{name: "a", body: "text"})
+		result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("a"), Command: c, Avoid: exec.NoLane, Fork: true})
+		no := (*exec.NoServer)(nil)
+		if errors.As(err, &no) != test.isRandom || test.isRandom && !strings.Contains(no.Why, "hash seed") {
+			t.Errorf("%s, seed %q: %v", test.option, test.seed, err)
+		}
+		if err == nil {
+			result.Release()
+		}
+	}
+}
+
 // forksAreRight compares two forks of one server with plain runs.
 func forksAreRight(t *testing.T, words []string, stdin bool, env []string, files ...file) {
 	t.Helper()

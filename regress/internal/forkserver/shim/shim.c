@@ -68,6 +68,9 @@ enum { FLAG_RESTORER = 0x04000000, DISPATCH = 59, DISPATCH_ON = 1, RSEQ = 334, F
 /* Reasons to refuse beside the number of a system call. */
 enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8, CHANGES_STREAMS = -9, LISTS_PROCESS = -10 };
 
+/* How many random bytes Python asks for if no variable or option gives it a hash seed. */
+enum { HASH_SECRET = 24 };
+
 struct message {
 	long kind, value, peak;
 };
@@ -80,7 +83,7 @@ static int isInput; /* the source is the standard input */
 static char auditor[4200], setting[4200];
 static char *followed[8192]; /* environment of a program that the command becomes */
 static long robustList[2];   /* which a fork does not inherit */
-static int isRandom;         /* Python's hash seed */
+static int isRandom;         /* Python's hash seed, if hasPython */
 static int hasPython;        /* in one of the command's libraries, or in itself */
 
 /* The compiler calls these two, too. */
@@ -347,6 +350,9 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 	case SYS_read: case SYS_readv: case SYS_pread64:
 		if (a == 0) refuse(READS_INPUT);
 		break;
+	case SYS_getrandom:
+		isRandom |= b == HASH_SECRET;
+		break;
 	case SYS_exit: case SYS_exit_group: refuse(ENDS); break;
 	/* These leave nothing, or memory and settings that a fork inherits. */
 	case SYS_stat: case SYS_lstat: case SYS_access: case SYS_readlink: case SYS_getxattr: case SYS_lgetxattr: case SYS_statfs:
@@ -354,7 +360,7 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 	case SYS_arch_prctl: case SYS_brk: case SYS_clock_getres: case SYS_clock_gettime: case SYS_close: case SYS_epoll_create1:
 	case SYS_fadvise64: case SYS_fstatfs: case SYS_futex: case SYS_getcwd: case SYS_getdents64:
 	case SYS_getegid: case SYS_geteuid: case SYS_getgid: case SYS_getgroups: case SYS_getpgid: case SYS_getpgrp: case SYS_getpid:
-	case SYS_getppid: case SYS_getrandom: case SYS_getresgid: case SYS_getresuid: case SYS_getrlimit: case SYS_getrusage: case SYS_getsid:
+	case SYS_getppid: case SYS_getresgid: case SYS_getresuid: case SYS_getrlimit: case SYS_getrusage: case SYS_getsid:
 	case SYS_gettid: case SYS_gettimeofday: case SYS_getuid: case SYS_mprotect: case SYS_mremap:
 	case SYS_munmap: case SYS_poll: case RSEQ: case SYS_sched_getaffinity: case SYS_sched_yield: case SYS_set_robust_list:
 	case SYS_set_tid_address: case SYS_sigaltstack: case SYS_sysinfo: case SYS_time: case SYS_times: case SYS_umask: case SYS_uname:
@@ -481,9 +487,6 @@ __attribute__((constructor)) static void begin(int count, char **args, char **en
 		for (char *rest = path - 1; (*end++ = *rest++);) {}
 		memcpy(numbers, own, end - own);
 	}
-	isRandom = 1;
-	for (char *seed; *env; env++)
-		if ((seed = after("PYTHONHASHSEED=", *env))) isRandom = !*seed || after("random", seed);
 	struct kernelAction act = {handle, SA_SIGINFO | FLAG_RESTORER, restorer, 0};
 	if (initPID < 0 || CALL(SYS_rt_sigaction, SIGSYS, &act, 0, SIGNAL_BYTES, 0, 0) != 0 || CALL(SYS_prctl, DISPATCH, DISPATCH_ON, pass, passEnd - pass, &dispatched, 0) != 0)
 		refuse(NO_DISPATCH);
