@@ -90,23 +90,29 @@ func (f *flip) explainsEdits(p Part, e edit.Edits) bool {
 	return 2*kept <= min(countSigns(p.OldText), countSigns(p.NowText))
 }
 
-// isList reports whether a part has the diagnostics of a linter, of several kinds. The flip names only one of them.
+// isList reports whether the differences of a part are those of a linter: the flip names one diagnostic of the side that
+// failed, and that side has others, or the other side has some.
 func (f *flip) isList(p Part) bool {
 	old, now, ok := document.ParseBoth(p.OldText, p.NowText)
 	if f.stopped || !ok || old.Kind != document.Messages {
 		return false
 	}
-	list, kinds := now, map[string]bool{}
+	complete, failed := diagnosticKinds(old, p.OldText), diagnosticKinds(now, p.NowText)
 	if f.Now.Success() {
-		list = old
+		complete, failed = failed, complete
 	}
-	text, _ := f.sides(p)
+	return len(complete) > 0 || len(failed) > 1
+}
+
+// diagnosticKinds returns the messages of diagnostics, without what varies between places.
+func diagnosticKinds(list *document.Node, text []byte) map[string]bool {
+	kinds := map[string]bool{}
 	for _, n := range list.Items {
 		if m := n.Message(); len(n.Items) > 0 {
 			kinds[normal(text[m.From:m.To])] = true
 		}
 	}
-	return len(kinds) > 1
+	return kinds
 }
 
 // countSigns counts the bytes that are not whitespace.

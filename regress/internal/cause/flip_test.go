@@ -75,6 +75,10 @@ func TestFlips(t *testing.T) {
 		},
 		"a silent linter, one kind":  {side{0, "", "", ""}, side{1, "a.x:1: bad x\na.x:7: bad x\n", "", ""}, "fails: bad x"},
 		"a silent linter, two kinds": {side{1, "a.x:1: bad x\na.x:7: worse y\n", "", ""}, side{0, "", "", ""}, `- "bad x"; - "worse y"; passes: bad x`},
+		"a linter, others in their place": {
+			side{1, "a.x:1: error: no y\n", "", ""}, side{0, "a.x:2: note: old z\n", "", ""},
+			`+ "note: old z"; - "error: no y"; passes: error: no y`,
+		},
 		"a linter that says so": {
 			side{1, "E501 Line too long\n --> a.x:1\n  |\n1 | some source\n  |\n", "", ""}, side{0, "All checks passed!\n", "", ""}, "passes: EN Line too long",
 		},
