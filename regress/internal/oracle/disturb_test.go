@@ -139,11 +139,12 @@ func (r *round) unfinished(c *chain, command string) bool {
 	return false
 }
 
-// kept asserts that a record which did not come to its end reports the cases that it kept.
+// kept asserts that a record which did not come to its end reports the cases that it kept. Those that
+// failed because of the machine count as that, even if they have all runs.
 func (r *round) kept(c *chain, a *attempt) {
 	least := 0
-	for _, faces := range c.runs {
-		if len(faces) >= r.o.Judge.Repeat && (!varies(faces) || len(faces) > outcome.VariantsMax) {
+	for name, faces := range c.runs {
+		if a.verdicts[name] != regress.Environment && len(faces) >= r.o.Judge.Repeat && (!varies(faces) || len(faces) > outcome.VariantsMax) {
 			least++
 		}
 	}
