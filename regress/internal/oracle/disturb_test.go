@@ -144,7 +144,7 @@ func (r *round) unfinished(c *chain, command string) bool {
 func (r *round) kept(c *chain, a *attempt) {
 	least := 0
 	for name, faces := range c.runs {
-		if a.verdicts[name] != regress.Environment && len(faces) >= r.o.Judge.Repeat && (!varies(faces) || len(faces) > outcome.VariantsMax) {
+		if a.verdicts[name] != regress.EnvironmentFailed && len(faces) >= r.o.Judge.Repeat && (!varies(faces) || len(faces) > outcome.VariantsMax) {
 			least++
 		}
 	}
