@@ -85,7 +85,7 @@ RACE_SCRIPTS = accept|check|flaky|interrupt|kill|lock|observe|record
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $(RACE)
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -p $(AT_ONCE) -parallel $(AT_ONCE) ./files/bucket ./files/cached $(RACE)
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^Test[^S]|^TestScripts$$/^($(RACE_SCRIPTS))$$' ./cmd/muster
 
 # What takes too long for every change.
