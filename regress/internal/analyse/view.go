@@ -171,7 +171,15 @@ func Excerpt(f *cause.Found, index int, caseName string, rules normalize.Rules, 
 	}
 	c := f.Causes[index]
 	if isEnding(c.Kind) {
-		return endingInWords(rules, was, is)
+		others := func(key outcome.Key) []diff.Edit {
+			for _, p := range m.Parts {
+				if p.Key == key {
+					return editsOf(f, p, index)
+				}
+			}
+			return nil
+		}
+		return endingInWords(rules, was, is, others, show)
 	}
 	for _, p := range m.Parts {
 		at := slices.IndexFunc(p.Edits, func(e cause.Attributed) bool { return e.Cause == index })
@@ -212,15 +220,17 @@ func isEnding(k cause.Kind) bool {
 const endingLinesMax = 8
 
 // endingInWords returns both endings of a case, and how the messages differ that the tool wrote where it failed. A limit
-// may have cut off messages, so they are compared with nothing.
-func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) {
+// may have cut off messages, so they are compared with nothing. Then it names the other texts that differ, but for those
+// that have causes of their own.
+func endingInWords(rules normalize.Rules, was, is content.Side, others func(outcome.Key) []diff.Edit, show Excerpter) (string, error) {
 	failed := is
 	if is.Outcome.Ending.Success() {
 		failed = was
 	}
 	var old, now []byte
 	var err error
-	switch p := endingPart(failed); {
+	p := endingPart(failed)
+	switch {
 	case p == nil:
 	case is.Outcome.Ending.Partial():
 		now, err = endingText(rules, is)
@@ -232,7 +242,40 @@ func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) 
 	}
 	lines, _, _ := diff.Unified(old, now, diff.Limits{Lines: endingLinesMax + 1, Context: 1})
 	_, lines, _ = strings.Cut(lines, "\n") // its heading
-	return fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines), nil
+	if p != nil {
+		if edits := others(p.Key); len(edits) > 0 {
+			lines = show(old, now, edits, 0)
+		}
+	}
+	text := fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines)
+	if is.Outcome.Ending.Partial() {
+		return text, nil
+	}
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was, is))
+	if err != nil {
+		return "", err
+	}
+	for _, d := range c.Parts {
+		if d.Old == nil || d.Now == nil || d.Old.Size*d.Now.Size == 0 || p != nil && d.Key == p.Key || len(others(d.Key)) > 0 {
+			continue
+		}
+		words, err := inWords(d, was, is)
+		if err != nil {
+			return "", err
+		}
+		text += words
+	}
+	return text, nil
+}
+
+// inWords describes how a part differs.
+func inWords(d outcome.Difference, was, is content.Side) (string, error) {
+	old, err := PartWords(was, d.Old)
+	if err != nil {
+		return "", err
+	}
+	now, err := PartWords(is, d.Now)
+	return fmt.Sprintf("%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), old, now), err
 }
 
 // describeInWords describes how a case differs by a cause that has no edit of a text there.
@@ -245,12 +288,7 @@ func describeInWords(rules normalize.Rules, of cause.Cause, was, is content.Side
 	if err != nil {
 		return "", err
 	}
-	old, err := PartWords(was, d.Old)
-	if err != nil {
-		return "", err
-	}
-	now, err := PartWords(is, d.Now)
-	return fmt.Sprintf("%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), old, now), err
+	return inWords(d, was, is)
 }
 
 // partThatShows returns the first part in which a case shows a cause, or else the first part. It

@@ -47,11 +47,27 @@ func flipOf(c *Case) *flip {
 	}
 	f := &flip{Case: c}
 	f.stopped = slices.ContainsFunc(c.Parts, func(p Part) bool {
-		failed, complete := f.sides(p)
-		rest, isCut := bytes.CutPrefix(complete, failed)
-		return isCut && (bytes.Count(rest, newline) > 1 || p.Key.Place == outcome.File && len(rest) > 0) // one line may be "no errors"
+		rest := f.cutOff(p)
+		return bytes.Count(rest, newline) > 1 || p.Key.Place == outcome.File && len(rest) > 0 // one line may be "no errors"
 	})
 	return f
+}
+
+// cutOff returns what the side that failed left out at the end of a part. If that is diagnostics, the other side has found
+// more.
+func (f *flip) cutOff(p Part) []byte {
+	failed, complete := f.sides(p)
+	rest, isCut := bytes.CutPrefix(complete, failed)
+	if !isCut || p.Key.Place != outcome.File && hasDiagnostics(rest) {
+		return nil
+	}
+	return rest
+}
+
+// hasDiagnostics reports whether most lines of a text are diagnostics.
+func hasDiagnostics(text []byte) bool {
+	list, _, ok := document.ParseBoth(text, nil)
+	return ok && list.Kind == document.Messages && len(diagnosticKinds(list, text)) > 0
 }
 
 var newline = []byte("\n")
@@ -71,7 +87,7 @@ func (f *flip) explains(p Part) bool {
 		return f != nil
 	}
 	failed, complete := f.sides(p)
-	isCut := len(failed) < len(complete) && bytes.HasPrefix(complete, failed)
+	isCut := len(f.cutOff(p)) > 0
 	isMessage := f.stopped && p.Key.Place != outcome.File || len(complete) == 0 && len(failed) > 0 && !f.isList(p)
 	return p.Old.Form == p.Now.Form && (isCut || isMessage)
 }

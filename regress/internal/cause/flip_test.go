@@ -79,6 +79,16 @@ func TestFlips(t *testing.T) {
 			side{1, "a.x:1: error: no y\n", "", ""}, side{0, "a.x:2: note: old z\n", "", ""},
 			`+ "note: old z"; - "error: no y"; passes: error: no y`,
 		},
+		"a linter, more at the end": {
+			side{1, "a.x:1: error: no y\n", "", ""}, side{0, "a.x:1: error: no y\na.x:3: bad z\na.x:9: worse w\n", "", ""},
+			`+ "bad z"; + "worse w"; passes: error: no y`,
+		},
+		"a linter, one more at the end": {
+			side{1, "a.x:1: error: no y\n", "", ""}, side{0, "a.x:1: error: no y\na.x:3: bad z\n", "", ""}, `+ "bad z"; passes: error: no y`,
+		},
+		"a linter, all is new": {
+			side{1, "", "cannot read\n", ""}, side{0, "a.x:3: bad z\na.x:9: worse w\n", "", ""}, `+ "bad z"; + "worse w"; passes: cannot read`,
+		},
 		"a linter that says so": {
 			side{1, "E501 Line too long\n --> a.x:1\n  |\n1 | some source\n  |\n", "", ""}, side{0, "All checks passed!\n", "", ""}, "passes: EN Line too long",
 		},

@@ -215,8 +215,10 @@ func (t *text) keepCuts(old, now []element) int32 {
 func (t *text) add(p Place, pattern []byte) int32 {
 	p.Pattern = t.words.index(pattern)
 	p.Line = t.counter.to(p.Now.From)
-	p.Lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
-	if p.Lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
+	old, now := t.old[p.Old.From:p.Old.To], t.now[p.Now.From:p.Now.To]
+	p.Lines = 1 + int32(max(bytes.Count(old, newline), bytes.Count(now, newline)))
+	isWhole := len(old) == 0 && bytes.HasSuffix(now, newline) || len(now) == 0 && bytes.HasSuffix(old, newline)
+	if p.Lines > 1 && (isWhole || startsWithNewline(now) || startsWithNewline(old)) {
 		p.Lines--
 	}
 	if len(t.places) >= editsMax && t.countExcess(p) {
