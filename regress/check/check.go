@@ -104,7 +104,7 @@ func reportChanges(r *run.Run, recorded golden.Meta) {
 // warnEarlier warns of a golden whose cases did not see what cases see now.
 func warnEarlier(r *run.Run, recorded golden.Meta) {
 	if recorded.TimesVary && !recorded.OnEngine() && !r.Execution.Crew.IsRemote() {
-		r.Events.Warn("an earlier muster recorded this golden: its cases found their sources with the time of the run, and the limits (ulimit) of their machine; record again, or tools that depend on them differ")
+		r.Events.Warn("an earlier muster recorded this golden: its sources had the time of the run, and its cases the limits (ulimit) of the recording machine; record again, or tools that depend on these differ")
 	}
 }
 

@@ -140,7 +140,7 @@ func (op *operation) restart(ctx context.Context, change *closure.Change, err er
 		r.Events.Warn(noForks + "the tool changed")
 	}
 	if op.reuse != nil {
-		r.Events.Warn(op.reuse.everyCaseRuns("the tool changed while it ran"))
+		r.Events.Warn(op.reuse.everyCaseRuns("the tool changed while cases ran"))
 		op.reuse.close()
 	}
 	op.forker, op.reuse = nil, nil

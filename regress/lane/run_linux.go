@@ -198,7 +198,7 @@ func startFork(h *helper, job *Job, stdin int) (pid, pidfd int, err error) {
 		}
 		if watch.opened {
 			h.server.Stop()
-			return 0, -1, &fork.Refusal{Why: "the system opens the source to start it, as the interpreter of a script"}
+			return 0, -1, &fork.Refusal{Why: "the source is the interpreter of a script, and the system reads it before the tool runs"}
 		}
 	}
 	begin(h, h.setup.Timeout-h.server.Took()) // else a case could end in time that a plain run does not end in

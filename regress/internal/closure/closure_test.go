@@ -191,7 +191,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	put(t, at("program"), "another")
 	run()
-	if _, err := g.Closure(filedigest.Open("")); err == nil || !strings.Contains(err.Error(), "/program, a file of the tool, changed while it ran") {
+	if _, err := g.Closure(filedigest.Open("")); err == nil || !strings.Contains(err.Error(), "/program, a file of the tool, changed while cases ran") {
 		t.Errorf("%v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestRenew(t *testing.T) {
 	}
 	must(t, now.Changed())
 	put(t, at("gone"), "gone")
-	if err := now.Changed(); err == nil || !strings.Contains(err.Error(), "/gone, a file of the tool, changed while it ran (the tool looks for it, and it appeared") {
+	if err := now.Changed(); err == nil || !strings.Contains(err.Error(), "/gone, a file of the tool, changed while cases ran (the tool looks for it, and it appeared") {
 		t.Error(err)
 	}
 }
@@ -324,7 +324,7 @@ func TestLinks(t *testing.T) {
 	must(t, c.Changed())
 	must(t, os.Remove(link))
 	must(t, os.Symlink("./v1", link))
-	if err := c.Changed(); err == nil || !strings.Contains(err.Error(), "/current, a file of the tool, changed while it ran (it is another file, folder or link)") {
+	if err := c.Changed(); err == nil || !strings.Contains(err.Error(), "/current, a file of the tool, changed while cases ran (it is another file, folder or link)") {
 		t.Error(err)
 	}
 }

@@ -265,7 +265,7 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 		b.addPlace(Place{Path: path, State: b.g.Own.StateOf(path, false)})
 		return nil
 	case errors.Is(err, filedigest.ErrTooLarge):
-		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
+		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out with --no-tool-file", name.Print(path))
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}

@@ -144,7 +144,7 @@ func (w *Watch) lookAt(f File) *Change {
 	case errors.Is(err, fs.ErrNotExist) && f.Role == Executable:
 		return nil // the cases that could not start it have failed already
 	case errors.Is(err, fs.ErrNotExist):
-		return &Change{f.Path, "it is gone"}
+		return &Change{f.Path, "the file is gone"}
 	case err != nil:
 		return &Change{f.Path, fault.Reason(err).Error()}
 	case !info.Mode().IsRegular():
@@ -171,7 +171,7 @@ type Change struct {
 
 // Error says what to do if the run ends.
 func (c *Change) Error() string {
-	return c.What() + ": run again when nothing writes to it, or leave it out by --no-tool-file"
+	return c.What() + ": run again when nothing writes to the file, or leave the file out with --no-tool-file"
 }
 
 // What names the file and says how it changed.
@@ -180,7 +180,7 @@ func (c *Change) What() string {
 	if how == appeared {
 		how += "; leave it out if the tool itself makes it"
 	}
-	return name.Print(c.Path) + ", a file of the tool, changed while it ran (" + how + ")"
+	return name.Print(c.Path) + ", a file of the tool, changed while cases ran (" + how + ")"
 }
 
 // Class implements regress.Classified.

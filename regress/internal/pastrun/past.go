@@ -145,7 +145,7 @@ func (r *Run) OpenOutcomesIfAny() (*golden.Store, error) {
 func openKept(r *Run, path string) (*golden.Store, error) {
 	found, err := golden.Open(path)
 	if regress.ClassOf(err) == regress.Input { // golden's own advice is for goldens
-		return nil, fault.Inputf("%s, what run %s kept, is damaged or gone: run muster %s again", path, r.ID, r.Command)
+		return nil, fault.Inputf("%s, the outcomes of run %s, is damaged or gone: run muster %s again", path, r.ID, r.Command)
 	}
 	return found, err
 }

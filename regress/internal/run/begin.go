@@ -292,7 +292,7 @@ func warnSilent(r *Run) {
 	if paths := r.Tool.observer.Written(); len(paths) > 0 {
 		text += "; the observed cases opened for writing: " + strings.Join(name.PrintAll(paths), ", ")
 	}
-	r.Events.Warn(text + "; if the command has more to say, let it print that or write it into its work folder")
+	r.Events.Warn(text + "; if the command writes its output elsewhere, let it print the output or write it into the work folder")
 }
 
 // save writes the summary and the results of a run.

@@ -32,7 +32,7 @@ func ObserveTool(ctx context.Context, r *Run, further ...*exec.Command) error {
 			Leave: leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
 			Grown: t.add,
 			Warn: func(why string) {
-				r.Events.Warn("not all files of the tool are known, as " + why + ": a change of the others goes unnoticed; name them by --tool-file")
+				r.Events.Warn("muster does not know all files of the tool, because " + why + ", and does not notice changes of the others: name them with --tool-file")
 			},
 		})
 	}
@@ -97,7 +97,7 @@ func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further 
 	}
 	t.add(guess)
 	if why != "" {
-		r.Events.Warn("the files of the tool are guessed from its command, as " + why + ": name others by --tool-file")
+		r.Events.Warn("the files of the tool are guessed from its command, because " + why + ": name others with --tool-file")
 	}
 	return nil
 }

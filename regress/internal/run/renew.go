@@ -44,7 +44,7 @@ func (r *Run) Renew(ctx context.Context, change *closure.Change, err error) *Ren
 	case t.remote: // the engine has what was sent
 		n.Err = change
 	case r.changes > changesMax:
-		n.Err = fault.Environmentf("%s, and the tool changed %s before: --resume goes on when nothing writes to it, and --no-tool-file leaves a file out", change.What(), readable.Count(changesMax, "time"))
+		n.Err = fault.Environmentf("%s, and the tool changed %s before: stop what writes to the file, then repeat with --resume; or leave the file out with --no-tool-file", change.What(), readable.Count(changesMax, "time"))
 	case r.Host.Executor == nil: // else a test runs no command
 		settle(ctx, t.closure)
 		lacks := t.closure.Lacks(t.closure.Snapshot().Look(), closure.IsCode)
@@ -53,7 +53,7 @@ func (r *Run) Renew(ctx context.Context, change *closure.Change, err error) *Ren
 		case lacks == change.Path:
 			n.Err = change
 		default:
-			n.Err = &closure.Change{Path: lacks, How: "it is gone"}
+			n.Err = &closure.Change{Path: lacks, How: "the file is gone"}
 		}
 	}
 	was := t.closure

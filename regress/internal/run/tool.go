@@ -149,7 +149,7 @@ func (t *Tool) Touched() string {
 		return name.Print(path) + " was written to, or has other rights, since the run began"
 	}
 	if len(t.relisted) > 0 {
-		return "the names in " + name.Print(t.relisted[0]) + " changed while it ran"
+		return "the names in " + name.Print(t.relisted[0]) + " changed while cases ran"
 	}
 	return ""
 }
@@ -267,7 +267,7 @@ func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(st
 			warn(path + writtenMeanwhile)
 		}
 		for _, path := range relisted {
-			warn("the names in " + name.Print(path) + ", which the tool lists, changed while it ran: run again if they matter to it")
+			warn("the names in " + name.Print(path) + ", which the tool lists, changed while cases ran: run again if they matter to the tool")
 		}
 		if change != nil && ctx.Err() == nil {
 			err = nil

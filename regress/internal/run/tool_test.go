@@ -107,7 +107,7 @@ func TestFolderChangesAndChangesBack(t *testing.T) {
 	if change, err := end(nil); change != nil || err != nil || warnings != 1 {
 		t.Errorf("%v, %v, %d warnings", change, err, warnings)
 	}
-	if got, want := s.Touched(), "the names in "+folder+" changed while it ran"; got != want {
+	if got, want := s.Touched(), "the names in "+folder+" changed while cases ran"; got != want {
 		t.Errorf("touched is %q, want %q", got, want)
 	}
 }

@@ -25,7 +25,7 @@ func (r *Run) SaveDecisions(encoded []byte) error {
 
 // Decisions returns the decisions that SaveDecisions wrote, or the zero T if there are none.
 func Decisions[T any](r *Run, decode func([]byte) (T, error)) (T, error) {
-	return kept(r, "decisions.json", decode, "what was decided on run "+r.ID, "remove it, then decide again")
+	return kept(r, "decisions.json", decode, "the decisions on run "+r.ID, "remove it, then decide again")
 }
 
 const (
@@ -95,5 +95,5 @@ func (r *Run) checkVersion() error {
 	if !r.Finished {
 		resume = ", without --resume"
 	}
-	return fault.Inputf("run %s was made by an earlier muster, and damage to its files could not be seen: run muster %s again%s", r.ID, r.Command, resume)
+	return fault.Inputf("run %s was made by an earlier muster, and its files have no digests, so muster could not detect damage: run muster %s again%s", r.ID, r.Command, resume)
 }

@@ -39,9 +39,9 @@ func (r *Run) SaveResults(results []Result) error {
 // Results returns the results that SaveResults wrote, or nil if the run ended before.
 func (r *Run) Results() ([]Result, error) {
 	decode := func(content []byte) (results *[]Result, err error) { return results, json.Unmarshal(content, &results) }
-	results, err := kept(r, "results.json", decode, "what run "+r.ID+" found", "run muster "+r.Command+" again")
+	results, err := kept(r, "results.json", decode, "the results of run "+r.ID, "run muster "+r.Command+" again")
 	if err == nil && results == nil && r.Finished {
-		err = fault.Inputf("%s, what run %s found, is gone: run muster %s again", r.File("results.json"), r.ID, r.Command)
+		err = fault.Inputf("%s, the results of run %s, is gone: run muster %s again", r.File("results.json"), r.ID, r.Command)
 	}
 	if err != nil || results == nil {
 		return nil, err

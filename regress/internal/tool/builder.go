@@ -169,14 +169,14 @@ func (b *builder) add(path string, as closure.Role) error {
 		return nil
 	}
 	if len(b.files) >= filesMax {
-		return fault.Inputf("more than %s files belong to the tool, the limit, at %s: leave some out by --no-tool-file", readable.Number(filesMax), name.Print(path))
+		return fault.Inputf("more than %s files belong to the tool, the limit, at %s: leave some out with --no-tool-file", readable.Number(filesMax), name.Print(path))
 	}
 	digest, err := b.o.Digests.Of(f.Resolved, fileBytesMax)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && as != closure.Executable:
 		return nil // perhaps it may be executed, but not read
 	case errors.Is(err, filedigest.ErrTooLarge):
-		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
+		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out with --no-tool-file", name.Print(path))
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
 	}

@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 		"folder": {change: func(file string) error { // at once: a look in between would find it gone
 			return errors.Join(os.Mkdir(file+".new", 0o755), unix.Renameat2(unix.AT_FDCWD, file+".new", unix.AT_FDCWD, file, unix.RENAME_EXCHANGE))
 		}, want: "it is no longer a file"},
-		"gone": {change: os.Remove, want: "it is gone"},
+		"gone": {change: os.Remove, want: "the file is gone"},
 		"before it in PATH": {change: func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "first/comp"), []byte("#!/bin/sh\n"), 0o755)
 		}, want: "the tool looks for it, and it appeared"},
@@ -91,7 +91,7 @@ func TestWatchLooksAtTheEnd(t *testing.T) {
 	id := build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, "comp", "data")}})
 	w := id.Watch(nil, func(error) { t.Error("there was no tick") })
 	put(t, filepath.Join(dir, "data"), "2")
-	if _, _, err := w.End(); err == nil || !strings.HasPrefix(err.Error(), dir+"/data, a file of the tool, changed while it ran ") {
+	if _, _, err := w.End(); err == nil || !strings.HasPrefix(err.Error(), dir+"/data, a file of the tool, changed while cases ran ") {
 		t.Error(err)
 	}
 }

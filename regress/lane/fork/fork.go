@@ -44,7 +44,7 @@ func explain(why int64) string {
 	case -8:
 		return "the shim cannot start in it"
 	case -9:
-		return "it closes its standard input or output before it touches its source"
+		return "it closes or replaces its standard input or output before it touches its source"
 	case -10:
 		return "it lists processes or open files in /proc before it touches its source"
 	case openat:

@@ -86,7 +86,7 @@ func (c *Crew) checkPrograms(ctx context.Context) error {
 	if errors.Is(err, syscall.ENOEXEC) {
 		return left
 	}
-	return fault.Environmentf("%s %s (%w): %s", named, NoPrograms, fault.Reason(err), mend)
+	return fault.Environmentf("%s %s (%w), and cases may need to run some: %s", named, NoPrograms, fault.Reason(err), mend)
 }
 
 // diskFolder returns TMPDIR as its processes see it: absolute, and without links, which a tool

@@ -129,7 +129,7 @@ func TestNoForksOfScriptsRunByTheirSource(t *testing.T) {
 	must(t, os.WriteFile(tool, []byte("#!./libcase.so\n"), 0o700))
 	r, c := forksOf(t, []string{tool}, false, nil, file{name: "a", body: "#!/bin/cat\n", exec: true})
 	_, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("a"), Command: c, Avoid: exec.NoLane, Fork: true})
-	if no := (*exec.NoServer)(nil); !errors.As(err, &no) || !strings.Contains(no.Why, "opens the source") {
+	if no := (*exec.NoServer)(nil); !errors.As(err, &no) || !strings.Contains(no.Why, "the source is the interpreter") {
 		t.Errorf("it is refused: %v", err)
 	}
 }

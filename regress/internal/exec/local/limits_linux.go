@@ -67,7 +67,7 @@ func (c *Crew) chooseLimits() {
 	}
 	c.limitsText = strings.Join(texts, " ")
 	if len(lower) > 0 {
-		c.o.Warn("your limits are lower than those that cases get elsewhere, and so are theirs: " + strings.Join(lower, ", ") + "; raise them (ulimit), or a tool may behave otherwise here")
+		c.o.Warn("your limits (ulimit) are lower than the usual limits of cases, so cases get yours: " + strings.Join(lower, ", ") + "; raise them, or a tool may behave differently here")
 	}
 }
 

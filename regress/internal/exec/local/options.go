@@ -32,7 +32,7 @@ const (
 )
 
 // NoPrograms follows the name of a folder, in a remark or in the error of Start.
-const NoPrograms = "does not let programs run, which cases may make"
+const NoPrograms = "does not let programs run"
 
 // Options configure the lanes of a crew.
 type Options struct {

@@ -53,7 +53,7 @@ func visibleEntries(texts []string) ([]string, error) {
 }
 
 func occupied(path string) error {
-	return fault.Inputf("the command uses %s, but cases see their own folder at %s: rename or copy it, and name the copy", path, Canonical)
+	return fault.Inputf("cases cannot use %s, because their own folder is at %s: rename %s, or copy it and name the copy", path, Canonical, path)
 }
 
 // pathsIn lists the absolute paths in a text: the text itself, its parts between quotes, and its words.
@@ -110,7 +110,7 @@ func completeObservation(o *observe.Observation) {
 		if _, err := os.Lstat(path); err != nil {
 			o.Accesses = append(o.Accesses, observe.Access{Path: path, Kind: observe.Asked})
 		} else if o.Blind == "" {
-			o.Blind = fmt.Sprintf("the tool looks for %s, and cases see only what the command, --env or --tool-file names in %s", name.Print(path), covered)
+			o.Blind = fmt.Sprintf("the tool looks for %s, which cases do not see", name.Print(path))
 		}
 	}
 }
