@@ -24,7 +24,7 @@ type localChecks struct {
 // recall implements earlier.
 func (l *localChecks) recall(_ context.Context, setting map[string]string) (cases map[string]reuse.Case, why string) {
 	setting["the host"], _ = os.Hostname() // "" is one, too
-	setting["the folder"], _ = os.Getwd()  // cases see what it needs in /tmp
+	setting["the folder"], _ = os.Getwd()  // if it is below /tmp, cases see it
 	l.file = filepath.Join(l.run.State.Cache(), "reuse", reuse.Name(setting))
 	memory := reuse.Read(l.file)
 	if len(memory.Cases) == 0 {

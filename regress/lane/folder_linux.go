@@ -18,9 +18,9 @@ type placedFile struct {
 	ctime int64 // ns
 }
 
-// sourceTime is the time of every file that a lane places, and of the folders around it. It is also the
-// SOURCE_DATE_EPOCH of cases. Tools such as gzip write the time of their source into their output. What a case
-// changes has the real time.
+// sourceTime is the time of every file that a lane places, and of the folders around it. Tools such as gzip write the
+// time of their source into their output. Cases get the same time as SOURCE_DATE_EPOCH (exec.Environment has the same
+// number), unless --env sets another. What a case changes has the real time.
 const sourceTime = 1577836800 // s
 
 var sourceTimes = [2]syscall.Timespec{{Sec: sourceTime}, {Sec: sourceTime}} // of the last access and of the last change

@@ -88,7 +88,7 @@ func prepare(s *Setup) (*helper, error) {
 	return h, h.openStreams()
 }
 
-// moveIn makes the mount namespace of the lane what its cases see. This process stays in the run's folder,
+// moveIn sets up the mounts that cases see. This process stays in the run's folder,
 // and uses the lane and the outbox from there, where files can be moved from one to the other.
 func (h *helper) moveIn() error {
 	s, run := h.setup, folderOf(h.setup.Outbox)
@@ -270,7 +270,7 @@ func (h *helper) restoreLane() error {
 // restore reduces the lane's folder to the given files. It requires that the lane's own
 // folders are unchanged: otherwise a name might lead elsewhere.
 func (f *folder) restore(c *changes) error {
-	if f.watch.needsWalk { // it does not find what came and went
+	if f.watch.needsWalk { // a walk misses files that a case made and removed
 		for name := range f.dirs {
 			f.markStale(join(name, "any"))
 		}

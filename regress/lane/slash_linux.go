@@ -11,7 +11,7 @@ import (
 // /tmp. It contains the path at which cases see the lane, so no other user can exchange a folder of that
 // path. What the tool needs of the machine's /tmp is mounted in it, read-only.
 type slashTmp struct {
-	dir   string // the folder, where nothing is mounted in it; "" = cases have the machine's /tmp
+	dir   string // path of the folder that shows no mounts in it; "" = cases have the machine's /tmp
 	keep  []string
 	links []link   // of the machine's /tmp
 	shown []string // paths of the machine's /tmp that cases see

@@ -219,9 +219,9 @@ func isEnding(k cause.Kind) bool {
 // endingLinesMax bounds the lines of messages in an excerpt.
 const endingLinesMax = 8
 
-// endingInWords returns both endings of a case, and how the messages differ that the tool wrote where it failed. A limit
-// may have cut off messages, so they are compared with nothing. Then it names the other texts that differ, but for those
-// that have causes of their own.
+// endingInWords returns both endings of a case, and how the messages differ that the tool wrote where it failed. After
+// a limit it shows the new messages alone, because they may be cut off. Then it names the other texts that differ, but
+// not those that have causes of their own. others returns the edits of a part, which are all of other causes.
 func endingInWords(rules normalize.Rules, was, is content.Side, others func(outcome.Key) []diff.Edit, show Excerpter) (string, error) {
 	failed := is
 	if is.Outcome.Ending.Success() {

@@ -81,7 +81,8 @@ func (f *flip) sides(p Part) (failed, complete []byte) {
 }
 
 // explains reports whether a part differs only because the tool failed on one side. There it leaves the part out, or stops
-// within it. Its messages are why it stopped. If it did not stop, they are explained only where it else writes nothing.
+// within it. Its messages are why it stopped. If the tool did not stop, messages are explained only if the other side is
+// empty.
 func (f *flip) explains(p Part) bool {
 	if f == nil || p.Old == nil || p.Now == nil {
 		return f != nil
@@ -92,8 +93,8 @@ func (f *flip) explains(p Part) bool {
 	return p.Old.Form == p.Now.Form && (isCut || isMessage)
 }
 
-// explainsEdits reports whether a flip explains the edits of a part: they leave at most half of the smaller text. Then that
-// is another text, such as "All checks passed" in place of errors.
+// explainsEdits reports whether a flip explains the edits of a part: if at most half of the smaller text is unchanged, it
+// is a different text, such as "All checks passed" in place of errors.
 func (f *flip) explainsEdits(p Part, e edit.Edits) bool {
 	if f == nil || e.TooMany || f.isList(p) {
 		return false
@@ -176,7 +177,8 @@ func ownLines(said, other []byte) (own []byte) {
 }
 
 // withoutName returns messages with PATH in place of the name of the case, of its base name, and of either without its
-// extension. The last two may be usual words, so they are replaced only before a place at the head of a line.
+// extension. The last two may be usual words, so they are replaced only at the start of a line, before a line
+// number or punctuation.
 func (c *Case) withoutName(said []byte) []byte {
 	if c.Name == "" || len(said) == 0 {
 		return said

@@ -61,8 +61,8 @@ type Place struct {
 	State string // of StateOf
 	// IsListed says that the names in a folder belong to its state.
 	IsListed bool
-	// IsWritten says that the tool only makes, writes or removes it. Whether that succeeds depends on what is
-	// there, but not on a content. While cases run, it comes and goes.
+	// IsWritten says that the tool only makes, writes or removes it. Only the kind of thing there decides whether
+	// that succeeds. While cases run, it comes and goes.
 	IsWritten bool
 }
 

@@ -178,8 +178,9 @@ func (b *builder) add(u *use) error {
 	return nil
 }
 
-// addWritten adds a path that the tool writes to, and does not read, or removes again: a folder can be made if
-// nothing is there, and a file only in a folder that is there. An executed file that is gone may have been any.
+// addWritten adds a path that the tool only writes to, or removes. It keeps only what decides whether the write
+// succeeds: what kind of thing is there, and if nothing is, whether the folder around it exists. The content of an
+// executed file that is gone is unknown, so that path varies.
 func (b *builder) addWritten(u *use) {
 	if u.varies || u.kind&observe.Executed != 0 {
 		b.c.Varying = append(b.c.Varying, u.path)

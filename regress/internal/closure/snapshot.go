@@ -81,7 +81,7 @@ func (c *Closure) AreSeen(paths []string) bool {
 // IsExecutable reports whether a file is an executable of a command.
 func IsExecutable(r Role) bool { return r == Executable }
 
-// IsCode reports whether the tool cannot run without a file. Of a file that it opens that is not known.
+// IsCode reports whether the tool cannot run without a file. For files that it only opens, this is unknown.
 func IsCode(r Role) bool { return r != Opened }
 
 // Lacks returns the first file with such a role that is not there in a state of its paths, or "".

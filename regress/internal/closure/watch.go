@@ -63,7 +63,7 @@ func (w *Watch) closure() *Closure {
 
 // End looks a last time. It returns the files that were written to and have their old content again, and
 // the listed folders with other names. A file whose mode or number of links changed was not written to. It
-// also returns the first change of another kind, or nil: whether names matter to the tool is not known.
+// also returns the first change, or nil. Changed names are not a change, because they may not matter to the tool.
 func (w *Watch) End() (touched, relisted []string, change *Change) {
 	close(w.stop)
 	<-w.done

@@ -109,7 +109,8 @@ func (c *Command) Same(other *Command) bool {
 const Locale = "LC_ALL=C.UTF-8"
 
 // Environment returns the environment of a case, as NAME=VALUE. own depends on the executor:
-// its folders, for example. extra overrides the rest.
+// its folders, for example. extra overrides the rest. SOURCE_DATE_EPOCH is sourceTime of package lane, the time of
+// sources.
 func Environment(own, extra []string) []string {
 	env := append(slices.Clone(own), Locale, "TZ=UTC", "SOURCE_DATE_EPOCH=1577836800")
 	for _, kv := range extra {

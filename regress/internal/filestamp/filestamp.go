@@ -1,6 +1,6 @@
 // Package filestamp detects whether a file changed without reading it. A stamp consists of what the
-// system updates at each write and each replacement of a file. It opens nothing. README.md says when a
-// stamp proves that the content is the same.
+// system updates at each write and each replacement of a file. It opens no file that it stamps. README.md says
+// when a stamp proves that the content is the same.
 package filestamp
 
 import (

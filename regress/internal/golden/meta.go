@@ -59,7 +59,7 @@ type Meta struct {
 	// with it. nil means Command.
 	Reference *Recorder `json:"reference"`
 
-	// TimesVary reports that cases found sources at the times of the runs, and the limits of their machine. The
+	// TimesVary reports that the sources had the time of the run, and that cases had the limits of the machine. The
 	// format of the file says so.
 	TimesVary bool `json:"-"`
 

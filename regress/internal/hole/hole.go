@@ -190,7 +190,8 @@ func (b *builder) add(i int) (next int) {
 }
 
 // split returns elements for a region whose texts have different numbers of lines. A line is aligned if its shape is there
-// exactly once in each text. The lines between those come and go, if their numbers differ.
+// exactly once in each text. If the texts have different numbers of lines between two aligned ones, those lines are
+// free text.
 func (r *region) split() (list []element) {
 	from := make([]int, len(r.alternatives)) // the lines before these have elements
 	add := func(to []int) {

@@ -31,8 +31,7 @@ var latin = func() *strings.Replacer {
 // BytesMax bounds the texts that are compared, both together.
 const BytesMax = 64 << 10
 
-// Find returns the offsets of characters beyond ASCII in words of one text that print as words of the other one, and are
-// others.
+// Find compares words that print alike but differ. It returns the offsets of their characters beyond ASCII.
 func Find(old, now string) (inOld, inNow map[int]bool) {
 	isForeign := func(r rune) bool { return r >= utf8.RuneSelf }
 	if len(old)+len(now) > BytesMax || !strings.ContainsFunc(old, isForeign) && !strings.ContainsFunc(now, isForeign) {

@@ -26,7 +26,7 @@ type Rule struct {
 	matcher *regexp.Regexp    // for lines
 	own     []int             // groups of matcher that are those of re
 	repl    []byte
-	matched *atomic.Bool // some content
+	matched *atomic.Bool // whether the rule has matched so far
 }
 
 // Rules are applied in order.
@@ -34,9 +34,9 @@ type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
 // '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is a pattern of package partglob; './stdout' is the file of that
-// name. ^ and $ match at the ends of lines. The delimiter is any character except letters, digits, spaces and the backslash. REPL may
+// name. The delimiter is any character except letters, digits, spaces and the backslash. REPL may
 // contain groups as $1, ${1}, $name and \1, and $$ for a dollar sign. The number of $1 ends with
-// its digits.
+// its digits. ^ and $ match at the start and end of each line.
 func Parse(texts []string) (Rules, error) {
 	rules := make(Rules, 0, len(texts))
 	for _, text := range texts {

@@ -188,9 +188,8 @@ func (o *Observer) note(caseName string, list []observe.Access) {
 
 // noteWritten notes what a run opened for writing.
 func (o *Observer) noteWritten(seen *observe.Observation) {
-	const most = 3
 	add := func(path string) {
-		if len(o.written) < most && !slices.Contains(o.written, path) {
+		if len(o.written) < observe.LostMax && !slices.Contains(o.written, path) {
 			o.written = append(o.written, path)
 		}
 	}

@@ -27,8 +27,8 @@ import (
 // keys of the event's line (see jsonlines.go).
 type Event interface{ kind() string }
 
-// Started opens a run. A second one begins the run again, as a file of the tool changed: what came before does not
-// count, but for notes. Cases that keep their verdicts are among Resumed.
+// Started opens a run. A second one begins the run again, because a file of the tool changed. Of the events before it,
+// only notes still count. Cases that keep their verdicts are among Resumed.
 type Started struct {
 	Command     string            `line:"command"`           // "record", "check", "compare" …
 	Run         string            `line:"run"`               // ID of the run; empty for a command that keeps no run

@@ -60,7 +60,7 @@ func (r *Run) resume(last *state.Run, info state.Info) error {
 		return err
 	}
 	r.Folder, r.Resumed = last, true
-	last.Identity = info.Identity // which has a state for what could be any
+	last.Identity = info.Identity // which has the present state of released files
 	last.Options = info.Options   // what may differ, such as --jobs, is as it is now
 	return last.Save()
 }
@@ -278,21 +278,6 @@ func (r *Run) Finish(err error) error {
 	}
 	r.Folder.Finished = broke == regress.None
 	return cmp.Or(err, save(r.Folder, r.Ledger))
-}
-
-// warnSilent warns if nearly no case has output: a command that writes elsewhere seems to be identical, whatever it
-// does.
-func warnSilent(r *Run) {
-	const casesMin, percent = 10, 99 // a few cases may well have nothing to say
-	cases := len(r.Inputs.Cases)
-	if cases < casesMin || 100*r.Ledger.Silent < percent*cases {
-		return
-	}
-	text := fmt.Sprintf("%s of %s have no output, so only their exit status is compared", readable.Number(r.Ledger.Silent), readable.Cases(cases))
-	if paths := r.Tool.observer.Written(); len(paths) > 0 {
-		text += "; the observed cases opened for writing: " + strings.Join(name.PrintAll(paths), ", ")
-	}
-	r.Events.Warn(text + "; if the command writes its output elsewhere, let it print the output or write it into the work folder")
 }
 
 // save writes the summary and the results of a run.

@@ -85,7 +85,7 @@ func isOfTool(key string) bool {
 	return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
 }
 
-// release changes an identity so that the files and places at some paths may be any. With nil, all may be.
+// release marks the files and places at paths as free: a resumed run accepts any state of them. With nil, all are free.
 func release(id map[string]string, paths []string) {
 	for key, value := range id {
 		printed, isFile := strings.CutPrefix(key, toolFile)
@@ -108,10 +108,10 @@ func release(id map[string]string, paths []string) {
 	}
 }
 
-// mayBeAny reports whether the value of a file or place says so.
+// mayBeAny reports whether the value of a file or place marks it as free.
 func mayBeAny(value string) bool { return digestOf(strings.TrimPrefix(value, listed)) == anyTool }
 
-// hasAnyTool reports whether some file or place may be any.
+// hasAnyTool reports whether some file or place is free.
 func hasAnyTool(id map[string]string) bool {
 	for key, value := range id {
 		if isOfTool(key) && mayBeAny(value) {

@@ -235,9 +235,9 @@ func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same in
 	return t.Closure().ChangedSince(earlier, t.options.Digests)
 }
 
-// Watch looks at the files while cases run, once in a time. The first change ends the returned context. Call the
-// returned function with the run's error when no case runs any more. It returns the change, if there was one. Then it
-// returns the error only if ctx ended. The folder of the run gets what later cases add to the tool.
+// Watch looks at the files at each interval while cases run. The first change ends the returned context. Call the
+// returned function with the run's error when no case runs any more. That function returns the change, if any. With a
+// change, it drops the run's error unless ctx ended. The folder of the run gets what later cases add to the tool.
 func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) (*closure.Change, error)) {
 	ticker := time.NewTicker(every)
 	t.folder = folder

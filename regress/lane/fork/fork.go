@@ -23,8 +23,8 @@ func IsRefusal(err error) bool { return errors.As(err, new(*Refusal)) }
 // ErrParentGone reports that nobody waits for the case any more.
 var ErrParentGone = errors.New("the parent is gone")
 
-// explain explains the shim's reason to refuse: the number of a system call on x86-64, or one of its
-// own.
+// explain explains why the shim refuses: by the number of a system call on x86-64, or by a negative number of the
+// enum in shim.c that begins with PRINTED.
 func explain(why int64) string {
 	switch why {
 	case -1, write, writev:

@@ -1,15 +1,13 @@
-// Package observe finds out which files a command uses while it runs: what it executes, opens,
-// asks for and lists, and what it asks for in vain. A filter of the kernel (seccomp) stops the
-// command's processes at the system calls that name files. The lane helper reads the name, and
-// lets the call continue.
+// Package observe finds out which files a command uses while it runs: what it executes, opens, asks for and lists, and
+// what it asks for in vain. A filter of the kernel (seccomp) stops the command's processes at the system calls that
+// name files. The lane helper reads the name, and lets the call continue.
 //
-// Input: a command that is about to start. Output: an Observation. The package must not import
-// "os", as a part of the lane helper. It must not judge what it saw, nor read a file. It is no
-// security boundary: a command can change the name after it was read.
+// Input: a command that is about to start. Output: an Observation. The package must not import "os", as a part of the
+// lane helper. It must not judge what it saw. Of files it reads only those of the case itself, to find their
+// interpreters. It is no security boundary: a command can change the name after it was read.
 //
-// A stopped call that a signal interrupts at the wrong moment fails with EINTR, which the call
-// alone would not. So the outcome of an observed run says nothing, and a run that went another way
-// than the plain one may lack files.
+// A stopped call that a signal interrupts at the wrong moment fails with EINTR, which the call alone would not. So the
+// outcome of an observed run says nothing, and a run that went another way than the plain one may lack files.
 package observe
 
 import "muster/regress/lane/scan"
@@ -37,10 +35,10 @@ const KindMax = 1<<6 - 1
 type Access struct {
 	Path string // absolute, as the command spelled it, with its working folder before it
 	Kind Kind
-	// Folder is where the path of an interpreter begins that is relative, if Path is Executed: the working
-	// folder of the process, or "" if that belongs to the case.
+	// Folder resolves a relative interpreter path of an Executed file: it is the working folder of the process,
+	// or "" if that belongs to the case.
 	Folder string
-	// Head is the beginning of an Executed file of the case itself. Path is no path outside then.
+	// Head is the beginning of an Executed file of the case itself. Path is then inside the case.
 	Head string
 }
 
@@ -54,8 +52,8 @@ type Observation struct {
 	Missed []string
 	// NoPrivileges says that set-user-ID programs ran without their privileges.
 	NoPrivileges bool
-	// Lost are the first paths to which the command wrote what nobody reads: new ones in the lane's own /tmp, and
-	// /dev/null.
+	// Lost are the first paths opened for writing whose contents are lost: new ones in the lane's own /tmp, and
+	// /dev/null. They are at most LostMax.
 	Lost   []string
 	Events int // system calls that were stopped
 }
@@ -64,9 +62,11 @@ type Observation struct {
 const (
 	accessesMax  = 16_384
 	pathBytesMax = 8 << 20 // of all paths together
-	lostMax      = 3
 	missedMax    = 64
 )
+
+// LostMax bounds the paths in Observation.Lost, and those that a warning of lost output names.
+const LostMax = 3
 
 // IsKernels reports whether the kernel makes up the files at a path. /dev/shm holds real ones, and
 // /dev/log is the socket of a server.

@@ -339,7 +339,7 @@ func (o *Observer) locate(pid uint32, folder int32, path string, last bool) (out
 func (o *Observer) add(a Access) {
 	path := withoutDots(a.Path)
 	isLost := a.Kind&Written != 0 && (a.Kind&missed != 0 || path == "/dev/null")
-	if lost := o.result.Lost; isLost && len(lost) < lostMax && !slices.Contains(lost, path) {
+	if lost := o.result.Lost; isLost && len(lost) < LostMax && !slices.Contains(lost, path) {
 		o.result.Lost = append(lost, path)
 	}
 	if a.Kind&missed != 0 {

@@ -51,7 +51,7 @@ func (c *Crew) chooseLimits() {
 		var own unix.Rlimit
 		if unix.Getrlimit(rule.Resource, &own) == nil {
 			if rule.Resource == unix.RLIMIT_NOFILE {
-				own.Cur = own.Max // as far as muster itself may have raised it
+				own.Cur = own.Max // Go's runtime may have raised the soft limit
 			}
 			given.Soft, given.Hard = min(rule.Soft, own.Cur), min(rule.Hard, own.Max)
 		}

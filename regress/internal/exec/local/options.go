@@ -40,7 +40,7 @@ type Options struct {
 	Helper    []string // command that starts a lane helper: a program that imports muster/regress/lane
 	Corpus    *corpus.Corpus
 	Env       []string      // K=V, in addition to every case's environment (see environment)
-	Visible   []string      // texts: cases see what their paths need in /tmp, as what those in Env need
+	Visible   []string      // texts whose paths below /tmp cases see, beside those in Env
 	Timeout   time.Duration // of a case; more than 0
 	Grace     time.Duration // between TERM and KILL
 	MemoryMax int64         // bytes, 0 = no limit

@@ -39,8 +39,8 @@ func userProcesses() int64 {
 	return int64(min(limit.Cur, cgroup.Unlimited))
 }
 
-// processLimit returns the limit on processes that cases see. Without a PID namespace, only this limit bounds what
-// a fork bomb of an ordinary user starts, beside the size of the machine. Mostly it counts all processes of that
+// processLimit returns the limit on processes that cases see. Without a PID namespace, only this limit and the size of
+// the machine bound a fork bomb of an ordinary user. Mostly the limit counts all processes of that
 // user, so also those of muster and of other lanes. It does not bind root, who is bound only by the limit of a
 // container.
 func (c *Crew) processLimit() uint64 {
