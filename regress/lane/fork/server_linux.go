@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"hash/fnv"
 	"runtime"
 	"slices"
 	"strconv"
@@ -89,7 +90,10 @@ func (s *Server) start(c Command) error {
 		return err
 	}
 	defer closeAll(ends[:])
-	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," + c.Source
+	digest := fnv.New64a()
+	_, _ = digest.Write([]byte(c.Path)) // it never fails
+	setting := "MUSTER_FORK_SERVER=" + strconv.Itoa(controlFD) + "," + strconv.Itoa(sweeperFD) + "," +
+		strconv.FormatUint(digest.Sum64()>>1, 10) + "," + c.Source
 	c.Env = append(slices.Clip(c.Env), "LD_AUDIT="+c.Shim, setting)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

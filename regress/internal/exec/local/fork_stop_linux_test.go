@@ -134,6 +134,24 @@ func TestNoForksOfScriptsRunByTheirSource(t *testing.T) {
 	}
 }
 
+// A program without the shim may look at the source, and then become one that has the shim.
+func TestNoForksBehindAStaticProgram(t *testing.T) {
+	dir := t.TempDir()
+	front, script := filepath.Join(dir, "front"), filepath.Join(dir, "script")
+	must(t, os.WriteFile(front+".c", []byte("#include <unistd.h>\nint main(int n, char **args) { args[0] = \"cat\"; args[1] = args[n - 1]; args[2] = 0; return execv(\"/bin/cat\", args); }\n"), 0o600))
+	if out, err := osexec.CommandContext(t.Context(), "cc", "-static", "-o", front, front+".c").CombinedOutput(); err != nil {
+		needed(t, "a static program: "+string(out))
+	}
+	must(t, os.WriteFile(script, []byte("#!"+front+"\n"), 0o700))
+	for _, words := range [][]string{{front, "{in}"}, {script, "{in}"}, {"/usr/bin/env", front, "{in}"}, {"/bin/sh", "-c", "exec " + front + " $0", "{in}"}} {
+		r, c := forksOf(t, words, false, nil, file{name: "a", body: "text"})
+		_, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("a"), Command: c, Avoid: exec.NoLane, Fork: true})
+		if no := (*exec.NoServer)(nil); !errors.As(err, &no) {
+			t.Errorf("%q is not refused: %v", words, err)
+		}
+	}
+}
+
 // Forks of Python would share a random hash seed. Options can make it random in spite of the variable.
 func TestNoForksWithARandomHashSeed(t *testing.T) {
 	where, err := osexec.CommandContext(t.Context(), "python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()

@@ -13,7 +13,9 @@
  *
  * The shim uses no library: the dynamic linker would have to find it before the shim runs.
  *
- * MUSTER_FORK_SERVER is "SOCKET,SOCKET,PATH": the server's, the init's, and the source's. The forks
+ * MUSTER_FORK_SERVER is "SOCKET,SOCKET,DIGEST,PATH": the server's, the init's, that of the path given to
+ * exec, and the source's. A program without the shim may come first, and look at the source before it
+ * becomes another one. It does not change the digest, so the shim then refuses the command. The forks
  * are in a PID namespace below the server's. Its init is the first process that the shim makes.
  * Package regress/lane/fork is the other end of both sockets.
  */
@@ -63,7 +65,7 @@ struct kernelAction {
 	void *restorer;
 	unsigned long mask;
 };
-enum { FLAG_RESTORER = 0x04000000, DISPATCH = 59, DISPATCH_ON = 1, RSEQ = 334, FACCESSAT2 = 439, SIGNAL_BYTES = 8 };
+enum { FLAG_RESTORER = 0x04000000, DISPATCH = 59, DISPATCH_ON = 1, RSEQ = 334, DROPPABLE = 8, FACCESSAT2 = 439, SIGNAL_BYTES = 8 };
 
 /* Reasons to refuse beside the number of a system call. */
 enum { PRINTED = -1, KEEPS_OPEN = -2, READS_INPUT = -3, ENDS = -4, NO_DISPATCH = -5, HASH_SEED = -6, FOREIGN = -7, NO_START = -8, CHANGES_STREAMS = -9, LISTS_PROCESS = -10 };
@@ -80,7 +82,8 @@ static int control, sweeper;
 static pid_t initPID; /* as the helper sees it */
 static struct statx source;
 static int isInput; /* the source is the standard input */
-static char auditor[4200], setting[4200];
+static char auditor[4200], setting[4300];
+static char *numbers, *sourcePath; /* in setting */
 static char *followed[8192]; /* environment of a program that the command becomes */
 static long robustList[2];   /* which a fork does not inherit */
 static int isRandom;         /* Python's hash seed, if hasPython */
@@ -207,6 +210,38 @@ static void serve(void) {
 	}
 }
 
+static char *number(char *to, long n) {
+	char digits[20];
+	int i = 0;
+	if (n < 0) *to++ = '-', n = -n;
+	do digits[i++] = '0' + n % 10;
+	while (n /= 10);
+	while (i) *to++ = digits[--i];
+	return to;
+}
+
+/* FNV-1a, without its highest bit. */
+static long digest(const char *text) {
+	unsigned long sum = 14695981039346656037ul;
+	for (; *text; text++) sum = (sum ^ (unsigned char)*text) * 1099511628211ul;
+	return (long)(sum >> 1);
+}
+
+/* Writes the setting of the next program, which has the same init. */
+static void describe(const char *executed) {
+	static char own[sizeof setting];
+	char *end = number(own, control);
+	*end++ = ',';
+	end = number(end, -initPID);
+	*end++ = ',';
+	end = number(end, digest(executed));
+	*end++ = ',';
+	char *path = end;
+	while ((*end++ = *sourcePath++)) {}
+	memcpy(numbers, own, end - own);
+	sourcePath = numbers + (path - own);
+}
+
 /* The command becomes another program, as a script's "env" does: that one gets the shim, too. It also
    gets the signal mask, in which this handler has blocked SIGSYS. */
 static long follow(ucontext_t *at, long path, long args, char **env) {
@@ -215,6 +250,7 @@ static long follow(ucontext_t *at, long path, long args, char **env) {
 		if (n == 8000 || after("LD_AUDIT=", env[n])) refuse(SYS_execve);
 		followed[n] = env[n];
 	}
+	describe((char *)path);
 	followed[n++] = auditor;
 	followed[n++] = setting;
 	followed[n] = 0;
@@ -240,16 +276,6 @@ static long changeMask(ucontext_t *at, long how, const unsigned long *set, unsig
 	}
 	if (old) *old = was;
 	return 0;
-}
-
-static char *number(char *to, long n) {
-	char digits[20];
-	int i = 0;
-	if (n < 0) *to++ = '-', n = -n;
-	do digits[i++] = '0' + n % 10;
-	while (n /= 10);
-	while (i) *to++ = digits[--i];
-	return to;
 }
 
 /* In /proc, folders list the server's descriptors and processes, and fdinfo has the inode of the input. */
@@ -330,6 +356,7 @@ static long judge(ucontext_t *at, long n, long a, long b, long c, long d, long e
 		if (c) memset((void *)c, 0, sizeof(struct kernelAction));
 		return 0;
 	case SYS_mmap:
+		if ((d & MAP_TYPE) == DROPPABLE) return -EINVAL; /* the C library keeps a key of random bytes there; now it asks the kernel */
 		if (d & MAP_SHARED && (c & PROT_WRITE || d & MAP_ANONYMOUS || isDevice(e))) refuse(n); /* mprotect could make it writable later */
 		break;
 	case SYS_fcntl:
@@ -467,25 +494,26 @@ unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
 
 __attribute__((constructor)) static void begin(int count, char **args, char **env) {
 	(void)count, (void)args;
+	char **end = env;
+	while (*end++) {}
+	const char *executed = "";
+	for (ElfW(auxv_t) *a = (void *)end; a->a_type != AT_NULL; a++)
+		if (a->a_type == AT_EXECFN) executed = (char *)a->a_un.a_val;
 	int audited = take(env, "LD_AUDIT=", auditor, sizeof auditor);
 	if (!take(env, "MUSTER_FORK_SERVER=", setting, sizeof setting)) return;
-	char *numbers = after("MUSTER_FORK_SERVER=", setting), *path;
-	long first, second;
-	path = parse(parse(numbers, &first) + 1, &second) + 1;
+	long first, second, expected;
+	numbers = after("MUSTER_FORK_SERVER=", setting);
+	sourcePath = parse(parse(parse(numbers, &first) + 1, &second) + 1, &expected) + 1;
 	control = first;
 	CALL(SYS_fcntl, control, F_SETFD, FD_CLOEXEC, 0, 0, 0);
-	if (!audited || CALL(SYS_statx, AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_MNT_ID, &source, 0) != 0) refuse(NO_START);
+	if (!audited || expected != digest(executed) || CALL(SYS_statx, AT_FDCWD, sourcePath, 0, STATX_BASIC_STATS | STATX_MNT_ID, &source, 0) != 0)
+		refuse(NO_START);
 	isInput = isOfLane(0, (long)"", AT_EMPTY_PATH);
 	if (second < 0) initPID = -second; /* the command was another program before */
 	else {
 		sweeper = second;
 		if ((initPID = CALL(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0)) == 0) sweep();
 		CALL(SYS_close, sweeper, 0, 0, 0, 0, 0);
-		char own[sizeof setting], *end = number(own, control); /* of the next program */
-		*end++ = ',';
-		end = number(end, -initPID);
-		for (char *rest = path - 1; (*end++ = *rest++);) {}
-		memcpy(numbers, own, end - own);
 	}
 	struct kernelAction act = {handle, SA_SIGINFO | FLAG_RESTORER, restorer, 0};
 	if (initPID < 0 || CALL(SYS_rt_sigaction, SIGSYS, &act, 0, SIGNAL_BYTES, 0, 0) != 0 || CALL(SYS_prctl, DISPATCH, DISPATCH_ON, pass, passEnd - pass, &dispatched, 0) != 0)
