@@ -11,16 +11,20 @@ const (
 
 // Numbers that are the same on all architectures.
 const (
-	sysOpenTree     = 428
-	sysMoveMount    = 429
-	sysFsopen       = 430
-	sysOpenat2      = 437
-	sysFaccessat2   = 439
-	sysMountSetattr = 442
-	sysGetxattrat   = 464
-	sysListxattrat  = 465
-	sysOpenTreeAttr = 467
-	sysFileGetattr  = 468
+	sysOpenTree      = 428
+	sysMoveMount     = 429
+	sysFsopen        = 430
+	sysOpenat2       = 437
+	sysFaccessat2    = 439
+	sysMountSetattr  = 442
+	sysFchmodat2     = 452
+	sysSetxattrat    = 463
+	sysGetxattrat    = 464
+	sysListxattrat   = 465
+	sysRemovexattrat = 466
+	sysOpenTreeAttr  = 467
+	sysFileGetattr   = 468
+	sysFileSetattr   = 469
 )
 
 // none stands for an argument that a call does not have.
@@ -76,6 +80,23 @@ var shapes = [...]shape{
 	{number: sysSymlink, kind: Written, folder: none, path: 1},
 	{number: syscall.SYS_SYMLINKAT, kind: Written, folder: 1, path: 2},
 	{number: syscall.SYS_TRUNCATE, kind: Written, folder: none, path: 0},
+	{number: sysChmod, kind: Written, folder: none, path: 0},
+	{number: syscall.SYS_FCHMODAT, kind: Written, folder: 0, path: 1},
+	{number: sysFchmodat2, kind: Written, folder: 0, path: 1},
+	{number: sysChown, kind: Written, folder: none, path: 0},
+	{number: sysLchown, kind: Written, folder: none, path: 0},
+	{number: syscall.SYS_FCHOWNAT, kind: Written, folder: 0, path: 1},
+	{number: sysUtime, kind: Written, folder: none, path: 0},
+	{number: sysUtimes, kind: Written, folder: none, path: 0},
+	{number: sysFutimesat, kind: Written, folder: 0, path: 1},
+	{number: syscall.SYS_UTIMENSAT, kind: Written, folder: 0, path: 1},
+	{number: syscall.SYS_SETXATTR, kind: Written, folder: none, path: 0},
+	{number: syscall.SYS_LSETXATTR, kind: Written, folder: none, path: 0},
+	{number: sysSetxattrat, kind: Written, folder: 0, path: 1},
+	{number: syscall.SYS_REMOVEXATTR, kind: Written, folder: none, path: 0},
+	{number: syscall.SYS_LREMOVEXATTR, kind: Written, folder: none, path: 0},
+	{number: sysRemovexattrat, kind: Written, folder: 0, path: 1},
+	{number: sysFileSetattr, kind: Written, folder: 0, path: 1},
 	{number: syscall.SYS_BIND, kind: Written, socket: 1},
 	{number: syscall.SYS_EXECVE, kind: Executed, folder: none, path: 0},
 	{number: sysExecveat, kind: Executed, folder: 0, path: 1, mayBeEmpty: true},

@@ -23,7 +23,13 @@ const (
 	sysUnlink         = 87
 	sysSymlink        = 88
 	sysReadlink       = 89
+	sysChmod          = 90
+	sysChown          = 92
+	sysLchown         = 94
+	sysUtime          = 132
 	sysMknod          = 133
+	sysUtimes         = 235
+	sysFutimesat      = 261
 	sysNewfstatat     = 262
 	sysNameToHandleAt = 303
 	sysSetns          = 308

@@ -35,4 +35,11 @@ const (
 	sysSymlink  = missing
 	sysReadlink = missing
 	sysMknod    = missing
+
+	sysChmod     = missing
+	sysChown     = missing
+	sysLchown    = missing
+	sysUtime     = missing
+	sysUtimes    = missing
+	sysFutimesat = missing
 )
