@@ -306,7 +306,7 @@ func (u *reuser) entryOf(caseName string, results map[string]state.Result, found
 	switch {
 	case caseName == u.run.Ledger.Summary.NotReused, result.Unstable, result.Verdict == regress.Flaky:
 		return reuse.Case{Source: c.Source}, true, nil
-	case !c.HasOutcome(), u.base.Flaky(caseName):
+	case !c.HasOutcome(), u.base.Flaky(caseName), u.run.Tool.IsUnlike(caseName):
 		return c, false, nil
 	case !differs:
 		was, known := u.base.OutcomeDigest(caseName)

@@ -213,6 +213,16 @@ func (o *Observer) Written() []string {
 	return o.written
 }
 
+// IsUnlike reports whether no observed run of a case had the outcome of its plain run. What it used is then not known.
+func (o *Observer) IsUnlike(caseName string) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unmatched[caseName] > 0
+}
+
 // Sure returns the cases that ran and used none of these paths. It knows none unless all cases are observed.
 // It forgets the runs of the others, which have to run again.
 func (o *Observer) Sure(paths []string) (cases map[string]bool) {

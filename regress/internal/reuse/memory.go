@@ -151,16 +151,16 @@ func (m *Memory) LooksOther(own closure.Own) string {
 }
 
 // lookOf describes what a program can see at a path beside a content: where links lead, the rights, the
-// owner, and what a listed folder has, in the order of the folder.
+// owner, whether the mount lets programs write and run, and what a listed folder has, in the order of the folder.
 func lookOf(path string, isListed bool, own closure.Own) string {
 	target, _ := os.Readlink(path)             // "" if it is no link
 	resolved, _ := filepath.EvalSymlinks(path) // "" if nothing is there
 	look := fmt.Sprintf("%q %q", target, resolved)
 	info, err := os.Stat(path)
 	if err != nil {
-		return look
+		return look + " " + flagsOf(filepath.Dir(path))
 	}
-	look += " " + info.Mode().String()
+	look += " " + flagsOf(path) + " " + info.Mode().String()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		look += fmt.Sprintf(" %d:%d", st.Uid, st.Gid)
 	}

@@ -157,6 +157,9 @@ func (t *Tool) Touched() string {
 // IsExpected reports whether the tool was observed on a case whose plain run is to come.
 func (t *Tool) IsExpected(caseName string) bool { return t.observer.AwaitsPlainRun(caseName) }
 
+// IsUnlike reports whether no observed run of a case had the outcome of its plain run.
+func (t *Tool) IsUnlike(caseName string) bool { return t.observer.IsUnlike(caseName) }
+
 // LookAgain returns what an earlier run knew of the tool, as it is now, or nil if ctx ends before.
 func LookAgain(ctx context.Context, t *Tool, earlier *closure.Closure) *closure.Closure {
 	defer t.options.Digests.Save()
