@@ -81,9 +81,9 @@ func (f folder) reopen() {
 	for path, change := range map[string]func(string) string{
 		info: func(text string) string {
 			head, content, _ := strings.Cut(text, "\n")
-			old := sha256.Sum256([]byte(strings.TrimSuffix(content, "\n}\n")))
+			old := sha256.Sum256([]byte("/run.json\n" + strings.TrimSuffix(content, "\n}\n")))
 			content = strings.Replace(content, `"finished": true`, `"finished": false`, 1)
-			now := sha256.Sum256([]byte(strings.TrimSuffix(content, "\n}\n")))
+			now := sha256.Sum256([]byte("/run.json\n" + strings.TrimSuffix(content, "\n}\n")))
 			return strings.Replace(head, hex.EncodeToString(old[:]), hex.EncodeToString(now[:]), 1) + "\n" + content
 		},
 		filepath.Join(filepath.Dir(info), "cases.jsonl"): func(text string) string {

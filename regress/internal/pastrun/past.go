@@ -177,16 +177,15 @@ func (r *Run) Causes() (*cause.Found, error) {
 	if err := r.RequireFinished(false); err != nil {
 		return nil, err
 	}
-	found, err := r.CausesIfAny()
-	if err == nil && found == nil {
-		err = fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", r.ID, r.Command)
-	}
-	return found, err
+	return r.CausesIfAny()
 }
 
-// CausesIfAny returns nil for a run of an earlier muster.
+// CausesIfAny returns nil for a run that has not finished, and for a record.
 func (r *Run) CausesIfAny() (*cause.Found, error) {
 	found, err := state.Causes(r.State, cause.Decode)
+	if err == nil && found == nil && r.State.Finished && r.Command != regress.RecordCommand {
+		err = fault.Inputf("%s, the causes of run %s, is gone: run muster %s again", r.State.File("causes.json"), r.ID, r.Command)
+	}
 	if err != nil || found == nil {
 		return nil, err
 	}

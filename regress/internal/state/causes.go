@@ -29,8 +29,9 @@ func Decisions[T any](r *Run, decode func([]byte) (T, error)) (T, error) {
 }
 
 const (
-	familiesFile = "../../families.json" // in the state folder itself, two levels above the run
-	familiesMax  = 10_000                // causes that were joined or split; nobody does more by hand
+	familiesName = "families.json"
+	familiesFile = "../../" + familiesName // in the state folder itself, two levels above the run
+	familiesMax  = 10_000                  // causes that were joined or split; nobody does more by hand
 )
 
 // SaveFamilies writes the families that people put causes into, by signature, atomically. They hold for
@@ -55,7 +56,7 @@ func Families(r *Run) (families map[string]string, err error) {
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	content, whole := unseal(text)
+	content, whole := unseal(labelOf(r.ID, familiesFile), text)
 	if !whole {
 		content = text // an earlier muster wrote no digest; what is sealed and damaged is no map
 	}
@@ -78,7 +79,7 @@ func kept[T any](r *Run, name string, decode func([]byte) (T, error), what, mend
 	if err := r.checkVersion(); err != nil {
 		return v, err
 	}
-	if content, whole := unseal(text); whole {
+	if content, whole := unseal(labelOf(r.ID, name), text); whole {
 		if v, err = decode(content); err == nil {
 			return v, nil
 		}

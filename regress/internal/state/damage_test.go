@@ -79,6 +79,7 @@ func TestDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other := newFullRun(t, state.Open(t.TempDir()))
 	for _, name := range []string{"run.json", "results.json", "causes.json", "decisions.json", "cases.jsonl", "pairs.jsonl", "../../families.json"} {
 		path := r.File(name)
 		whole, err := os.ReadFile(path)
@@ -94,6 +95,16 @@ func TestDamage(t *testing.T) {
 			isTorn := name == "pairs.jsonl" && err == nil && got == strings.Replace(want, pair, "[]", 1)
 			if !isNamed && !isTorn && (err != nil || got != want) {
 				t.Errorf("%s, %s: %s, %v", name, what, got, err)
+			}
+		}
+		if strings.Contains("results.json causes.json decisions.json", name) {
+			text, err := os.ReadFile(other.File(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("that of another run", text)
+			if _, err := readAll(s); err == nil {
+				t.Errorf("%s of another run is taken", name)
 			}
 		}
 		step := 5

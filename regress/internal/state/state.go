@@ -298,7 +298,7 @@ func load(runs, id string) (*Run, error) {
 	if err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
 	}
-	content, whole := unseal(text)
+	content, whole := unseal(labelOf(id, "run.json"), text)
 	expected := version
 	if !whole {
 		content, expected = text, unsealedVersion
