@@ -15,8 +15,8 @@ import (
 
 // Letters and signs that print as others. Curly quotes do not print as straight ones.
 const (
-	foreign = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧον‐‑−‒′″‟"
-	usual   = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXov---–’”“"
+	foreign = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧον‐‑−‒′″‟∕∗꞉"
+	usual   = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXov---–’”“/*:"
 )
 
 var latin = func() *strings.Replacer {
@@ -67,20 +67,39 @@ func add(at map[int]bool, word string, from int) {
 // wordsOf divides a text into words and single other characters, and returns how each prints.
 func wordsOf(text string) (words, printed []string) {
 	put := func(word string) {
-		words, printed = append(words, word), append(printed, latin.Replace(norm.NFKD.String(word)))
+		shown := norm.NFKD.String(word)
+		if strings.ContainsFunc(shown, isInvisible) {
+			shown = strings.Join(strings.FieldsFunc(shown, isInvisible), "")
+		}
+		words, printed = append(words, word), append(printed, latin.Replace(shown))
 	}
 	from := 0
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		if !unicode.In(r, unicode.L, unicode.M, unicode.N) {
+		isPart := unicode.In(r, unicode.L, unicode.M, unicode.N) || isInvisible(r)
+		if !isPart {
 			put(text[from:at])
-			put(text[at : at+size])
-			from = at + size
+			from = at
 		}
 		at += size
+		if !isPart {
+			for rest := []rune(text[at:min(len(text), at+invisibleMax)]); len(rest) > 0 && isInvisible(rest[0]); rest = rest[1:] {
+				at += utf8.RuneLen(rest[0])
+			}
+			put(text[from:at])
+			from = at
+		}
 	}
 	put(text[from:])
 	return words, printed
+}
+
+// invisibleMax bounds the bytes of invisible characters behind a sign.
+const invisibleMax = 16
+
+// isInvisible reports whether nothing is printed for a character, such as the one after ⚠ that asks for a picture.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf)
 }
 
 // Name returns both texts with code points in place of the characters of Find, as in caf‹U+00E9›.

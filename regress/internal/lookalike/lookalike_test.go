@@ -15,6 +15,9 @@ func TestName(t *testing.T) {
 		{"\uff21 \ufb01t", "A fit", "‹U+FF21› ‹U+FB01›t", "A fit"},
 		{"\u0391", "\u0410", "‹U+0391›", "‹U+0410›"},
 		{"x: café\ny: na\u00efve\n", "new\nx: café\ny: nai\u0308ve\n", "x: café\ny: na‹U+00EF›ve\n", "new\nx: café\ny: nai‹U+0308›ve\n"},
+		{"\u26a0 x", "\u26a0\ufe0f x", "‹U+26A0› x", "‹U+26A0›‹U+FE0F› x"},
+		{"né\u034fe", "née", "n‹U+00E9›‹U+034F›e", "n‹U+00E9›e"},
+		{"a \u2215 b", "a / b", "a ‹U+2215› b", "a / b"},
 		{"café", "cafe", "café", "cafe"},           // without the accent it prints otherwise
 		{"мама мыла", "mama", "мама мыла", "mama"}, // another word
 		{"café", "café", "café", "café"},
