@@ -79,6 +79,12 @@ func addEntries(needs map[string]bool, path string) {
 		next := filepath.Join(at, part)
 		info, err := os.Lstat(next)
 		if err != nil {
+			if at == covered && strings.ContainsAny(part, "*?[") { // a shell's pattern
+				matches, _ := filepath.Glob(next) // a malformed one matches nothing
+				for _, match := range matches {
+					addEntries(needs, match+"/"+rest)
+				}
+			}
 			return
 		}
 		switch {
