@@ -158,7 +158,7 @@ func TestMakeNamesPackagesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofGo := regexp.MustCompile(`^-(count|cpu|fuzz|fuzzminimizetime|fuzztime|race|run|short|timeout|v)(=|$)`)
+	ofGo := regexp.MustCompile(`^-(count|cpu|fuzz|fuzzminimizetime|fuzztime|p|parallel|race|run|short|timeout|v)(=|$)`)
 	commands := 0
 	for line := range strings.Lines(string(out)) {
 		_, args, found := strings.Cut(line, "go test ")

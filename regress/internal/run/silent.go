@@ -11,7 +11,7 @@ import (
 // warnSilent warns if nearly no case has output: a command that writes elsewhere seems to be identical, whatever it
 // does.
 func warnSilent(r *Run) {
-	const casesMin, percent = 10, 99 // a few cases may well have nothing to say
+	const casesMin, percent = 10, 95 // a few cases may well have nothing to say
 	cases := len(r.Inputs.Cases)
 	if cases < casesMin || 100*r.Ledger.Silent < percent*cases {
 		return
