@@ -29,7 +29,7 @@ type mutation struct {
 }
 
 // mutationRounds is how many rounds the oracle has to notice a mutation.
-const mutationRounds = 3000
+const mutationRounds = 12000
 
 var mutated = flag.String("mutations", "", "break the code by the mutations whose group or effect contains `TEXT`, or all")
 
