@@ -171,15 +171,11 @@ func Excerpt(f *cause.Found, index int, caseName string, rules normalize.Rules, 
 	}
 	c := f.Causes[index]
 	if isEnding(c.Kind) {
-		others := func(key outcome.Key) []diff.Edit {
-			for _, p := range m.Parts {
-				if p.Key == key {
-					return editsOf(f, p, index)
-				}
-			}
-			return nil
+		isOther := func(e cause.Attributed) bool { return e.Cause != index }
+		hasCauses := func(key outcome.Key) bool {
+			return slices.ContainsFunc(m.Parts, func(p cause.PartEdits) bool { return p.Key == key && slices.ContainsFunc(p.Edits, isOther) })
 		}
-		return endingInWords(rules, was, is, others, show)
+		return endingInWords(rules, was, is, hasCauses)
 	}
 	for _, p := range m.Parts {
 		at := slices.IndexFunc(p.Edits, func(e cause.Attributed) bool { return e.Cause == index })
@@ -220,9 +216,9 @@ func isEnding(k cause.Kind) bool {
 const endingLinesMax = 8
 
 // endingInWords returns both endings of a case, and how the messages differ that the tool wrote where it failed. After
-// a limit it shows the new messages alone, because they may be cut off. Then it names the other texts that differ, but
-// not those that have causes of their own. others returns the edits of a part, which are all of other causes.
-func endingInWords(rules normalize.Rules, was, is content.Side, others func(outcome.Key) []diff.Edit, show Excerpter) (string, error) {
+// a limit it shows the new messages alone, because they may be cut off. Then it names the other texts that differ.
+// It leaves out parts whose differences have causes of their own.
+func endingInWords(rules normalize.Rules, was, is content.Side, hasCauses func(outcome.Key) bool) (string, error) {
 	failed := is
 	if is.Outcome.Ending.Success() {
 		failed = was
@@ -231,7 +227,7 @@ func endingInWords(rules normalize.Rules, was, is content.Side, others func(outc
 	var err error
 	p := endingPart(failed)
 	switch {
-	case p == nil:
+	case p == nil || hasCauses(p.Key):
 	case is.Outcome.Ending.Partial():
 		now, err = endingText(rules, is)
 	default:
@@ -242,11 +238,6 @@ func endingInWords(rules normalize.Rules, was, is content.Side, others func(outc
 	}
 	lines, _, _ := diff.Unified(old, now, diff.Limits{Lines: endingLinesMax + 1, Context: 1})
 	_, lines, _ = strings.Cut(lines, "\n") // its heading
-	if p != nil {
-		if edits := others(p.Key); len(edits) > 0 {
-			lines = show(old, now, edits, 0)
-		}
-	}
 	text := fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines)
 	if is.Outcome.Ending.Partial() {
 		return text, nil
@@ -256,7 +247,7 @@ func endingInWords(rules normalize.Rules, was, is content.Side, others func(outc
 		return "", err
 	}
 	for _, d := range c.Parts {
-		if d.Old == nil || d.Now == nil || d.Old.Size*d.Now.Size == 0 || p != nil && d.Key == p.Key || len(others(d.Key)) > 0 {
+		if d.Old == nil || d.Now == nil || d.Old.Size*d.Now.Size == 0 || p != nil && d.Key == p.Key || hasCauses(d.Key) {
 			continue
 		}
 		words, err := inWords(d, was, is)
