@@ -83,8 +83,8 @@ func wordsOf(text string) (words, printed []string) {
 		}
 		at += size
 		if !isPart {
-			for rest := []rune(text[at:min(len(text), at+invisibleMax)]); len(rest) > 0 && isInvisible(rest[0]); rest = rest[1:] {
-				at += utf8.RuneLen(rest[0])
+			for r, size = utf8.DecodeRuneInString(text[at:]); isInvisible(r); r, size = utf8.DecodeRuneInString(text[at:]) {
+				at += size
 			}
 			put(text[from:at])
 			from = at
@@ -93,9 +93,6 @@ func wordsOf(text string) (words, printed []string) {
 	put(text[from:])
 	return words, printed
 }
-
-// invisibleMax bounds the bytes of invisible characters behind a sign.
-const invisibleMax = 16
 
 // isInvisible reports whether nothing is printed for a character, such as the one after ⚠ that asks for a picture.
 func isInvisible(r rune) bool {
