@@ -203,13 +203,13 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 			c = newChain()
 		}
 		switch {
-		case a.turned && a.err != nil && !(o.Store.Resume && a.refused()):
-			c, o.Store.Resume = newChain(), true // nothing of the tool before is left
 		case o.Store.Resume && a.refused():
 			r.tally.refused++
 			r.assert(changeIsSeen, c.change == nil || c.change.unseen || len(a.log) == 0, "%v, and cases ran: %v", c.change, a.err)
 			r.assert(resumeGoesOn, c.change != nil || c.touched || a.turned || r.random(), "%v", a.err)
 			c, o.Store.Resume = newChain(), false
+		case a.turned && a.err != nil:
+			c, o.Store.Resume = newChain(), true // nothing of the tool before is left
 		case a.interrupted(), a.failedByMachine():
 			c.add(a, r.how)
 			c.lossy = c.lossy || a.cut && o.Limits.Jobs > 1
