@@ -91,21 +91,3 @@ func BenchmarkForEach(b *testing.B) {
 		b.Fatal(err)
 	}
 }
-
-func BenchmarkMap(b *testing.B) {
-	numbers := func(yield func(int) bool) {
-		for n := range b.N {
-			if !yield(n) {
-				return
-			}
-		}
-	}
-	for _, err := range pool.Map(b.Context(), benchWorkers, numbers, func(_ context.Context, n int) (int, error) {
-		trivial(n)
-		return n, nil
-	}) {
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-}

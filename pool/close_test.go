@@ -129,7 +129,6 @@ func TestArguments(t *testing.T) {
 		{"New without handler", func() { pool.New[int](1, nil) }, "pool: New needs a handler"},
 		{"Queue(0)", func() { pool.Queue(0) }, "pool: Queue(0): a queue needs at least 1 place"},
 		{"ForEach with 0 workers", func() { _ = pool.ForEach[int](t.Context(), 0, nil, nil) }, "pool: 0 workers: at least 1 is needed"},
-		{"Map with 0 workers", func() { pool.Map[int, int](t.Context(), 0, nil, nil) }, "pool: 0 workers: at least 1 is needed"},
 	}
 	for _, c := range cases {
 		if got := panicOf(c.call); got != c.want {

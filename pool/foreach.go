@@ -60,7 +60,7 @@ type sweep[T any] struct {
 	// attention makes workers call share between two items: the sweep must end, or another
 	// worker is idle while they may hold several items.
 	attention atomic.Bool
-	_         line
+	_         cacheLine
 
 	mu      sync.Mutex
 	changed sync.Cond // idle workers wait: items were given back, or the sweep is over

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,9 +43,6 @@ func TestNoGoroutineStays(t *testing.T) {
 	err := pool.ForEach(t.Context(), 50, make([]int, 1000), func(context.Context, int) error { return context.Canceled })
 	if err == nil {
 		t.Error("ForEach returned no error")
-	}
-	for range pool.Map(t.Context(), 50, slices.Values(make([]int, 1000)), double) {
-		break
 	}
 	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
 }
@@ -106,10 +102,6 @@ func TestPanicEndsTheProgram(t *testing.T) {
 }
 
 func waysToPanic() map[string]func(context.Context) {
-	failing := func(_ context.Context, n int) (int, error) {
-		explode(n)
-		return n, nil
-	}
 	return map[string]func(context.Context){
 		"pool": func(context.Context) {
 			p := pool.New(1, explode)
@@ -118,23 +110,16 @@ func waysToPanic() map[string]func(context.Context) {
 			p.Close()
 		},
 		"foreach": func(ctx context.Context) {
-			_ = pool.ForEach(ctx, 1, []int{1}, func(ctx context.Context, n int) error {
-				_, err := failing(ctx, n)
-				return err
+			_ = pool.ForEach(ctx, 1, []int{1}, func(_ context.Context, n int) error {
+				explode(n)
+				return nil
 			})
-		},
-		"map": func(ctx context.Context) {
-			for range pool.Map(ctx, 1, slices.Values([]int{1}), failing) {
-				break
-			}
 		},
 	}
 }
 
 //go:noinline
 func explode(int) { panic("the handler's own") }
-
-func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
 
 // submitCollectable is a separate function, so that no variable of its caller keeps the value
 // alive.

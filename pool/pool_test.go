@@ -330,28 +330,6 @@ func TestSubmitContext(t *testing.T) {
 	})
 }
 
-// A context that outlives many submissions must not accumulate their callbacks.
-func TestSubmitContextLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		p := pool.New(1, func(int) { <-gate }, pool.Queue(1))
-		p.SubmitN(upTo(2))
-		ctx := &slowContext{Context: t.Context(), done: make(chan struct{})}
-		go func() {
-			if err := p.SubmitContext(ctx, 3); err != nil {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
-		close(gate)
-		synctest.Wait()
-		if len(ctx.callbacks) != 1 || ctx.stopped != 1 {
-			t.Errorf("%d callbacks were registered and %d stopped, want 1 each", len(ctx.callbacks), ctx.stopped)
-		}
-		p.Close()
-	})
-}
-
 func TestPointersAreReleased(t *testing.T) {
 	p := pool.New(1, func(*[1 << 20]byte) {}, pool.Queue(4))
 	defer p.Close()
@@ -392,29 +370,4 @@ func TestMemoryOfManyWorkers(t *testing.T) {
 	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(2*(2*queueMax+workers)*len(value{})); got > most {
 		t.Errorf("a pool of %d workers and %d places took %d bytes, want at most %d", workers, queueMax, got, most)
 	}
-}
-
-// With InOrder, a worker that becomes free starts the task that has waited longest.
-func TestInOrder(t *testing.T) {
-	const workers, tasks = 4, 200
-	begun, gate := make(chan int), make(chan struct{})
-	p := pool.New(workers, func(i int) {
-		begun <- i
-		<-gate
-	}, pool.Queue(tasks), pool.InOrder())
-	for i := range workers {
-		p.Submit(-i)
-		<-begun
-	}
-	for i := range tasks {
-		p.Submit(i)
-	}
-	for i := range tasks {
-		gate <- struct{}{}
-		if got := <-begun; got != i {
-			t.Fatalf("task %d began, and not %d", got, i)
-		}
-	}
-	close(gate)
-	p.Close()
 }

@@ -4,11 +4,15 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // batchMax is the largest number of tasks that a worker takes from the queue at a time. A
 // larger batch would not help: at 64, a refill costs a fiftieth of the tasks.
 const batchMax = 64
+
+// admitMax is the largest number of late values that a worker queues at a time.
+const admitMax = 256
 
 // none stands for "no task" where a task's number is expected.
 const none = 1<<64 - 1
@@ -20,7 +24,7 @@ const none = 1<<64 - 1
 // while the worker claims a task (see hand) or empties the claimed place. Thieves do not touch
 // claimed places.
 type worker[T any] struct {
-	_ line
+	_ cacheLine
 
 	// hand records which tasks of the batch are claimed. The low half counts those that the
 	// worker has started, plus 1 if it found no further one. The high half counts those that
@@ -28,15 +32,50 @@ type worker[T any] struct {
 	// marks the previous task as done.
 	hand atomic.Uint64
 
-	_ line
+	_ cacheLine
 
-	batch []T    // has places for a fair share of a full queue, at most batchMax
-	first uint64 // the number of the batch's first task
+	batch []T       // has places for a fair share of a full queue, at most batchMax
+	first uint64    // the number of the batch's first task
+	most  int       // how many tasks the worker may take at once
+	began time.Time // when the batch began; zero if it is not measured
+
+	admitted []chan bool // of the producers whose values the worker has queued
+
+	woken chan struct{} // gets a token when the parked worker should look for work
+	below *worker[T]    // the idle worker that parked before this one
 }
 
-// line keeps fields that different processors write apart. It is two cache lines long, because
-// processors fetch them in pairs.
-type line [128]byte
+// batchTime is how long the tasks of a batch should take at most. It is long compared with
+// taking them (about 100 ns), and short for the tasks that wait behind them.
+const batchTime = 20 * time.Microsecond
+
+// begin starts to measure a batch, unless it is too short to prove anything.
+func (w *worker[T]) begin() {
+	w.began = time.Time{}
+	if w.given() >= w.most/8 {
+		w.began = time.Now()
+	}
+}
+
+// adapt fits most to the time that the last batch took.
+func (w *worker[T]) adapt() {
+	if w.began.IsZero() {
+		return
+	}
+	n := w.given()
+	if took := time.Since(w.began); took > batchTime/2 {
+		w.most = min(w.most, max(1, int(int64(n)*int64(batchTime)/int64(took))))
+	} else {
+		w.most = min(max(w.most, 2*n), len(w.batch))
+	}
+}
+
+// given counts the tasks of the batch, without those stolen.
+func (w *worker[T]) given() int { return int(w.hand.Load() >> 32) }
+
+// cacheLine keeps fields that different processors write apart. It is two cache lines long,
+// because processors fetch them in pairs.
+type cacheLine [128]byte
 
 const handLow = 1<<32 - 1
 
@@ -129,6 +168,26 @@ func (r *ring[T]) popAll(to []T) {
 		r.head -= len(r.places)
 	}
 	r.count -= len(to)
+}
+
+// pop returns the oldest value. The caller has made sure that there is one.
+func (r *ring[T]) pop() T {
+	var nothing T
+	v := r.places[r.head]
+	r.places[r.head] = nothing
+	if r.head++; r.head == len(r.places) {
+		r.head = 0
+	}
+	r.count--
+	return v
+}
+
+// at returns the place of the value with index i, counted from the oldest.
+func (r *ring[T]) at(i int) *T {
+	if i += r.head; i >= len(r.places) {
+		i -= len(r.places)
+	}
+	return &r.places[i]
 }
 
 // tail is the place behind the newest value.

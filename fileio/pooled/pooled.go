@@ -38,10 +38,10 @@ func start(o Options, execute func(*fileio.Job) error) (*Engine, error) {
 	}
 	e := &Engine{options: o, execute: execute}
 	e.tasks.New = func() any { return &task{done: make(chan struct{}, 1)} }
-	e.transfers = pool.New(o.Threads, e.run, pool.Queue(o.Threads), pool.InOrder())
+	e.transfers = pool.New(o.Threads, e.run, pool.Queue(o.Threads))
 	e.light = e.transfers
 	if o.Light > 0 {
-		e.light = pool.New(o.Light, e.run, pool.Queue(o.Light), pool.InOrder())
+		e.light = pool.New(o.Light, e.run, pool.Queue(o.Light))
 	}
 	return e, nil
 }
