@@ -77,6 +77,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	(&contest{results, o, out}).print()
+	printCrowds(out, *rounds)
+	printSimulation(out)
 	printIdle(out, *workers)
 	return nil
 }
