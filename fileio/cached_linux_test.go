@@ -9,7 +9,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // GetCached does not wait for the disk if the system has dropped a file from memory.

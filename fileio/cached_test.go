@@ -7,7 +7,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // Cached files are read without a job, unless JobsOnly is set. Where the reader can take a file

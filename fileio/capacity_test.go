@@ -18,8 +18,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/fileio/pooled"
+	"muster/test/kits/enginetest"
 )
 
 const block = 4 << 10

@@ -8,8 +8,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // Check leaves no file behind, reports what is wrong with the disk, and does not wait for a

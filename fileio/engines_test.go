@@ -21,9 +21,9 @@ import (
 	"muster/fileio"
 	"muster/fileio/cthreads"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/fileio/pooled"
 	"muster/fileio/uring"
+	"muster/test/kits/enginetest"
 )
 
 // engines returns all engines that work here, by name. Other tests cover the errors of missing

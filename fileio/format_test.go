@@ -8,7 +8,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // Every version opens a folder of the first version.

@@ -11,7 +11,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // failingFlush is an engine whose first flush blocks until the test lets it fail.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // What jobs cost without an engine, on a file of 50 KB.

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/fileio/pooled"
+	"muster/test/kits/enginetest"
 )
 
 var kills = flag.Int("kills", 51, "how often a process that writes files is killed")

@@ -16,8 +16,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // A file that is put and deleted concurrently, and exists in the end, is in the list. Some

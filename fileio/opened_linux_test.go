@@ -16,7 +16,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // Files stay open for a while after Get, and each Get sees what was put before it. A reader

@@ -7,7 +7,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // overtakenEngine is an engine that calls then right after a file has got its name.

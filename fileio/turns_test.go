@@ -17,9 +17,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/internal/fair"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // narrowEngine has room for one job of each kind.

@@ -14,10 +14,10 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/internal/fair"
 	"muster/internal/nowait"
+	"muster/test/kits/enginetest"
 )
 
 // readingRecorder counts the bytes that it takes from files itself.

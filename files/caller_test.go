@@ -17,9 +17,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // serveAll serves a new store over HTTP/1.1 and h2c.

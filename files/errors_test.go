@@ -14,8 +14,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/test/kits/enginetest"
 )
 
 // failing is a store whose methods return an error.

@@ -20,8 +20,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/test/kits/enginetest"
 )
 
 const (

@@ -16,9 +16,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 	"sync"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/files/internal/pace"
+	"muster/test/kits/enginetest"
 )
 
 // raw sends text to the server as it is.

@@ -10,9 +10,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // leaver is a client that disconnects while the server reads more for it.

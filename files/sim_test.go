@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/files/internal/pace"
+	"muster/test/kits/enginetest"
 )
 
 var simulations = flag.Int("simulations", 20, "how many seeds TestNobodyStarves plays")

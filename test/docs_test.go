@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
 )
 
 // TestManual executes the console blocks of each page of the manual in order, in a folder of the

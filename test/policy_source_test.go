@@ -349,16 +349,6 @@ func isTestingParameter(decl any) bool {
 	return ok && x.Name == "testing"
 }
 
-const linesMax = 600
-
-func TestFileSizes(t *testing.T) {
-	for _, s := range readTree(t).sources {
-		if lines := strings.Count(string(s.bytes), "\n"); lines > linesMax && !ast.IsGenerated(s.file) {
-			t.Errorf("%s has %d lines, more than %d: find the second reason to change that it holds, and give it a file of its own", s.path, lines, linesMax)
-		}
-	}
-}
-
 // Go's tools compile C beside Go files only in a package that uses cgo, and refuse to build any
 // other. CGO_ENABLED=0 must never meet that.
 func TestForeignSources(t *testing.T) {

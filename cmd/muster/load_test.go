@@ -14,8 +14,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/test/kits/enginetest"
 )
 
 func TestLoad(t *testing.T) {

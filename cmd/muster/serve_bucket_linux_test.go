@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"testing"
 
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
 )
 
 // version returns the content of a file that a writer replaces again and again.

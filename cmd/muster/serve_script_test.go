@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
 )
 
 // served is a server that runs beside the script.

@@ -10,9 +10,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/files/service"
+	"muster/test/kits/enginetest"
 )
 
 // The commands of the welcome can be pasted, also with a token, which they do not contain.

@@ -15,7 +15,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/cthreads"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 func start(t *testing.T, o cthreads.Options) *cthreads.Engine {

@@ -5,7 +5,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 func TestEngine(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/fileio/pooled"
+	"muster/test/kits/enginetest"
 )
 
 func TestEngine(t *testing.T) {

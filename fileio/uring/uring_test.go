@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/fileio/uring"
+	"muster/test/kits/enginetest"
 )
 
 // start starts an engine, and skips the test if io_uring is unavailable.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // A refusal may come late, and a write whose answer is lost is refused only if another one is seen.

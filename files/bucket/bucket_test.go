@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // partSize is the size from which a file is written in parts.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // roles gives a new key at each request: as the metadata service of a cloud's machine, as that

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // A recorder records the requests to change or describe a file. fault is called with the number of

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // kinds returns the object stores of others without those that only make long runs.

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"muster/fileio"
-	"muster/fileio/enginetest"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
 	"muster/internal/fair"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
 )
 
 // countReads counts the requests that read.

@@ -14,8 +14,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
 )
 
 // origin counts the requests to a store, and the files that are open.

@@ -18,11 +18,11 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files/bucket"
-	"muster/files/bucket/buckettest"
 	"muster/files/cached"
+	"muster/test/kits/buckettest"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // logged returns a log, and what was written to it.

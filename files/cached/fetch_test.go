@@ -12,8 +12,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
 )
 
 // Concurrent readers of one file make one request, also if the one who began it leaves.

@@ -17,9 +17,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // streams is an origin whose files have one request each, which ends with the context of the first

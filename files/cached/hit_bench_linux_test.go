@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"muster/fileio/enginetest"
 	"muster/internal/nowait"
+	"muster/test/kits/enginetest"
 )
 
 // BenchmarkHit compares a hit with a read from a folder. Files of 50 KB are not copied, but

@@ -15,9 +15,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // copyThrough returns the path of the only copy that a read adds to a folder.

@@ -19,8 +19,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
 )
 
 var simulations = flag.Int("simulations", 4, "how often users of files are simulated whose copies are on a disk that hangs and fails")

@@ -15,9 +15,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
 	"muster/files/cached"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 var storms = flag.Int("storms", 2, "how often many readers of a few files are cut, while the files change and the disks fail")

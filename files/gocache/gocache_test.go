@@ -24,9 +24,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/files/gocache"
+	"muster/test/kits/enginetest"
 )
 
 // answer is what the go command gets.

@@ -18,9 +18,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/files/load"
+	"muster/test/kits/enginetest"
 )
 
 // store is a server with files, and what they are.

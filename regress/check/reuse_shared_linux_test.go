@@ -11,9 +11,9 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/regress"
+	"muster/test/kits/enginetest"
 )
 
 // cacheServer is a file server whose answers a test may spoil.

@@ -11,8 +11,8 @@ import (
 	"muster/regress"
 	"muster/regress/check"
 	"muster/regress/host"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/record"
+	"muster/test/kits/reapitest"
 )
 
 // TestReviewNamesEngine: a review says where a case ran, in the words of the other reports.

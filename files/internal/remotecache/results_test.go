@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/test/kits/enginetest"
 )
 
 func (r *rig) result(at string, action *repb.Digest) (*repb.ActionResult, error) {

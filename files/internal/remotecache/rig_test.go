@@ -23,8 +23,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/test/kits/enginetest"
 )
 
 // rig is a file server, and gRPC's own client of it.

@@ -8,7 +8,7 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
+	"muster/test/kits/enginetest"
 )
 
 // A file is read in pieces of any size, whether or not the system has it in memory.

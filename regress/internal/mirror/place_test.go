@@ -16,10 +16,10 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/regress"
 	"muster/regress/internal/mirror"
+	"muster/test/kits/enginetest"
 )
 
 // server is a file server that counts its answers.

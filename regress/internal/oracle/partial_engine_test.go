@@ -12,9 +12,9 @@ import (
 	"muster/regress/check"
 	"muster/regress/host"
 	"muster/regress/internal/crew"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/golden"
 	"muster/regress/record"
+	"muster/test/kits/reapitest"
 )
 
 // An engine that gives a folder as it is asked for, and never the whole: what the pattern

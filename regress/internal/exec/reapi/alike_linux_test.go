@@ -14,9 +14,9 @@ import (
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/lane"
+	"muster/test/kits/reapitest"
 )
 
 // engine starts the one that scripts/remote-engine installs, and connects to it; or it

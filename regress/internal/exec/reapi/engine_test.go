@@ -14,7 +14,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // What the engine knows is not run again, unless it is to be.

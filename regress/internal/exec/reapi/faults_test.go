@@ -10,8 +10,8 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
+	"muster/test/kits/reapitest"
 )
 
 // A result that the engine knows and cannot read is made once more; trouble is not passed over.

@@ -10,8 +10,8 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/exec/reapi/tree"
+	"muster/test/kits/reapitest"
 )
 
 // With all that can be in an action, in no order and some of it twice, each message is as the

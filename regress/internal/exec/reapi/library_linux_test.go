@@ -11,7 +11,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // What a bundle's libraries are looked for in first is what cases get: LD_LIBRARY_PATH, of

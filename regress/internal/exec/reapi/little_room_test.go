@@ -7,18 +7,17 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // littleRoom is an engine that has room for one source: it drops the one that it has for
 // any other that comes.
 type littleRoom struct {
 	*worker
-	sources []blob.Digest
+	sources []reapitest.Digest
 
 	mu   sync.Mutex
-	held blob.Digest
+	held reapitest.Digest
 }
 
 func (l *littleRoom) fault(c reapitest.Call) error {
@@ -44,7 +43,7 @@ func TestLittleRoom(t *testing.T) {
 	for i := range 24 {
 		j := s.cases[i%len(s.cases)]
 		j.Content = fmt.Appendf(nil, "source %d", i)
-		jobs, l.sources = append(jobs, j), append(l.sources, blob.Of(j.Content).Digest)
+		jobs, l.sources = append(jobs, j), append(l.sources, reapitest.DigestOf(j.Content))
 	}
 	l.storm(l.fault)
 	var all sync.WaitGroup

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // Where nothing is known for a while, results are no longer asked for before the executions;

@@ -12,7 +12,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // A tool that does not run is the environment's fault, told in its own words, and no case

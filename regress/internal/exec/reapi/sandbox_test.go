@@ -11,7 +11,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // What a sandbox says when its worker's disk is full is no outcome of the tool, though the

@@ -9,8 +9,8 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
+	"muster/test/kits/reapitest"
 )
 
 // Whichever way the engine has to give the whole folder is found.

@@ -19,8 +19,8 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
+	"muster/test/kits/reapitest"
 )
 
 // worker is an engine on which the tool says what it compiles, and leaves out.s.
@@ -113,9 +113,8 @@ func (w *worker) work(root *repb.Digest) *repb.Directory {
 }
 
 func (w *worker) get(d *repb.Digest, m proto.Message) {
-	digest, err := blob.FromProto(d)
-	data, ok := w.Get(digest)
-	if err = errors.Join(err, proto.Unmarshal(data, m)); !ok || err != nil {
+	data, ok := w.Get(reapitest.Digest{Hash: d.GetHash(), Size: d.GetSizeBytes()})
+	if err := proto.Unmarshal(data, m); !ok || err != nil {
 		w.Errorf("message %v: %t, %v", d, ok, err)
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/test/kits/enginetest"
 )
 
 // serveCache serves a new store as muster serve does, and says that it also executes actions.

@@ -16,7 +16,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 func TestAddress(t *testing.T) {

@@ -16,9 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"muster/regress"
-	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // FAILED_PRECONDITION is said of inputs that are missing and of workers that are not there.
@@ -132,10 +131,10 @@ func TestBatchOneByOne(t *testing.T) {
 	} {
 		var mu sync.Mutex
 		asked := map[string]int{}
-		r := newRig(t, reapitest.Options{Refuse: func(method string, d blob.Digest) error {
+		r := newRig(t, reapitest.Options{Refuse: func(method string, d reapitest.Digest) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if asked[method+d.Hash.String()]++; d == blobs[7].Digest && method == "BatchUpdateBlobs" && asked[method+d.Hash.String()] == 1 {
+			if asked[method+d.Hash]++; d == reapitest.DigestOf(blobs[7].Bytes) && method == "BatchUpdateBlobs" && asked[method+d.Hash] == 1 {
 				return status.Error(c.code, "not that one")
 			}
 			return nil

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // An error has the engine's own words, without gRPC's around them, and then what it means to

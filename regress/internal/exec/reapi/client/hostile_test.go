@@ -17,7 +17,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // What an engine says of itself is shown in part, and drives no terminal.

@@ -20,7 +20,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // waiting sleeps by the clock of a synctest.

@@ -17,7 +17,7 @@ import (
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
@@ -82,10 +82,10 @@ func TestReadMissing(t *testing.T) {
 
 // What comes is what was asked for, or an error.
 func TestLies(t *testing.T) {
-	for name, lie := range map[string]func(blob.Digest, []byte) []byte{
-		"changed": func(_ blob.Digest, b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]+1) },
-		"shorter": func(_ blob.Digest, b []byte) []byte { return b[:len(b)-1] },
-		"longer":  func(_ blob.Digest, b []byte) []byte { return append(bytes.Clone(b), 0) },
+	for name, lie := range map[string]func(reapitest.Digest, []byte) []byte{
+		"changed": func(_ reapitest.Digest, b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]+1) },
+		"shorter": func(_ reapitest.Digest, b []byte) []byte { return b[:len(b)-1] },
+		"longer":  func(_ reapitest.Digest, b []byte) []byte { return append(bytes.Clone(b), 0) },
 	} {
 		for _, zip := range []bool{false, true} {
 			r := newRig(t, reapitest.Options{Lie: lie, Zstd: zip}, client.Options{Attempts: 3})

@@ -18,7 +18,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // rig is a client and its engine, without a network and without waiting.
@@ -126,7 +126,7 @@ func (r *rig) upload(blobs ...blob.Blob) {
 	r.Helper()
 	r.must(r.Upload(r.Context(), blobs))
 	for _, b := range blobs {
-		if _, ok := r.engine.Get(b.Digest); !ok {
+		if _, ok := r.engine.Get(reapitest.Digest{Hash: b.Digest.Hash.String(), Size: b.Digest.Size}); !ok {
 			r.Errorf("the engine has not a content of %d bytes", b.Digest.Size)
 		}
 	}

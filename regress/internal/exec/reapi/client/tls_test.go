@@ -20,7 +20,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/test/kits/reapitest"
 )
 
 // identity is a certificate that signs itself, in memory and in files.

@@ -7,15 +7,13 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // Put stores a content.
-func (e *Engine) Put(data []byte) blob.Digest {
+func (e *Engine) Put(data []byte) Digest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	d := blob.Of(data).Digest
+	d := DigestOf(data)
 	if _, ok := e.contents[d]; !ok {
 		e.contents[d] = data
 	}
@@ -23,7 +21,7 @@ func (e *Engine) Put(data []byte) blob.Digest {
 }
 
 // Get returns a content.
-func (e *Engine) Get(d blob.Digest) ([]byte, bool) {
+func (e *Engine) Get(d Digest) ([]byte, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	data, ok := e.contents[d]
@@ -31,7 +29,7 @@ func (e *Engine) Get(d blob.Digest) ([]byte, bool) {
 }
 
 // Evict drops the named contents, or all.
-func (e *Engine) Evict(ds ...blob.Digest) {
+func (e *Engine) Evict(ds ...Digest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(ds) == 0 {
@@ -42,23 +40,15 @@ func (e *Engine) Evict(ds ...blob.Digest) {
 	}
 }
 
-func digestOf(m *repb.Digest) (blob.Digest, error) {
-	d, err := blob.FromProto(m)
-	if err != nil {
-		return d, status.Errorf(codes.InvalidArgument, "%q is not a digest: %v", m.GetHash(), err)
-	}
-	return d, nil
-}
-
 // store verifies a content and keeps it.
-func (e *Engine) store(d blob.Digest, data []byte, packed bool) error {
+func (e *Engine) store(d Digest, data []byte, packed bool) error {
 	if packed {
 		var err error
 		if data, err = e.unzip.DecodeAll(data, nil); err != nil {
 			return status.Errorf(codes.InvalidArgument, "zstd: %v", err)
 		}
 	}
-	if blob.Of(data).Digest != d {
+	if DigestOf(data) != d {
 		return status.Errorf(codes.InvalidArgument, "%d bytes have another digest than %s", len(data), d.Hash)
 	}
 	e.Put(append([]byte(nil), data...))
@@ -66,7 +56,7 @@ func (e *Engine) store(d blob.Digest, data []byte, packed bool) error {
 }
 
 // load returns a content as it is sent, after Options.Lie.
-func (e *Engine) load(d blob.Digest, packed bool) ([]byte, error) {
+func (e *Engine) load(d Digest, packed bool) ([]byte, error) {
 	data, ok := e.Get(d)
 	if !ok {
 		return nil, status.Errorf(codes.NotFound, "no content %s", d.Hash)
@@ -109,7 +99,7 @@ func (e *Engine) BatchUpdateBlobs(_ context.Context, req *repb.BatchUpdateBlobsR
 	return reply, e.within(sum)
 }
 
-func (e *Engine) refuses(method string, d blob.Digest) error {
+func (e *Engine) refuses(method string, d Digest) error {
 	if e.o.Refuse == nil {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 
 	"muster/fileio"
 	"muster/fileio/direct"
-	"muster/fileio/enginetest"
-	"muster/fileio/faulty"
+	"muster/test/kits/enginetest"
+	"muster/test/kits/faulty"
 )
 
 // Without faults the engine passes the suite.

@@ -12,14 +12,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // checkCanonical checks an action against the API's rules for canonical messages. Servers need
 // not check them. This one does, so that every test of a client also tests these rules. All
 // inputs of the action must be stored.
-func (e *Engine) checkCanonical(d blob.Digest, action *repb.Action, command *repb.Command) error {
+func (e *Engine) checkCanonical(d Digest, action *repb.Action, command *repb.Command) error {
 	root := &repb.Directory{}
 	top, err := digestOf(action.GetInputRootDigest())
 	if err != nil {
@@ -42,7 +40,7 @@ func (e *Engine) checkCanonical(d blob.Digest, action *repb.Action, command *rep
 }
 
 // encoding requires the fields in the order of their numbers, each once, and no unknown field.
-func (e *Engine) encoding(what string, d blob.Digest, m proto.Message) string {
+func (e *Engine) encoding(what string, d Digest, m proto.Message) string {
 	data, _ := e.Get(d)
 	again, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil || !bytes.Equal(data, again) || len(m.ProtoReflect().GetUnknown()) > 0 {
@@ -96,7 +94,7 @@ func ofPlatforms(p *repb.Platform, c *repb.Command) string {
 }
 
 // ofFolder checks a folder and everything below it.
-func (e *Engine) ofFolder(at string, d blob.Digest) string {
+func (e *Engine) ofFolder(at string, d Digest) string {
 	folder := &repb.Directory{}
 	e.message(d, folder)
 	if wrong := e.encoding("folder "+at, d, folder); wrong != "" {

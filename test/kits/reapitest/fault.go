@@ -22,8 +22,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // Moment is a point in a request at which a fault can occur.
@@ -123,7 +121,7 @@ func (w *faultyStream) SendMsg(m any) error {
 func Folder(at string, files ...string) func(context.Context, *Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 	root := &repb.Directory{}
 	for _, name := range slices.Sorted(slices.Values(files)) {
-		root.Files = append(root.Files, &repb.FileNode{Name: name, Digest: blob.Of(nil).Digest.Proto()})
+		root.Files = append(root.Files, &repb.FileNode{Name: name, Digest: DigestOf(nil).Proto()})
 	}
 	return func(_ context.Context, e *Engine, _ *repb.Action, c *repb.Command) *repb.ExecuteResponse {
 		result := &repb.ActionResult{}

@@ -10,13 +10,11 @@ import (
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // resource parses "[INSTANCE/][uploads/UUID/]blobs/HASH/SIZE", or the form with
 // "compressed-blobs/zstd".
-func resource(name string) (d blob.Digest, packed bool, err error) {
+func resource(name string) (d Digest, packed bool, err error) {
 	words := strings.Split(name, "/")
 	if len(words) < 3 {
 		return d, false, status.Errorf(codes.InvalidArgument, "resource %q", name)
@@ -60,7 +58,7 @@ func (e *Engine) Write(s bytestream.ByteStream_WriteServer) error {
 	return e.finish(name, s)
 }
 
-func there(d blob.Digest, packed bool) int64 {
+func there(d Digest, packed bool) int64 {
 	if packed {
 		return -1
 	}

@@ -18,8 +18,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/test/bufconn"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // Options of an engine. The zero value is an engine without faults.
@@ -33,9 +31,9 @@ type Options struct {
 	// Several goroutines may call it at once, and it may block to delay the request.
 	Fault func(context.Context, Call) error
 	// Refuse is called for each content of a batch. An error is the answer for that content.
-	Refuse func(method string, d blob.Digest) error
+	Refuse func(method string, d Digest) error
 	// Lie changes a content that is read.
-	Lie func(d blob.Digest, data []byte) []byte
+	Lie func(d Digest, data []byte) []byte
 
 	Instance  string     // the only instance
 	BatchMax  int64      // bytes of a batch; 0 = the engine states no limit
@@ -63,9 +61,9 @@ type Engine struct {
 	group sync.WaitGroup
 
 	mu         sync.Mutex
-	contents   map[blob.Digest][]byte
+	contents   map[Digest][]byte
 	partial    map[string][]byte // uploads in progress, by resource
-	results    map[blob.Digest]*repb.ActionResult
+	results    map[Digest]*repb.ActionResult
 	operations map[string]*operation
 	started    int // number of operations, for their names
 	cancelled  []string
@@ -75,7 +73,7 @@ type Engine struct {
 // New returns an engine. Serve starts a server for it.
 func New(o Options) *Engine {
 	e := &Engine{
-		o: o, contents: map[blob.Digest][]byte{}, partial: map[string][]byte{}, results: map[blob.Digest]*repb.ActionResult{},
+		o: o, contents: map[Digest][]byte{}, partial: map[string][]byte{}, results: map[Digest]*repb.ActionResult{},
 		operations: map[string]*operation{}, calls: map[string]int{},
 	}
 	// neither fails without options

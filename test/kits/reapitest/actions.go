@@ -13,8 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/emptypb"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // operation is one execution. Several streams may report it.
@@ -46,7 +44,7 @@ func inlined(r *repb.ActionResult, req interface{ GetInlineStdout() bool }) *rep
 	return r
 }
 
-func (e *Engine) result(d blob.Digest) *repb.ActionResult {
+func (e *Engine) result(d Digest) *repb.ActionResult {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.results[d]
@@ -108,7 +106,7 @@ func (e *Engine) Cancelled() []string {
 	return append([]string(nil), e.cancelled...)
 }
 
-func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command, req *repb.ExecuteRequest) *operation {
+func (e *Engine) start(d Digest, action *repb.Action, command *repb.Command, req *repb.ExecuteRequest) *operation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.started++
@@ -168,22 +166,22 @@ func final(name string, response *repb.ExecuteResponse) *longrunningpb.Operation
 }
 
 // absent reads an action and its command, and returns all inputs that are missing.
-func (e *Engine) absent(d blob.Digest, action *repb.Action, command *repb.Command) []blob.Digest {
+func (e *Engine) absent(d Digest, action *repb.Action, command *repb.Command) []Digest {
 	if !e.message(d, action) {
-		return []blob.Digest{d}
+		return []Digest{d}
 	}
-	var absent []blob.Digest
+	var absent []Digest
 	if d, err := digestOf(action.GetCommandDigest()); err != nil || !e.message(d, command) {
 		absent = append(absent, d)
 	}
 	return append(absent, e.absentBelow(action.GetInputRootDigest())...)
 }
 
-func (e *Engine) absentBelow(root *repb.Digest) (absent []blob.Digest) {
+func (e *Engine) absentBelow(root *repb.Digest) (absent []Digest) {
 	folder := &repb.Directory{}
 	d, err := digestOf(root)
 	if err != nil || !e.message(d, folder) {
-		return []blob.Digest{d}
+		return []Digest{d}
 	}
 	for _, f := range folder.GetFiles() {
 		d, err := digestOf(f.GetDigest())
@@ -197,13 +195,13 @@ func (e *Engine) absentBelow(root *repb.Digest) (absent []blob.Digest) {
 	return absent
 }
 
-func (e *Engine) message(d blob.Digest, m proto.Message) bool {
+func (e *Engine) message(d Digest, m proto.Message) bool {
 	data, ok := e.Get(d)
 	return ok && proto.Unmarshal(data, m) == nil
 }
 
 // missingInputs reports missing inputs in one of the forms that engines use.
-func (e *Engine) missingInputs(absent []blob.Digest) error {
+func (e *Engine) missingInputs(absent []Digest) error {
 	if e.o.MissingAs != codes.OK {
 		return status.Errorf(e.o.MissingAs, "blob %s not found", absent[0].Hash)
 	}
