@@ -123,7 +123,6 @@ arm64:
 FUZZTIME ?= 3m
 fuzz:
 	$(GO) test -run - -fuzz FuzzArchive -fuzztime $(FUZZTIME) ./regress/internal/corpus
-	$(GO) test -run - -fuzz FuzzXZGuard -fuzztime $(FUZZTIME) ./regress/internal/corpus
 	$(GO) test -run - -fuzz FuzzOpen -fuzztime $(FUZZTIME) ./regress/internal/golden
 	$(GO) test -run - -fuzz FuzzRecord -fuzztime $(FUZZTIME) ./regress/internal/golden
 	$(GO) test -run - -fuzz FuzzImport -fuzzminimizetime 10x -fuzztime $(FUZZTIME) ./regress/internal/plainfiles

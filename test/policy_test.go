@@ -186,7 +186,7 @@ var dependencies = []dependency{
 		"modernc.org/libc modernc.org/mathutil modernc.org/memory github.com/dustin/go-humanize " +
 			"github.com/mattn/go-isatty github.com/ncruces/go-strftime github.com/remyoudompheng/bigfft"},
 	{"github.com/klauspost/compress", "zstd and gzip, several times faster than the alternatives", ""},
-	{"github.com/ulikunitz/xz", "xz if the xz program, 12 times faster, is missing", ""},
+	{"github.com/xi2/xz", "xz if the xz program is missing: it bounds the dictionary of every block", ""},
 	{"github.com/kballard/go-shellquote", "splits --ref 'COMMAND', EDITOR and PAGER as a shell would", ""},
 	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence of bytes, with the algorithm of Go's own tools", ""},
 	{"github.com/mattn/go-runewidth", "the number of columns that a name takes on a terminal", "github.com/clipperhouse/uax29/v2"},

@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 
 	"muster/internal/readable"
 	"muster/regress/internal/fault"
@@ -258,21 +256,6 @@ func (z zstdStream) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w (%s); repack it without --long", err, readable.BinarySize(zstdWindowMax))
 	}
 	return n, err
-}
-
-// xzDecoder uses the xz program if it is installed. The program is twelve times as fast as the
-// library, and bounds its memory.
-func xzDecoder(ctx context.Context, label string, src io.Reader) (io.ReadCloser, error) {
-	if path, err := exec.LookPath("xz"); err == nil {
-		if p, err := startXZ(ctx, path, label, src); err == nil {
-			return p, nil
-		}
-	}
-	r, err := xz.NewReader(newXZGuard(src))
-	if err != nil {
-		return nil, err
-	}
-	return io.NopCloser(r), nil
 }
 
 // openStream opens an archive that can be read only once.

@@ -5,9 +5,6 @@ import (
 	"io"
 )
 
-// NewXZGuard is for the tests alone.
-var NewXZGuard = newXZGuard
-
 // NewCursor is for the tests alone.
 func NewCursor(src io.ReaderAt, size int64) io.ReadSeeker {
 	return &cursor{ctx: context.Background(), src: src, size: size}

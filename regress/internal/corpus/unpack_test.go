@@ -159,7 +159,7 @@ func TestDictionaryTooLarge(t *testing.T) {
 	})
 	t.Run("library", func(t *testing.T) {
 		t.Setenv("PATH", "")
-		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …a dictionary of 768 MiB, more than 64 MiB; …")
+		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …its dictionary has more than 64 MiB; …")
 	})
 }
 
