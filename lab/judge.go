@@ -118,6 +118,8 @@ func (f figure) format(s stat.Summary) string {
 	switch f.kind {
 	case quotient:
 		return timesText(s)
+	case busy:
+		return digits(s.Median) + spreadText(s)
 	case perSecond:
 		return readable.Number(int64(1e9 / s.Median))
 	}

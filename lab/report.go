@@ -100,12 +100,12 @@ func spreadText(s stat.Summary) string {
 	return ""
 }
 
-// ratioText formats a ratio without its interval, because the figures beside it show theirs.
+// ratioText formats a ratio with its interval.
 func ratioText(s stat.Summary) string {
 	if s.N == 0 {
 		return "–"
 	}
-	return strconv.FormatFloat(s.Median, 'f', 2, 64)
+	return strconv.FormatFloat(s.Median, 'f', 2, 64) + spreadText(s)
 }
 
 // digits formats a number with three significant digits.
@@ -300,7 +300,7 @@ func (r view) breakEvenSection(o SpawnOptions) page.Section {
 			continue
 		}
 		added := math.Max(0, s.Median)
-		t.Rows = append(t.Rows, page.Row(readable.Number(int64(count)), digits(added), digits(10*added/1000)+" µs"))
+		t.Rows = append(t.Rows, page.Row(readable.Number(int64(count)), digits(added)+spreadText(s), digits(10*added/1000)+" µs"))
 	}
 	return page.Section{Title: "Work for which a goroutine is cheap", Tables: []page.Table{t}}
 }

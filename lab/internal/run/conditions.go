@@ -19,8 +19,8 @@ import (
 // number of processors without that quota. The value of QuotaKey is the number of processors
 // whose time the container's quota allows, such as "1.5", or NoQuota. The value of MemoryKey is
 // the machine's memory, such as "25.3 GB"; the condition is absent if the memory is unknown.
-// The value of LoadKey is the load average of the last minute; it is the only condition that
-// may differ between runs.
+// The value of LoadKey is the load average of the minute before the first measurement; it is the
+// only condition that may differ between a run and its continuation.
 const (
 	ProcsKey  = "procs"
 	CPUsKey   = "cpus"

@@ -53,6 +53,7 @@ func New(o *Options, question string, more ...results.Pair) (*Plan, error) {
 		return nil, err
 	}
 	p.earlier = earlier
+	p.Results.Conditions = slices.Clone(earlier.Conditions) // those of the figures, such as the load
 	return p, nil
 }
 
@@ -60,21 +61,15 @@ func New(o *Options, question string, more ...results.Pair) (*Plan, error) {
 // had another value. If that run had none, the journal receives the condition before its first
 // figure.
 func (p *Plan) AddCondition(c results.Pair) error {
-	if slices.Contains(p.Results.Conditions, c) {
-		return nil
+	if slices.ContainsFunc(p.Results.Conditions, func(had results.Pair) bool { return had.Key == c.Key }) {
+		return checkConditions(p.Results.Conditions, []results.Pair{c})
 	}
 	p.Results.Conditions = append(p.Results.Conditions, c)
-	if p.earlier.Empty() {
+	if p.earlier.Empty() || p.options.Journal == nil {
 		return nil
 	}
-	if !slices.ContainsFunc(p.earlier.Conditions, func(had results.Pair) bool { return had.Key == c.Key }) {
-		if p.options.Journal == nil {
-			return nil
-		}
-		_, err := fmt.Fprintf(p.options.Journal, "%s: %s\n", c.Key, c.Value)
-		return err
-	}
-	return checkConditions(p.earlier.Conditions, []results.Pair{c})
+	_, err := fmt.Fprintf(p.options.Journal, "%s: %s\n", c.Key, c.Value)
+	return err
 }
 
 // adoptEarlier copies the planned results of the interrupted run, at most Count for each
