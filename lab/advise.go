@@ -63,9 +63,9 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	n := run.Processors()
 	for _, procs := range oneAndMax(n) {
 		p.addChannel(adviseItems, 0, 0, procs, 0)
-		p.Add(p.spawnTrial("direct", 1, directCalls(1), procs))
-		p.Add(p.spawnTrial("each", 1, adviseCalls, procs))
 	}
+	p.Add(p.spawnTrial(probe.Bare, 1, directCalls(1), n))
+	p.Add(p.spawnTrial(probe.Grouped, 1, adviseCalls, n))
 	p.addDispatch(run.OwnPeer(), "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
 		p.Add(p.workersTrial(workers, n, 0))
@@ -194,12 +194,8 @@ func (a *adviser) procs() advice {
 	if why := a.findMissing(names...); why != "" {
 		return unknownSetting(setting, why)
 	}
-	work, idle := a.Ratio(names[0], names[1], results.NsPerOp), a.Ratio(names[2], names[3], results.NsPerOp)
-	value := byDefault
-	if work.Median > 0.9 {
-		value = "1: this process gets only one processor"
-	}
-	return advice{setting, value, fmt.Sprintf("compared with GOMAXPROCS 1, tasks that compute take %s the time at %d; two goroutines that only pass items to each other take %s",
+	work, idle := a.timeRatio(names[0], names[1]), a.timeRatio(names[2], names[3])
+	return advice{setting, byDefault, fmt.Sprintf("compared with GOMAXPROCS 1, tasks that compute take %s the time at %d; two goroutines that only pass items to each other take %s",
 		timesText(work), a.cpus, timesText(idle)), names}
 }
 
@@ -279,15 +275,20 @@ func (a *adviser) chunks() (list []advice) {
 	return list
 }
 
+// goroutine recommends work for a goroutine by its processor time, because programs seldom have
+// idle processors to spare.
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
-	each, direct := SpawnName(run.Muster, "each", 1, adviseCalls, a.cpus), SpawnName(run.Muster, "direct", 1, directCalls(1), a.cpus)
-	if why := a.findMissing(each, direct); why != "" {
+	group, bare := SpawnName(run.Muster, string(probe.Grouped), 1, adviseCalls, a.cpus), bareName(1, a.cpus)
+	single := DispatchName(run.Muster, "single", a.cpus, adviseTasks, a.cpus)
+	if why := a.findMissing(group, bare, single); why != "" {
 		return unknownSetting(setting, why)
 	}
-	added := math.Max(0, a.Difference(each, direct, results.NsPerOp).Median)
-	return advice{setting, "for at least " + digits(added/100) + " µs of work",
-		fmt.Sprintf("it adds %s ns to a call, with %s alive; that is a tenth of the recommended work", digits(added), readable.Number(adviseCalls)), []string{each, direct}}
+	added := a.Difference(group, bare, results.CPUPerOp)
+	least, task := math.Max(0, added.Median), a.Summary(single, results.CPUPerOp)
+	return advice{setting, "for at least " + digits(least/100) + " µs of work",
+		fmt.Sprintf("WaitGroup.Go adds %s ns%s of processor time to a call, with %d goroutines at a time; that is a tenth of the recommended work. A task on a pool takes %s ns%s",
+			digits(least), spreadText(added), probe.GroupSize, digits(task.Median), spreadText(task)), []string{group, bare, single}}
 }
 
 func (a *adviser) threads() advice {

@@ -10,6 +10,7 @@ import (
 
 	"muster/lab/internal/run"
 	"muster/lab/native"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -53,12 +54,13 @@ func ClaimsFull() ClaimSizes {
 
 // Settings of the measurements.
 const (
-	claimJobs     = 8  // workers of a pool, as in the article
-	claimWorkers  = 32 // workers of the runner, as in the article
-	claimMessages = 20_000
-	claimRenames  = 2_000_000
-	claimTurns    = 200_000_000 // most loop iterations beside a channel
-	claimManyRoot = 700_000
+	claimJobs      = 8  // workers of a pool, as in the article
+	claimWorkers   = 32 // workers of the runner, as in the article
+	claimMessages  = 20_000
+	claimRenames   = 2_000_000
+	claimTurns     = 200_000_000 // most loop iterations beside a channel
+	claimManyRoot  = 700_000
+	claimManyTimes = 2 // each takes a second or more
 )
 
 func claimWork() []int   { return []int{1, 10, 100, 1000, 5000} }
@@ -170,27 +172,28 @@ func procsName(asked int) string { return fmt.Sprintf("Procs/asked=%d", asked) }
 func (p planner) addClaimSpawn(sizes ClaimSizes) {
 	for _, procs := range []int{1, 2} {
 		for _, work := range claimWork() {
-			p.Add(p.spawnTrial("direct", work, claimCalls(sizes, work), procs))
-			p.Add(p.spawnTrial("each", work, claimGoroutines(sizes, work), procs))
+			calls := claimCalls(sizes, work)
+			p.Add(p.spawnTrial(probe.Each, work, calls, procs))
+			if procs == 1 {
+				p.Add(p.spawnTrial(probe.Sending, work, calls, procs))
+			}
 		}
 	}
+	p.Add(p.spawnTrial(probe.Bare, 1, directCalls(1), 1))
 	if sizes.Goroutines >= claimManyRoot {
-		t := p.spawnTrial("each", 10, claimManyRoot, 1)
-		t.Times = 1 // takes a second or more
-		p.Add(t)
+		for _, mode := range []probe.SpawnMode{probe.Sending, probe.Each} {
+			t := p.spawnTrial(mode, 10, claimManyRoot, 1)
+			t.Times = claimManyTimes
+			p.Add(t)
+		}
 	}
 	t := p.waitingTrial(sizes.Goroutines)
 	t.Times = 1
 	p.Add(t)
 }
 
-// claimGoroutines returns how many goroutines call a function of work square roots.
-func claimGoroutines(sizes ClaimSizes, work int) int {
-	return min(sizes.Alive, claimCalls(sizes, work))
-}
-
-// claimCalls returns how often a loop calls a function of work square roots. Quick functions
-// are called more often, so that the final garbage collection does not dominate the time.
+// claimCalls returns how often a function of work square roots is called, in a loop and in
+// goroutines.
 func claimCalls(sizes ClaimSizes, work int) int {
-	return max(1_000, sizes.Roots/work)
+	return min(sizes.Alive, max(1_000, sizes.Roots/work))
 }

@@ -219,7 +219,7 @@ func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 func TestAddedCostHasAnInterval(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
+	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
 	r := &lab.Results{Samples: append(ns(each, 60, 70, 120, 121, 130, 140), ns(direct, 5, 5, 5, 5, 5, 5)...)}
 	if got := verdicts(t, r, o)[23]; got != "cannot_be_told" {
 		t.Errorf("from 55 to 135 ns added, more than 100 wanted: %s", got)
@@ -259,7 +259,7 @@ func TestNegativeTask(t *testing.T) {
 func TestReasonsAreOfTheSide(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
+	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
 	texts := map[string]bool{}
 	for _, factor := range []float64{2, 4, 8} {
 		r := &lab.Results{Samples: append(ns(each, 10*factor, 10*factor), ns(direct, 10, 10)...)}
@@ -301,7 +301,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 func TestOneRunIsNoVerdict(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
+	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
 	r := &lab.Results{Samples: append(ns(each, 40), ns(direct, 10)...)}
 	if got := verdicts(t, r, o)[18]; got != "cannot_be_told" {
 		t.Errorf("a ratio of 4 in one run is %s", got)

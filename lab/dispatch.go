@@ -130,9 +130,10 @@ const threadsMost = 20_000
 // rootCost is the approximate duration of one square root, for estimates.
 const rootCost = 6 * time.Nanosecond
 
-// Spawn measures functions that compute square roots: called in a loop, and each call in a
-// goroutine of its own, garbage collection included. It also measures the memory of waiting
-// goroutines. Contestants are threads, tasks and processes of other languages.
+// Spawn measures functions that compute square roots and send their result over a channel:
+// called in a loop, and each call in a goroutine of its own, garbage collection included. It
+// also measures a loop that sends nothing, and the memory of waiting goroutines. Contestants are
+// threads, tasks and processes of other languages.
 func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	if err := cmp.Or(
 		checkNumbers("work", 1, 1_000_000, o.Work...),
@@ -152,9 +153,10 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	}
 	for _, procs := range o.Procs {
 		for _, work := range o.Work {
-			p.AddShort(p.spawnTrial("direct", work, directCalls(work), procs), o.EachMax)
+			p.AddShort(p.spawnTrial(probe.Bare, work, directCalls(work), procs), o.EachMax)
 			for _, count := range o.Goroutines {
-				p.AddShort(p.spawnTrial("each", work, count, procs), o.EachMax)
+				p.AddShort(p.spawnTrial(probe.Sending, work, count, procs), o.EachMax)
+				p.AddShort(p.spawnTrial(probe.Each, work, count, procs), o.EachMax)
 			}
 		}
 	}
@@ -167,18 +169,15 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	return p.Results, p.Measure(ctx)
 }
 
-// directCalls returns how often a loop calls a function. The final garbage collection takes as
+// directCalls returns how often a loop that sends nothing calls a function. The final garbage collection takes as
 // long after one call as after a million, so there are many calls.
 func directCalls(work int) int { return max(1_000, 10_000_000/work) }
 
 // spawnTrial returns a trial of calls in goroutines, or in a loop.
-func (p planner) spawnTrial(mode string, work, count, procs int) run.Trial {
-	added := 500 * time.Nanosecond
-	if mode == "direct" {
-		added = 3 * time.Nanosecond
-	}
-	t := p.Probe(SpawnName(run.Muster, mode, work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
-		question("spawn", probe.SpawnOptions{Roots: work, Calls: count, Go: mode == "each"})...)
+func (p planner) spawnTrial(mode probe.SpawnMode, work, count, procs int) run.Trial {
+	added := map[probe.SpawnMode]time.Duration{probe.Bare: 3, probe.Sending: 150, probe.Grouped: 300, probe.Each: 500}[mode]
+	t := p.Probe(SpawnName(run.Muster, string(mode), work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
+		question("spawn", probe.SpawnOptions{Roots: work, Calls: count, Mode: mode})...)
 	t.Procs = procs
 	return t
 }

@@ -96,7 +96,7 @@ func (f figure) names() []string {
 func (j *judge) summary(f figure) stat.Summary {
 	switch f.kind {
 	case quotient:
-		return j.Ratio(f.a, f.b, results.NsPerOp)
+		return j.Ratio(f.a, f.b, j.TimeUnit(f.names()...))
 	case busy:
 		s, err := stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
 		if err != nil {
@@ -104,9 +104,10 @@ func (j *judge) summary(f figure) stat.Summary {
 		}
 		return s
 	}
-	s := j.Summary(f.a, cmp.Or(f.unit, results.NsPerOp))
+	unit := cmp.Or(f.unit, j.TimeUnit(f.names()...))
+	s := j.Summary(f.a, unit)
 	if f.kind == difference {
-		s = j.Difference(f.a, f.b, results.NsPerOp)
+		s = j.Difference(f.a, f.b, unit)
 	}
 	factor := cmp.Or(f.factor, 1)
 	s.Median, s.Low, s.High = s.Median*factor, s.Low*factor, s.High*factor

@@ -12,6 +12,7 @@ import (
 	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
+	"muster/lab/probe"
 	"muster/lab/results"
 	"muster/lab/stat"
 )
@@ -219,7 +220,7 @@ func (r view) figuresTable() page.Table {
 func SpawnReport(of *Results, o SpawnOptions) Report {
 	r := view{of}
 	d := newDocument(of, "The cost of a goroutine",
-		"Functions that compute square roots are called in a loop, and in goroutines: each call in its own goroutine, which sends the result over a channel. All goroutines start before the first result is taken. Times include garbage collection.",
+		"A function computes square roots and sends the result over a channel. It is called in a loop, and each call in a goroutine of its own. All goroutines start before the first result is taken. Times include garbage collection. At GOMAXPROCS 1 a ratio is one of processor time.",
 		howMeasured(o.Count))
 	for _, procs := range o.Procs {
 		d.Sections = append(d.Sections, r.spawnSection(o, procs))
@@ -231,15 +232,28 @@ func SpawnReport(of *Results, o SpawnOptions) Report {
 	return Report{document: d}
 }
 
-// slowdown returns the time of goroutines ÷ the time of the loop, round by round.
-func (r view) slowdown(work, count, procs int) stat.Summary {
-	return r.Ratio(SpawnName(run.Muster, "each", work, count, procs), SpawnName(run.Muster, "direct", work, directCalls(work), procs), results.NsPerOp)
+// loopName returns the name of calls in a loop that sends.
+func loopName(work, count, procs int) string {
+	return SpawnName(run.Muster, string(probe.Sending), work, count, procs)
 }
+
+// goName returns the name of calls in goroutines.
+func goName(work, count, procs int) string {
+	return SpawnName(run.Muster, string(probe.Each), work, count, procs)
+}
+
+// bareName returns the name of calls in a loop that sends nothing.
+func bareName(work, procs int) string {
+	return SpawnName(run.Muster, string(probe.Bare), work, directCalls(work), procs)
+}
+
+// timeRatio returns the time of a ÷ the time of b, round by round.
+func (r view) timeRatio(a, b string) stat.Summary { return r.Ratio(a, b, r.TimeUnit(a, b)) }
 
 func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	s := page.Section{Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs)}
 	var all []string
-	t := page.Table{Caption: "time in goroutines ÷ time in a loop", Columns: newColumns("goroutines", texts(o.Work, rootsText)...)}
+	t := page.Table{Caption: "time in goroutines ÷ time in a loop, both with a send for each call", Columns: newColumns("goroutines", texts(o.Work, rootsText)...)}
 	chart := plot.Chart{
 		Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs),
 		X:     plot.Axis{Label: "goroutines alive", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop"},
@@ -247,18 +261,36 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	for _, work := range o.Work {
 		l := plot.Line{Name: rootsText(work)}
 		for _, count := range o.Goroutines {
-			l.Points = append(l.Points, summaryPoint(float64(count), r.slowdown(work, count, procs))...)
-			all = append(all, SpawnName(run.Muster, "each", work, count, procs), SpawnName(run.Muster, "direct", work, directCalls(work), procs))
+			each, loop := goName(work, count, procs), loopName(work, count, procs)
+			l.Points = append(l.Points, summaryPoint(float64(count), r.timeRatio(each, loop))...)
+			all = append(all, each, loop)
 		}
+		all = append(all, bareName(work, procs))
 		chart.Lines = append(chart.Lines, l)
 	}
 	for _, count := range o.Goroutines {
 		row := page.Row(readable.Number(int64(count)))
 		for _, work := range o.Work {
-			row = append(row, r.slowdownCell(work, count, procs))
+			each := goName(work, count, procs)
+			cell := page.Cell{Text: reasonText(r.Why(each))}
+			if s := r.timeRatio(each, loopName(work, count, procs)); s.N > 0 {
+				cell.Text = ratioText(s)
+			}
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	bare := page.Row("a loop without sends")
+	for _, work := range o.Work {
+		cell := page.Cell{Text: "–"}
+		for _, count := range o.Goroutines { // the loop with the most calls has the least garbage collection for each
+			if s := r.timeRatio(bareName(work, procs), loopName(work, count, procs)); s.N > 0 {
+				cell.Text = ratioText(s)
+			}
+		}
+		bare = append(bare, cell)
+	}
+	t.Rows = append(t.Rows, bare)
 	s.Tables = []page.Table{t}
 	s.Pictures = chart.Drawable()
 	if len(chart.Lines) > 1 {
@@ -269,14 +301,6 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	}
 	s.Warnings = r.warnings(all)
 	return s
-}
-
-func (r view) slowdownCell(work, count, procs int) page.Cell {
-	s := r.slowdown(work, count, procs)
-	if s.N == 0 {
-		return page.Cell{Text: reasonText(r.Why(SpawnName(run.Muster, "each", work, count, procs)))}
-	}
-	return page.Cell{Text: strconv.FormatFloat(s.Median, 'f', 2, 64) + spreadText(s)}
 }
 
 func rootsText(work int) string {
@@ -294,8 +318,8 @@ func (r view) breakEvenSection(o SpawnOptions) page.Section {
 	}
 	work := o.Work[0]
 	for _, count := range o.Goroutines {
-		s := r.Difference(SpawnName(run.Muster, "each", work, count, o.Procs[0]),
-			SpawnName(run.Muster, "direct", work, directCalls(work), o.Procs[0]), results.NsPerOp)
+		each, loop := goName(work, count, o.Procs[0]), loopName(work, count, o.Procs[0])
+		s := r.Difference(each, loop, r.TimeUnit(each, loop))
 		if s.N == 0 {
 			continue
 		}

@@ -86,10 +86,8 @@ func rootsChart(j *judge) plot.Chart {
 	for _, procs := range []int{1, 2} {
 		l := plot.Line{Name: fmt.Sprintf("GOMAXPROCS %d", procs)}
 		for _, work := range claimWork() {
-			each, direct := j.callNames(work, claimGoroutines(j.ClaimSizes, work), procs)
-			if s := j.Ratio(each, direct, results.NsPerOp); s.N > 0 {
-				l.Points = append(l.Points, plot.Point{X: float64(work), Y: s.Median, Low: s.Low, High: s.High})
-			}
+			calls := claimCalls(j.ClaimSizes, work)
+			l.Points = append(l.Points, summaryPoint(float64(work), j.timeRatio(goName(work, calls, procs), loopName(work, calls, 1)))...)
 		}
 		c.Lines = append(c.Lines, l)
 	}

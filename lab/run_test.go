@@ -146,7 +146,7 @@ func TestSpawn(t *testing.T) {
 	if n := strings.Count(page, "<svg"); n != 2*2+1 {
 		t.Errorf("%d charts", n)
 	}
-	if n := len(countSamples(r)); n != 2*2*(1+2)+2 {
+	if n := len(countSamples(r)); n != 2*2*(1+2*2)+2 {
 		t.Errorf("%d figures", n)
 	}
 }

@@ -124,11 +124,11 @@ func (p *program) labSpawn() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spawn [flags]",
 		Short: "Measure time and memory of goroutines and of threads in other languages",
-		Long: `Spawn calls functions that compute square roots, as the article of 2012 did. It calls them
-in a loop, and each in a goroutine that sends its result over a channel. Times include garbage
-collection. Spawn also measures the memory of waiting goroutines. Contestants are
-threads in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's
-processes. Measurements longer than 0.1 s need --full.`,
+		Long: `Spawn calls a function that computes square roots and sends the result over a channel, as
+the article of 2012 did. It calls it in a loop, and each time in a goroutine. It also measures
+a loop that sends nothing. Times include garbage collection. Spawn also measures the memory
+of waiting goroutines. Contestants are threads in C++, Rust and Java, rayon's tasks, Java's
+virtual threads and Erlang's processes. Measurements longer than 0.1 s need --full.`,
 		Example: `  muster lab spawn --html spawn.html
   muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
 		Args: noneWanted,

@@ -134,6 +134,24 @@ func (r *Results) Names() (names []string) {
 	return names
 }
 
+// TimeUnit returns the unit in which benchmarks are compared: processor time if each of them has
+// only one thread to run, because other programs hardly change it, else elapsed time.
+func (r *Results) TimeUnit(names ...string) string {
+	for _, name := range names {
+		cpu := r.Figures(name, CPUPerOp)
+		if !isSerial(name) || len(cpu) == 0 || slices.Min(cpu) <= 0 {
+			return NsPerOp
+		}
+	}
+	return CPUPerOp
+}
+
+// isSerial reports whether a benchmark runs one thread that never waits.
+func isSerial(name string) bool {
+	wait := KeyOf(name, "wait")
+	return numberOf(name, "procs") == 1 && numberOf(name, "processes") < 2 && (wait == "" || wait == "0s")
+}
+
 // Units lists the units of a benchmark.
 func (r *Results) Units(name string) (units []string) {
 	for _, s := range r.Samples {
