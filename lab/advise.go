@@ -118,16 +118,16 @@ func newAdviser(r *Results, o AdviseOptions) *adviser {
 func AdviseReport(r *Results, o AdviseOptions) Report {
 	a := newAdviser(r, o)
 	lead := []string{"The values apply to this machine in its current state.", howMeasured(o.Count)}
-	disturbed := a.disturbance()
-	if disturbed != "" {
-		lead = append([]string{"These settings are unreliable: " + disturbed + ". Measure again while the machine is idle."}, lead...)
+	limit := a.hiddenLimit()
+	if limit != "" {
+		lead = append([]string{"These settings are unreliable: " + limit + "."}, lead...)
 	}
 	d := newDocument(r, "Settings for this machine", lead...)
 	t := page.Table{Columns: []page.Column{{Title: "setting"}, {Title: "value"}, {Title: "reason"}}}
 	report := Report{document: d}
 	for _, advice := range a.allAdvice() {
 		row := page.Row(advice.setting, advice.value, advice.reason)
-		reliable := disturbed == "" || len(advice.figures) == 0
+		reliable := limit == "" && r.Disturbed() == 0 || len(advice.figures) == 0
 		if !reliable {
 			row[1].Class = page.Unreliable
 		}
@@ -161,18 +161,15 @@ func (a *adviser) allAdvice() (list []advice) {
 // only compute. The last tasks of a run do not keep all workers busy.
 const shareMin = 0.8
 
-// disturbance returns why the measurements do not show this machine alone, "" if they do.
-func (a *adviser) disturbance() string {
-	load, _ := strconv.ParseFloat(a.Condition(run.LoadKey), 64)
-	machine, _ := strconv.ParseFloat(a.Condition(run.CPUsKey), 64)
-	if machine > 0 && load > machine {
-		return fmt.Sprintf("the load average before the run was %s, on a machine with %s processors, so other programs compete for them", digits(load), digits(machine))
-	}
+// hiddenLimit reports that tasks which only compute got less than their processors although no
+// other program took them, "" if they got them.
+func (a *adviser) hiddenLimit() string {
+	wanted := min(float64(a.cpus), a.quota)
 	for _, workers := range adviseWorkers() {
-		s := a.summary(figure{kind: busy, a: workersName(workers, a.cpus, 0)})
-		wanted := min(float64(a.cpus), a.quota)
-		if s.N > 0 && s.Median > 0 && s.Median < shareMin*wanted {
-			return fmt.Sprintf("tasks that only compute got the time of %s processors instead of %s, so other programs or a limit took the rest", digits(s.Median), digits(wanted))
+		name := workersName(workers, a.cpus, 0)
+		s := a.summary(figure{kind: busy, a: name})
+		if s.N > 0 && s.Median > 0 && s.Median < shareMin*wanted && a.Disturbance(name) <= results.DisturbedMax {
+			return fmt.Sprintf("tasks that only compute got the time of %s processors instead of %s, and this process cannot see which limit took the rest", digits(s.Median), digits(wanted))
 		}
 	}
 	return ""

@@ -47,7 +47,7 @@ func TestAdviceOfABusyMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle := scaleCPU(setCondition(setCondition(whole, "load", "0.10"), "quota", "none"), 1)
+	idle := withDisturbance(scaleCPU(setCondition(whole, "quota", "none"), 1), 0)
 	several := runtime.GOMAXPROCS(0) > 1
 	for what, c := range map[string]struct {
 		r        *lab.Results
@@ -55,12 +55,13 @@ func TestAdviceOfABusyMachine(t *testing.T) {
 		lead     string
 		procs    string // of the advice on GOMAXPROCS
 	}{
-		"an idle machine":                 {idle, true, "in its current state", ", Go's default"},
-		"a load above the processors":     {setCondition(idle, "load", "99999.5"), false, "the load average before the run was 100,000", ""},
-		"others that took the processors": {scaleCPU(idle, 0.5), !several, "", ""},
-		"nearly all of the time":          {scaleCPU(idle, 0.9), true, "", ""},
-		"a quota":                         {setCondition(idle, "quota", "0.5"), true, "", "1"},
-		"a load, and a quota":             {setCondition(setCondition(idle, "load", "99999"), "quota", "0.5"), false, "These settings are unreliable", "1"},
+		"an idle machine":             {idle, true, "in its current state", ", Go's default"},
+		"other programs":              {withDisturbance(idle, 0.5), false, "The machine was disturbed: other programs took more than 20 %", ", Go's default"},
+		"other programs took half":    {withDisturbance(scaleCPU(idle, 0.5), 0.5), false, "The machine was disturbed", ", Go's default"},
+		"a limit that nobody can see": {scaleCPU(idle, 0.5), !several, "", ", Go's default"},
+		"nearly all of the time":      {scaleCPU(idle, 0.9), true, "", ", Go's default"},
+		"a quota":                     {setCondition(idle, "quota", "0.5"), true, "", "1"},
+		"other programs, and a quota": {setCondition(withDisturbance(idle, 0.5), "quota", "0.5"), false, "The machine was disturbed", "1"},
 	} {
 		report := lab.AdviseReport(c.r, o)
 		text, page, _ := render(t, c.r, report)

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -198,6 +199,28 @@ func (j *judge) obstacle(c claim) string {
 			return threadsUnknown
 		case s.N == 0:
 			return p.of.a + ": its figures give no result: measure again"
+		}
+		// The reason of a proviso is better than that of a meaningless figure.
+		if why := j.whyMeaningless(p.of); why != "" && (c.proviso == nil || j.met(*c.proviso)) {
+			return why
+		}
+	}
+	return ""
+}
+
+// whyMeaningless returns the reason why a figure says nothing about this machine, "" if it may
+// be judged. Memory and counts that do not depend on the processors are never meaningless.
+func (j *judge) whyMeaningless(f figure) string {
+	timed := f.unit == ""
+	for _, name := range f.names() {
+		share := j.Disturbance(name)
+		if share > results.DisturbedMax && (f.unit == threadsUnit || timed && (f.kind == busy || j.TimeUnit(f.names()...) == results.NsPerOp)) {
+			return fmt.Sprintf("%s: other programs took %.0f %% of the processors' time: measure again while the machine is idle", name, 100*share)
+		}
+		for _, w := range j.WarningsOf([]string{name}) {
+			if timed && w.Kind != stat.TooNoisy { // the interval decides on noise
+				return fmt.Sprintf("%s: %v: %s", name, w.Kind, w.Text)
+			}
 		}
 	}
 	return ""

@@ -174,7 +174,9 @@ func insertTrial(peer run.Peer, dsn string, goroutines, rows int) run.Trial {
 	if peer.Impl == sqliteImpl {
 		args = append(args, "-connections", "1")
 	}
-	return peer.Trial(insertName(peer.Impl, goroutines), 50*time.Millisecond+time.Duration(rows)*60*time.Microsecond, args...)
+	t := peer.Trial(insertName(peer.Impl, goroutines), 50*time.Millisecond+time.Duration(rows)*60*time.Microsecond, args...)
+	t.Served = peer.Impl == postgresImpl
+	return t
 }
 
 func insertName(impl string, goroutines int) string {

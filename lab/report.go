@@ -52,6 +52,10 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 		}
 		d.Conditions = append(d.Conditions, page.Pair{Name: c.Key, Value: c.Value})
 	}
+	if n := r.Disturbed(); n > 0 {
+		d.Lead = append([]string{fmt.Sprintf("The machine was disturbed: other programs took more than %.0f %% of the processors' time while %d of %s were measured. "+
+			"Elapsed times say little; measure again while the machine is idle.", 100*results.DisturbedMax, n, readable.Count(len(r.Names()), "figure"))}, d.Lead...)
+	}
 	if r.NotRun > 0 {
 		what := fmt.Sprintf("%s measurements are missing.", readable.Number(int64(r.NotRun)))
 		if r.NotRun == 1 {
@@ -271,24 +275,14 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	for _, count := range o.Goroutines {
 		row := page.Row(readable.Number(int64(count)))
 		for _, work := range o.Work {
-			each := goName(work, count, procs)
-			cell := page.Cell{Text: reasonText(r.Why(each))}
-			if s := r.timeRatio(each, loopName(work, count, procs)); s.N > 0 {
-				cell.Text = ratioText(s)
-			}
-			row = append(row, cell)
+			row = append(row, r.ratioCell(goName(work, count, procs), loopName(work, count, procs)))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	bare := page.Row("a loop without sends")
 	for _, work := range o.Work {
-		cell := page.Cell{Text: "–"}
-		for _, count := range o.Goroutines { // the loop with the most calls has the least garbage collection for each
-			if s := r.timeRatio(bareName(work, procs), loopName(work, count, procs)); s.N > 0 {
-				cell.Text = ratioText(s)
-			}
-		}
-		bare = append(bare, cell)
+		loops := texts(o.Goroutines, func(count int) string { return loopName(work, count, procs) })
+		bare = append(bare, r.ratioCell(bareName(work, procs), loops...))
 	}
 	t.Rows = append(t.Rows, bare)
 	s.Tables = []page.Table{t}
@@ -301,6 +295,18 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	}
 	s.Warnings = r.warnings(all)
 	return s
+}
+
+// ratioCell returns the time of a benchmark ÷ the time of the last measured loop, or the reason
+// for its absence. The last loop has the most calls, so garbage collection distorts it least.
+func (r view) ratioCell(name string, loops ...string) page.Cell {
+	cell := page.Cell{Text: reasonText(r.Why(name))}
+	for _, loop := range loops {
+		if s := r.timeRatio(name, loop); s.N > 0 {
+			cell.Text = ratioText(s)
+		}
+	}
+	return cell
 }
 
 func rootsText(work int) string {

@@ -44,7 +44,8 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 	d := newDocument(r, "Claims of well-known articles on concurrency, measured here",
 		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d are undecided.", len(lines), counts[holds], counts[noLongerHolds], counts[undecided]),
 		howMeasured(o.Count)+" A ratio is the median of the ratios of the rounds. "+
-			"A claim holds if the whole interval is within its bound, and no longer holds if the interval is outside. It is undecided if the interval crosses the bound, or after a single run. "+
+			"A claim holds if the whole interval is within its bound, and no longer holds if the interval is outside. It is undecided if the interval crosses the bound, after a single run, or if other programs took the processors. "+
+			"Figures at GOMAXPROCS 1 are judged by processor time, which other programs hardly change. "+
 			"The claims are paraphrased, with the articles' figures.")
 	d.Sections = append(sections, page.Section{
 		Title: "All figures",

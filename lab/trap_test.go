@@ -10,6 +10,7 @@ import (
 
 	"muster/lab"
 	"muster/lab/results"
+	"muster/lab/stat"
 )
 
 // expectWarning checks that the text, the page and the JSON lines have a warning of this kind
@@ -46,8 +47,14 @@ func TestOneCoreIsFoundOut(t *testing.T) {
 	})
 	t.Run("channel", func(t *testing.T) {
 		o := tinyChannel(fakeOptions(t, "one-core", 1))
+		o.Cycles = []int{0, 10_000}
 		r, err := lab.Channel(t.Context(), o)
-		expectWarning(t, r, err, lab.ChannelReport(r, o), "one-core", lab.ChannelName(0, 0, 2, 0))
+		expectWarning(t, r, err, lab.ChannelReport(r, o), "one-core", lab.ChannelName(0, 10_000, 2, 0))
+		for _, w := range r.Warnings() {
+			if w.Kind == stat.OneCore && w.Name == lab.ChannelName(0, 0, 2, 0) {
+				t.Errorf("without work the sides wait for each other, and the warning is %v", w)
+			}
+		}
 	})
 	t.Run("spawn", func(t *testing.T) {
 		o := tinySpawn(fakeOptions(t, "one-core", 1))

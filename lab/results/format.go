@@ -217,7 +217,7 @@ func (r *Results) WriteJSON(w io.Writer) error {
 		conditions[c.Key] = c.Value
 	}
 	others = append(others, jsonSummary{
-		"summary", conditions, figures, len(r.Absent), len(r.Missing), len(warnings), r.NotRun > 0, r.NotRun,
+		"summary", conditions, figures, len(r.Absent), len(r.Missing), len(warnings), r.Disturbed(), r.NotRun > 0, r.NotRun,
 	})
 	for _, line := range others {
 		if err := e.Encode(line); err != nil {
@@ -262,6 +262,7 @@ type jsonSummary struct {
 	Absent      int               `json:"absent"`
 	Missing     int               `json:"missing"`
 	Warnings    int               `json:"warnings"`
+	Disturbed   int               `json:"disturbed"`   // benchmarks during which other programs took the processors
 	Interrupted bool              `json:"interrupted"` // the run ended early
 	NotRun      int               `json:"not_run"`
 }

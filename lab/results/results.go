@@ -79,6 +79,15 @@ const (
 	CPUPerOp = "cpu-ns/op" // of all processors together
 )
 
+// DisturbedUnit is the unit of a measurement's disturbance: the share of the processors' time
+// that other programs took while threads waited for a processor. One value is rough, and below 0
+// at times, because the system counts in steps of 10 ms. A mean above DisturbedMax makes a figure
+// of parallel work meaningless.
+const (
+	DisturbedUnit = "disturbed"
+	DisturbedMax  = 0.2
+)
+
 // Condition returns the value of a condition, "" if it is not set.
 func (r *Results) Condition(key string) string {
 	i := slices.IndexFunc(r.Conditions, func(p Pair) bool { return p.Key == key })
@@ -134,6 +143,34 @@ func (r *Results) Names() (names []string) {
 	return names
 }
 
+// Disturbance returns the mean disturbance of a benchmark's measurements. It returns that of all
+// measurements if the benchmark has none, and 0 if it is unknown.
+func (r *Results) Disturbance(name string) float64 {
+	shares := r.Figures(name, DisturbedUnit)
+	if len(shares) == 0 {
+		for _, s := range r.Samples {
+			if share, ok := s.Value(DisturbedUnit); ok {
+				shares = append(shares, share)
+			}
+		}
+	}
+	sum := 0.0
+	for _, share := range shares {
+		sum += share
+	}
+	return sum / max(1, float64(len(shares)))
+}
+
+// Disturbed returns the number of disturbed benchmarks.
+func (r *Results) Disturbed() (n int) {
+	for _, name := range r.Names() {
+		if r.Disturbance(name) > DisturbedMax {
+			n++
+		}
+	}
+	return n
+}
+
 // TimeUnit returns the unit in which benchmarks are compared: processor time if each of them has
 // only one thread to run, because other programs hardly change it, else elapsed time.
 func (r *Results) TimeUnit(names ...string) string {
@@ -152,12 +189,14 @@ func isSerial(name string) bool {
 	return numberOf(name, "procs") == 1 && numberOf(name, "processes") < 2 && (wait == "" || wait == "0s")
 }
 
-// Units lists the units of a benchmark.
+// Units lists the units of a benchmark's figures.
 func (r *Results) Units(name string) (units []string) {
 	for _, s := range r.Samples {
 		if s.Name == name {
 			for _, v := range s.Values {
-				units = append(units, v.Unit)
+				if v.Unit != DisturbedUnit { // describes the measurement
+					units = append(units, v.Unit)
+				}
 			}
 			return units
 		}
@@ -248,6 +287,10 @@ func newMeasurement(name string, series []Sample) stat.Measurement {
 	return m
 }
 
+// parallelCycles is the work beside a channel that two processors should share. With less work
+// the goroutines wait for each other, which is a result and no mistake.
+const parallelCycles = 10_000
+
 // coresMeant returns how many processors should work on a benchmark at the same time, 0 if the
 // benchmark is not about parallel work.
 func coresMeant(name string) int {
@@ -258,7 +301,7 @@ func coresMeant(name string) int {
 			return jobs
 		}
 		return procs
-	case question == "Channel" && KeyOf(name, "processes") == "":
+	case question == "Channel" && numberOf(name, "cycles") >= parallelCycles:
 		return min(2, procs)
 	case question == "Spawn" && KeyOf(name, "mode") == "each":
 		return procs

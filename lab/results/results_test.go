@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"slices"
 	"testing"
 
 	"muster/lab/results"
@@ -33,5 +34,27 @@ func TestTimeUnit(t *testing.T) {
 		if got := r.TimeUnit(c.names...); got != c.want {
 			t.Errorf("%q are compared by %s, want %s", c.names, got, c.want)
 		}
+	}
+}
+
+// A benchmark without a disturbance of its own has that of the whole run.
+func TestDisturbance(t *testing.T) {
+	r := &results.Results{Samples: slices.Concat(measured("Served", 1), measured("Quiet", 1), measured("Busy", 1))}
+	if share := r.Disturbance("Busy"); share != 0 || r.Disturbed() != 0 {
+		t.Errorf("an unknown disturbance is %v", share)
+	}
+	for i, share := range []float64{-0.1, 0.3, 0.8, 0.4} {
+		r.Samples[2+i].Values = append(r.Samples[2+i].Values, results.Value{Unit: results.DisturbedUnit, Figure: share})
+	}
+	for name, want := range map[string]float64{"Served": 0.35, "Quiet": 0.1, "Busy": 0.6} {
+		if got := r.Disturbance(name); got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if n := r.Disturbed(); n != 2 {
+		t.Errorf("%d benchmarks are disturbed, want 2", n)
+	}
+	if units := r.Units("Busy"); slices.Contains(units, results.DisturbedUnit) {
+		t.Errorf("%q", units)
 	}
 }

@@ -15,26 +15,26 @@ import (
 )
 
 // Keys of conditions that reports use. The value of ProcsKey is the number of processors that
-// this program may use, which a container's quota may reduce. The value of CPUsKey is the
-// number of processors without that quota. The value of QuotaKey is the number of processors
-// whose time the container's quota allows, such as "1.5", or NoQuota. The value of MemoryKey is
+// this program may use, which a container's quota may reduce. The value of QuotaKey is the number
+// of processors whose time the quota allows, such as "1.5", or noQuota. The value of MemoryKey is
 // the machine's memory, such as "25.3 GB"; the condition is absent if the memory is unknown.
-// The value of LoadKey is the load average of the minute before the first measurement; it is the
-// only condition that may differ between a run and its continuation.
 const (
 	ProcsKey  = "procs"
-	CPUsKey   = "cpus"
 	QuotaKey  = "quota"
 	MemoryKey = "memory"
-	LoadKey   = "load"
-
-	NoQuota = "none"
 )
+
+// loadKey is the key of the load average of the minute before the first measurement. It is the
+// only condition that may differ between a run and its continuation.
+const loadKey = "load"
+
+// noQuota is the value of QuotaKey without a quota.
+const noQuota = "none"
 
 // quotaText formats a number of processors for a condition.
 func quotaText(processors float64) string {
 	if math.IsInf(processors, 1) {
-		return NoQuota
+		return noQuota
 	}
 	return strconv.FormatFloat(processors, 'g', 4, 64)
 }
@@ -66,14 +66,14 @@ func currentConditions(version string) []results.Pair {
 		{Key: "goarch", Value: runtime.GOARCH},
 		{Key: "go", Value: runtime.Version()},
 		{Key: "cgo", Value: cgoSetting()},
-		{Key: CPUsKey, Value: strconv.Itoa(runtime.NumCPU())},
+		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
 		{Key: QuotaKey, Value: quotaText(cgroup.ProcessorsQuota("/proc"))},
 		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
 		{Key: "goenv", Value: goEnvironment()},
 		{Key: "cpu", Value: cpuName()},
 		{Key: "kernel", Value: firstWord("/proc/sys/kernel/osrelease")},
-		{Key: LoadKey, Value: firstWord("/proc/loadavg")},
+		{Key: loadKey, Value: firstWord("/proc/loadavg")},
 		{Key: "muster", Value: version},
 	}
 	return slices.DeleteFunc(all, func(p results.Pair) bool { return p.Value == "" })
@@ -135,7 +135,7 @@ func checkConditions(was, is []results.Pair) error {
 	for _, now := range is {
 		i := slices.IndexFunc(was, func(p results.Pair) bool { return p.Key == now.Key })
 		switch {
-		case now.Key == LoadKey:
+		case now.Key == loadKey:
 		case i < 0:
 			return inputf("the earlier run did not record %s, so its figures cannot be reused: measure again without them", now.Key)
 		case was[i].Value != now.Value:

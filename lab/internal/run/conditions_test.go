@@ -31,7 +31,7 @@ func TestMemoryText(t *testing.T) {
 }
 
 func TestQuotaText(t *testing.T) {
-	for quota, want := range map[float64]string{math.Inf(1): NoQuota, 1.5: "1.5", 2: "2", 1.0 / 3: "0.3333"} {
+	for quota, want := range map[float64]string{math.Inf(1): noQuota, 1.5: "1.5", 2: "2", 1.0 / 3: "0.3333"} {
 		if got := quotaText(quota); got != want {
 			t.Errorf("%v processors: %q, want %q", quota, got, want)
 		}

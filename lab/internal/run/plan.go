@@ -171,11 +171,15 @@ func (p *Plan) writeJournal(line string) error {
 // precision of the journal.
 func (p *Plan) measureOnce(ctx context.Context, t *Trial) error {
 	began := time.Now()
+	before := readProcessors("/proc")
 	s, why, err := t.run(ctx)
 	if err != nil {
 		return err
 	}
 	p.durations[t.Name] = time.Since(began)
+	if share, ok := readProcessors("/proc").disturbance(before); ok && !t.Served {
+		s.Values = append(s.Values, results.Value{Unit: results.DisturbedUnit, Figure: share})
+	}
 	var line string
 	if why != "" {
 		a := results.Absent{Name: t.Name, Why: why}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -41,5 +42,26 @@ func TestContestantThatFails(t *testing.T) {
 	p.Add(p.Probe("Own", time.Second))
 	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Each measurement records what other programs took, unless a server of its own is among them.
+func TestDisturbanceIsRecorded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux reports the time of its processors")
+	}
+	p, err := New(&Options{Count: 1, Probe: []string{"sh", "-c", "sleep 0.05; echo BenchmarkX 1 5 ns/op"}}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := p.Probe("Served", time.Second)
+	served.Served = true
+	p.Add(served)
+	p.Add(p.Probe("Own", time.Second))
+	if err := p.Measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if served, own := p.Results.Figures("Served", results.DisturbedUnit), p.Results.Figures("Own", results.DisturbedUnit); len(served) != 0 || len(own) != 1 {
+		t.Errorf("%v and %v, want none and one", served, own)
 	}
 }
