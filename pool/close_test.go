@@ -3,6 +3,7 @@ package pool_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -135,6 +136,13 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s: panic %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// The largest queue needs no memory for values without size.
+func TestQueueMax(t *testing.T) {
+	p := pool.New(1, func(struct{}) {}, pool.Queue(math.MaxInt))
+	p.Submit(struct{}{})
+	p.Close()
 }
 
 // panicOf returns what f panics with, or "" if it does not.

@@ -2,7 +2,7 @@ package pool
 
 import "sort"
 
-// A late value was submitted when the queue was full. Its producer waits until it is queued.
+// A late value was submitted while the queue was full. Its producer waits until it is queued.
 type late[T any] struct {
 	value  T
 	number uint64    // counts the late values that came before
@@ -17,7 +17,7 @@ type line[T any] struct {
 }
 
 // lineMin is the least number of places in a line's ring.
-const lineMin = 8
+const lineMin = 64
 
 func (l *line[T]) empty() bool { return l.count == l.gone }
 
@@ -51,14 +51,16 @@ func (l *line[T]) leave(number uint64) bool {
 		return false
 	}
 	*l.at(i) = late[T]{number: number}
-	l.gone++
+	for l.gone++; l.count > 0 && l.at(l.count-1).woken == nil; l.gone-- {
+		l.count-- // who came last often leaves first
+	}
 	l.compact()
 	return true
 }
 
-// compact makes the ring smaller when it is empty, or half of the producers have left.
+// compact makes the ring smaller when few of its places are in use.
 func (l *line[T]) compact() {
-	if 2*l.gone >= l.count {
+	if len(l.places) > lineMin && 8*(l.count-l.gone) <= len(l.places) {
 		l.resize()
 	}
 }
@@ -66,12 +68,8 @@ func (l *line[T]) compact() {
 // resize makes a ring with twice as many places as values, without those whose producers have
 // left.
 func (l *line[T]) resize() {
-	places := max(lineMin, 2*(l.count-l.gone))
-	if l.count == 0 && len(l.places) == places {
-		return
-	}
 	old := l.ring
-	l.ring, l.gone = ring[late[T]]{places: make([]late[T], places)}, 0
+	l.ring, l.gone = ring[late[T]]{places: make([]late[T], max(lineMin, 2*(l.count-l.gone)))}, 0
 	for i := range old.count {
 		if v := *old.at(i); v.woken != nil {
 			l.push(v)

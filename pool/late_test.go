@@ -161,6 +161,51 @@ func TestCloseRefusesThoseWhoWait(t *testing.T) {
 	})
 }
 
+// As many tasks are under way as the workers and the queue hold. Each waits until its producer
+// has taken the result of another, and has submitted the next one.
+func TestTaskWaitsForItsProducer(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		const workers, queueMax = 2, 4
+		results := make(chan int)
+		p := pool.New(workers, func(n int) { results <- n }, pool.Queue(queueMax))
+		for n := range workers + queueMax {
+			p.Submit(n)
+		}
+		for n := range 1000 {
+			<-results
+			p.Submit(n)
+		}
+		for range workers + queueMax {
+			<-results
+		}
+		p.Close()
+	})
+}
+
+// All of the workers can run a task, and all of the places can hold one, whatever ran before.
+func TestWorkersAndPlacesFill(t *testing.T) {
+	for workers := range 12 {
+		for queueMax := range 12 {
+			synctest.Test(t, func(*testing.T) {
+				var gate chan struct{}
+				p := pool.New(workers+1, func(isLong bool) {
+					if isLong {
+						<-gate
+					}
+				}, pool.Queue(queueMax+1))
+				gate = make(chan struct{})
+				p.SubmitN(make([]bool, 500))
+				p.Wait()
+				for range workers + queueMax + 2 {
+					p.Submit(true)
+				}
+				close(gate)
+				p.Close()
+			})
+		}
+	}
+}
+
 // Behind long tasks, a producer that came first waits for one place, not for half of the queue.
 func TestLongTasksLetProducersInOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

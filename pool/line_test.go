@@ -40,9 +40,19 @@ func TestLine(t *testing.T) {
 			if l.empty() != (len(model) == 0) {
 				t.Fatalf("seed %d: empty is %v with %d values", seed, l.empty(), len(model))
 			}
-			if l.count > 2*len(model) {
-				t.Fatalf("seed %d: %d places are taken by %d values", seed, l.count, len(model))
+			if len(l.places) > max(lineMin, 8*len(model)) {
+				t.Fatalf("seed %d: %d places for %d values", seed, len(l.places), len(model))
 			}
 		}
+	}
+}
+
+// One producer that joins a line and leaves it costs no new ring.
+func TestLeaveAllocatesNothing(t *testing.T) {
+	var l line[int]
+	woken := make(chan bool, 1)
+	l.add(0, woken)
+	if n := testing.AllocsPerRun(1000, func() { l.leave(l.add(1, woken)) }); n > 0 {
+		t.Errorf("%v allocations to join a line of one and leave it", n)
 	}
 }

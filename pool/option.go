@@ -9,9 +9,10 @@ type settings struct {
 	queueMax int
 }
 
-// Queue sets how many tasks may wait for a worker, in addition to those that run. The default
-// is 1,024. New allocates memory for at most twice as many values, and for one value per
-// worker. A short queue makes producers wait early. A long queue evens out bursts.
+// Queue sets how many tasks may wait in the queue. The default is 1,024. Beside them wait those
+// that workers have taken out: as many as a worker should start within 20 µs, 64 at most. New
+// allocates memory for at most twice as many values as places, and for one value per worker. A
+// short queue makes producers wait early. A long queue evens out bursts.
 //
 // Queue panics if queueMax is below 1.
 func Queue(queueMax int) Option {

@@ -38,7 +38,7 @@ const queueDefault = 1024
 //
 // A trivial task costs about 19 ns with [Pool.Submit], also when many goroutines submit, and
 // about 10 ns with [Pool.SubmitN] in batches of 64 (2 workers, GOMAXPROCS 2, a machine with 2
-// cores). A task allocates nothing. An idle pool uses no processor time.
+// cores). A task allocates nothing, unless its producer waits. An idle pool uses no processor time.
 type Pool[T any] struct {
 	handle  func(T)
 	crew    crew
@@ -53,11 +53,11 @@ type Pool[T any] struct {
 	progress sync.Cond // Wait waits: all tasks before awaited are done
 
 	queue   ring[T]
-	credit  int        // values that may be queued before free places are counted again; 0 while producers wait, and after Close
-	late    line[T]    // the values of producers that wait for room
-	idle    *worker[T] // the worker that parked last; below it are the others that wait for work
-	parked  int        // how many they are
+	late    line[T]    // values of producers that wait; while it has any, the queue is full
+	idle    *worker[T] // the worker that parked last; below it are the others
 	waking  bool       // a parked worker was woken and does not run yet
+	shared  bool       // a batch may have tasks that are not started
+	turn    int        // the worker whose batch is looked at next for tasks left behind
 	closed  bool
 	claimed uint64 // tasks ever taken from the queue: the number of the next task
 
@@ -80,12 +80,11 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	p := &Pool[T]{
 		handle:  handler,
 		queue:   ring[T]{places: make([]T, s.queueMax)},
-		credit:  s.queueMax,
 		workers: make([]worker[T], workers),
 	}
 	p.awaited.Store(none)
 	p.progress.L = &p.mu
-	places := min(batchMax, s.queueMax/workers+1) // per batch, as takeBatch fills it
+	places := min(batchMax, (s.queueMax-1)/workers+1) // per batch, as takeBatch fills it
 	batches := make([]T, workers*places)
 	for i := range p.workers {
 		w := &p.workers[i]
@@ -98,9 +97,8 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	return p
 }
 
-// Submit queues v. It blocks while the queue is full or other producers wait for room. Producers
-// get room in the order in which they came. While tasks take microseconds, they may wait until
-// half of the queue is free.
+// Submit queues v. It blocks while the queue is full. Producers that wait get places in the order
+// in which they came, whenever a worker takes tasks from the queue.
 //
 // Submit panics if the pool is closed, also while Submit blocks. Close the pool only when
 // nobody submits any more.
@@ -134,7 +132,7 @@ func (p *Pool[T]) SubmitN(vs []T) {
 }
 
 // TrySubmit queues v if it can do so without waiting, and reports whether it did. It returns
-// false when the queue is full, other producers wait for room, or the pool is closed.
+// false when the queue is full or the pool is closed.
 func (p *Pool[T]) TrySubmit(v T) bool {
 	p.lock()
 	if p.full() {
@@ -166,6 +164,7 @@ func (p *Pool[T]) SubmitContext(ctx context.Context, v T) error {
 	case queued = <-woken:
 	case <-ctx.Done():
 		if p.leave(number) {
+			p.spare.Put(woken)
 			return ctx.Err()
 		}
 		queued = <-woken // a worker has queued v meanwhile, or Close has refused it
@@ -199,9 +198,9 @@ func (p *Pool[T]) Wait() {
 // then. A handler must not call Close: it would wait for itself.
 func (p *Pool[T]) Close() {
 	p.mu.Lock()
-	p.closed, p.credit = true, 0
+	p.closed = true
 	refused, idle := p.late, p.idle
-	p.late, p.idle, p.parked = line[T]{}, nil, 0
+	p.late, p.idle = line[T]{}, nil
 	p.mu.Unlock()
 	for !refused.empty() {
 		refused.next().woken <- false
@@ -239,18 +238,15 @@ func (p *Pool[T]) refill(w *worker[T]) bool {
 	w.adapt()
 	p.lock()
 	p.announceReached()
-	w.admitted = w.admitted[:0]
 	for !p.takeBatch(w) {
 		if p.closed {
 			p.mu.Unlock()
 			return false
 		}
-		if p.admit(w, 1); p.queue.count == 0 {
-			p.park(w)
-		}
+		p.park(w)
 	}
-	p.admit(w, p.enough(w))
-	if p.queue.count > 0 || w.unstarted() > 0 || !p.alone() && p.unstarted() > 0 {
+	p.admit(w)
+	if p.queue.count > 0 || p.shared && p.unstarted() > 0 {
 		p.unlockAndWake()
 	} else {
 		p.mu.Unlock()
@@ -265,7 +261,6 @@ func (p *Pool[T]) refill(w *worker[T]) bool {
 // park waits until worker w is woken. p.mu is held, but not meanwhile.
 func (p *Pool[T]) park(w *worker[T]) {
 	w.below, p.idle = p.idle, w
-	p.parked++
 	p.mu.Unlock()
 	<-w.woken
 	p.lock()
@@ -273,28 +268,39 @@ func (p *Pool[T]) park(w *worker[T]) {
 }
 
 // takeBatch gives worker w a fair share of the queue, so that tasks remain for the other
-// workers. If the queue is empty, w steals half of another worker's unstarted tasks. p.mu is held.
+// workers. If the queue is empty, or another worker has been busy with one task for long, w
+// steals half of another worker's unstarted tasks. p.mu is held.
 func (p *Pool[T]) takeBatch(w *worker[T]) bool {
-	if n := min(p.queue.count, p.queue.count/len(p.workers)+1, w.most); n > 0 {
+	if p.rescue(w) {
+		return true
+	}
+	if n := min(p.queue.count, p.queue.count/len(p.workers)+1, w.most, len(w.batch)); n > 0 {
 		p.queue.popAll(w.batch[:n])
 		w.give(n, p.claimed)
 		p.claimed += uint64(n)
+		p.shared = p.shared || n > 1
 		return true
 	}
-	if p.alone() {
-		return false
-	}
 	for i := range p.workers {
-		if from := &p.workers[i]; from != w && w.steal(from) {
+		if from := &p.workers[i]; p.shared && from != w && w.steal(from) {
 			return true
 		}
 	}
+	p.shared = false
 	return false
 }
 
-// alone reports whether all workers but one are idle. That one then need not look at the
-// others' batches. p.mu is held.
-func (p *Pool[T]) alone() bool { return p.parked == len(p.workers)-1 }
+// rescue looks at the batch of one worker after the other, and steals tasks that were left behind:
+// more later ones have started than the queue and the batches hold. p.mu is held.
+func (p *Pool[T]) rescue(w *worker[T]) bool {
+	p.turn++
+	if p.turn >= len(p.workers) {
+		p.turn = 0
+	}
+	from := &p.workers[p.turn]
+	behind := uint64(batchMax * len(p.workers))
+	return p.shared && p.claimed > behind && from.first < p.claimed-behind && from != w && from.unstarted() > 0 && w.steal(from)
+}
 
 // reachAwaited is called by a worker that has finished its tasks before awaited.
 func (p *Pool[T]) reachAwaited() {
@@ -367,9 +373,8 @@ func spin() (turns int) {
 	return turns
 }
 
-// push queues v, and unlocks p.mu, which is held. The caller has made sure that there is credit.
+// push queues v, and unlocks p.mu, which is held. The caller has made sure that there is room.
 func (p *Pool[T]) push(v T) {
-	p.credit--
 	p.queue.push(v)
 	p.unlockAndWake()
 }
@@ -394,58 +399,30 @@ func (p *Pool[T]) unlockAndWakeAnother() {
 		return
 	}
 	p.idle = w.below
-	p.parked--
 	p.mu.Unlock()
 	w.woken <- struct{}{}
 }
 
-// full reports whether the queue has no room for a newcomer: no place is free, or other
-// producers wait for one. It counts the free places when the credit is used up. p.mu is held.
-func (p *Pool[T]) full() bool {
-	if p.credit == 0 && p.late.empty() && !p.closed {
-		p.credit = len(p.queue.places) - p.unstarted()
-	}
-	return p.credit == 0
-}
+// full reports whether a value cannot be queued at once. p.mu is held.
+func (p *Pool[T]) full() bool { return p.queue.count == len(p.queue.places) || p.closed }
 
-// pushSome queues as many of vs as there is credit for, returns the others, and unlocks p.mu,
+// pushSome queues as many of vs as there is room for, returns the others, and unlocks p.mu,
 // which is held.
 func (p *Pool[T]) pushSome(vs []T) []T {
-	n := min(len(vs), p.credit)
+	n := min(len(vs), len(p.queue.places)-p.queue.count)
 	p.queue.pushAll(vs[:n])
-	p.credit -= n
 	p.unlockAndWake()
 	return vs[n:]
 }
 
-// enough returns how many places must be free before worker w admits producers. While tasks are
-// quick that is half of the queue. Producers then seldom wait, and switching goroutines for each
-// place would cost more than the tasks. Behind long tasks, producers get each place at once.
-func (p *Pool[T]) enough(w *worker[T]) int {
-	half := (len(p.queue.places) + 1) / 2
-	if w.most == len(w.batch) {
-		return half
-	}
-	return min(w.most, half)
-}
-
-// admit queues late values in the order in which they came, if enough places are free. Worker w
-// must then wake their producers. p.mu is held.
-func (p *Pool[T]) admit(w *worker[T], enough int) {
-	if p.late.empty() || len(p.queue.places)-p.queue.count < enough {
-		return
-	}
-	free := len(p.queue.places) - p.unstarted()
-	if free < enough {
-		return
-	}
-	for ; free > 0 && len(w.admitted) < admitMax && !p.late.empty(); free-- {
+// admit queues late values, in the order in which they came, in the places that the batch of
+// worker w left. The worker must then wake their producers. p.mu is held.
+func (p *Pool[T]) admit(w *worker[T]) {
+	w.admitted = w.admitted[:0]
+	for p.queue.count < len(p.queue.places) && !p.late.empty() {
 		v := p.late.next()
 		p.queue.push(v.value)
 		w.admitted = append(w.admitted, v.woken)
-	}
-	if p.late.empty() {
-		p.credit = free
 	}
 }
 

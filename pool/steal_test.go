@@ -218,6 +218,38 @@ func TestThievesAndWaits(t *testing.T) {
 	}
 }
 
+// A task in the batch of a worker that is busy with a long one starts, although other tasks keep
+// coming.
+func TestTaskBehindALongOneStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const behind, later = 6, 10_000
+		gate := make(chan struct{})
+		var started, others atomic.Int64
+		var p *pool.Pool[string]
+		p = pool.New(2, func(task string) {
+			switch task {
+			case "long":
+				<-gate
+			case "behind":
+				started.Add(1)
+			case "other":
+				if others.Add(1) == later {
+					if started.Load() < behind {
+						t.Errorf("%d of %d tasks have started before %d later ones", started.Load(), behind, later)
+					}
+					close(gate)
+				}
+				p.TrySubmit("other") // without end, until Close
+			}
+		})
+		p.SubmitN(make([]string, 10_000)) // quick tasks: batches become long
+		p.Wait()
+		p.SubmitN([]string{"long", "behind", "behind", "behind", "behind", "behind", "behind", "other", "other", "other"})
+		<-gate
+		p.Close()
+	})
+}
+
 // A batch does not keep a stolen value alive.
 func TestStolenPointersAreReleased(t *testing.T) {
 	gate, freed := make(chan struct{}), make(chan struct{})
@@ -244,7 +276,7 @@ func TestStolenPointersAreReleased(t *testing.T) {
 	p.Close()
 }
 
-// When half of the queue is free, as many producers get room as places are free.
+// As many producers get room as places are free.
 func TestEveryFreePlaceWakesAProducer(t *testing.T) {
 	const queueMax = 4
 	synctest.Test(t, func(t *testing.T) {

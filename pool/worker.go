@@ -11,9 +11,6 @@ import (
 // larger batch would not help: at 64, a refill costs a fiftieth of the tasks.
 const batchMax = 64
 
-// admitMax is the largest number of late values that a worker queues at a time.
-const admitMax = 256
-
 // none stands for "no task" where a task's number is expected.
 const none = 1<<64 - 1
 
@@ -36,8 +33,9 @@ type worker[T any] struct {
 
 	batch []T       // has places for a fair share of a full queue, at most batchMax
 	first uint64    // the number of the batch's first task
-	most  int       // how many tasks the worker may take at once
-	began time.Time // when the batch began; zero if it is not measured
+	most  int       // how many tasks the worker may take at once, up to batchMax
+	began time.Time // when it took the batch; zero if the batch is not measured
+	short int       // short batches so far
 
 	admitted []chan bool // of the producers whose values the worker has queued
 
@@ -49,24 +47,24 @@ type worker[T any] struct {
 // taking them (about 100 ns), and short for the tasks that wait behind them.
 const batchTime = 20 * time.Microsecond
 
-// begin starts to measure a batch, unless it is too short to prove anything.
+// begin measures the batch that w took. Of batches that are short for want of tasks it measures
+// one in eight, because reading the clock takes longer than a quick task.
 func (w *worker[T]) begin() {
 	w.began = time.Time{}
-	if w.given() >= w.most/8 {
-		w.began = time.Now()
+	if 8*w.given() < w.most {
+		if w.short++; w.short%8 != 0 {
+			return
+		}
 	}
+	w.began = time.Now()
 }
 
-// adapt fits most to the time that the last batch took.
+// adapt fits most to the time that the last batch took. The worker may take at most twice as
+// many tasks as before.
 func (w *worker[T]) adapt() {
-	if w.began.IsZero() {
-		return
-	}
-	n := w.given()
-	if took := time.Since(w.began); took > batchTime/2 {
-		w.most = min(w.most, max(1, int(int64(n)*int64(batchTime)/int64(took))))
-	} else {
-		w.most = min(max(w.most, 2*n), len(w.batch))
+	if n := w.given(); n > 0 && !w.began.IsZero() {
+		fits := int64(n) * int64(batchTime) / max(1, int64(time.Since(w.began)))
+		w.most = max(1, int(min(fits, batchMax, int64(2*max(w.most, n)))))
 	}
 }
 

@@ -88,8 +88,11 @@ func simulate(c costs, processors int, task time.Duration) float64 {
 			done += n
 			free = a.at + c.take
 			a.at = free + time.Duration(n)*task
-			if queued <= crowdPlaces/2 {
-				a.at += c.rouse(actors, false, free)
+			for range n { // places for values of producers that wait
+				if pause := c.rouse(actors, false, free); pause > 0 {
+					a.at += pause
+					queued++
+				}
 			}
 		default:
 			queued++
