@@ -7,7 +7,7 @@ GO ?= go
 TEST_TIMEOUT ?= 10m
 
 .PHONY: build demo test ordinary check fmt vet staticcheck nocgo darwin race long arm64 fuzz wire side tools release check-release
-.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-rules bench-remote bench-scale clean
+.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-remote bench-scale clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -132,7 +132,6 @@ fuzz:
 	$(GO) test -run - -fuzz 'FuzzConfig$$' -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEdits -fuzztime $(FUZZTIME) ./regress/internal/cause
 	$(GO) test -run - -fuzz FuzzPattern -fuzztime $(FUZZTIME) ./regress/internal/hole
-	$(GO) test -run - -fuzz FuzzChanges -fuzztime $(FUZZTIME) ./regress/internal/rule
 	$(GO) test -run - -fuzz FuzzPreview -fuzztime $(FUZZTIME) ./regress/internal/preview
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
@@ -208,20 +207,6 @@ bench-causes: build
 	@scripts/install-test-tools || true
 	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
 	$(GO) -C bench run ./causes -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) -judge $(JUDGE)
-
-# Whether the rules that muster learns of causes hold: for the same pairs, and for planted changes: made
-# everywhere, forgotten at a tenth of their places, and beside 11,000 outputs that stay. CHANGES is some of the
-# planted ones, such as 10,cast; PROGRAMS is in how many programs they are.
-PROGRAMS ?= 400
-CHANGES ?=
-bench-rules: ONLY = $(RULE_PAIRS),planted,forgotten,unchanged,alike
-bench-rules: build
-	@scripts/install-test-tools || true
-	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
-	$(GO) -C bench run ./causes -rules -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) \
-		-sources $(PROGRAMS) $(if $(CHANGES),-changes $(CHANGES))
-
-RULE_PAIRS = esbuild,gofmt,shfmt,casts,markdown-quotes,breaks,tokens,ast,html,plain,ruff-check,ruff-json,pycodestyle
 
 # What muster takes as a client of a Remote Execution engine, which is started for it: some
 # 8 minutes. ROUNDS is 3 unless given. TINY=1 has a few cases of everything.

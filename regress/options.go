@@ -217,8 +217,5 @@ const (
 	SlowDefault        = 15 * time.Second // a quarter of TimeoutDefault
 )
 
-// AllowRuled in CompareOptions.Allow stands for changed cases that follow an accepted rule.
-const AllowRuled = "ruled"
-
-// Allowable lists the words that CompareOptions.Allow may have: verdicts, and AllowRuled.
-func Allowable() []string { return []string{"flaky", "new", "missing", AllowRuled} }
+// Allowable lists the verdicts that CompareOptions.Allow may have.
+func Allowable() []string { return []string{"flaky", "new", "missing"} }

@@ -21,7 +21,6 @@ type Summary struct {
 	NotRun      int           `line:"not_run"`                   // selected cases that an interrupt or --fail-fast left out, or that a full disk lost
 	Reused      int           `line:"reused,omitempty"`          // check: cases that have the outcome of an earlier check; their verdicts count too
 	NotReused   string        `line:"not_reused,name,omitempty"` // check: the case whose run ended --reuse, as its outcome was not that of the earlier check
-	Ruled       []Ruled       `line:"ruled_by,omitempty"`        // check: changed cases that follow accepted rules of the golden, by rule
 	Forked      int           `line:"forked,omitempty"`          // check: cases that ran as forks of the started command
 	Retracted   int           `line:"retracted,omitempty"`       // check: cases whose forks do not count
 	Verdicts    Verdicts      `line:"verdicts"`
@@ -46,20 +45,6 @@ type Summary struct {
 	Tool        ToolFiles     `line:"tool,omitempty"`    // a run on this machine
 	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the cost of the tool exceeds
 	Engine      *EngineRuns   `line:"engine,omitempty"`  // nil = the cases ran on this machine
-}
-
-// Ruled counts the cases that follow a rule.
-type Ruled struct {
-	Rule  string `line:"rule"`
-	Cases int    `line:"cases"`
-}
-
-// Follow returns how many changed cases follow accepted rules.
-func (s Summary) Follow() (n int) {
-	for _, r := range s.Ruled {
-		n += r.Cases
-	}
-	return n
 }
 
 // ToolFiles counts the files of the tool, and says how they were found.

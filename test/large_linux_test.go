@@ -42,10 +42,9 @@ func TestManyCases(t *testing.T) {
 		return nil
 	})
 	// Pages of the program itself are not counted: the kernel maps more or fewer of them, as the
-	// file happens to lie in its memory. 4 MiB are the texts of the cases from which rules of
-	// causes are learned.
+	// file happens to lie in its memory.
 	_, program := f.peak(0, "--help")
-	most := program + 18<<10 + int64(*manyCases)*700>>10
+	most := program + 14<<10 + int64(*manyCases)*700>>10
 	tool := []string{"sh", "-c", `case $1$2 in *7new) echo x ;; esac`, "sh", "{in}"}
 	for _, run := range []struct {
 		status int

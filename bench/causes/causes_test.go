@@ -92,13 +92,13 @@ func TestAround(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, args := range [][]string{{"-muster", "x", "-only", "gofmt,cobol"}, {"-only", "gofmt"}, {"-lines", "x"}, {"-muster", "x", "-changes", "9"}} {
+	for _, args := range [][]string{{"-muster", "x", "-only", "gofmt,cobol"}, {"-only", "gofmt"}, {"-lines", "x"}} {
 		if _, err := parse(args, new(strings.Builder)); err == nil {
 			t.Errorf("%q is taken", args)
 		}
 	}
 	o, err := parse([]string{"-muster", "x", "-cache", "c"}, new(strings.Builder))
-	if err != nil || len(o.only) != 36 || len(o.changes) != 12 {
+	if err != nil || len(o.only) != 33 {
 		t.Errorf("parse = %+v, %v", o.only, err)
 	}
 }

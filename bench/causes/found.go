@@ -29,7 +29,6 @@ type cause struct {
 	Family    string `json:"family"`
 	Cases     int    `json:"cases"`
 	Lines     int    `json:"lines"`
-	Rule      *rule  `json:"rule"`
 }
 
 type member struct {

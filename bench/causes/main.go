@@ -36,10 +36,9 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	muster, cache, work string
-	only, changes       []string
+	only                []string
 	jobs, judge         int
 	share               float64
-	rules               bool
 	seed                uint64
 	sources             int
 	median              float64
@@ -47,11 +46,8 @@ type options struct {
 
 // The rows that are not pairs of real tools.
 const (
-	planted   = "planted"
-	large     = "large"
-	forgotten = "forgotten" // these are about rules
-	unchanged = "unchanged"
-	alike     = "alike"
+	planted = "planted"
+	large   = "large"
 )
 
 func parse(args []string, out io.Writer) (o options, err error) {
@@ -61,7 +57,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	for _, p := range pairs(tools{}) {
 		known = append(known, p.name)
 	}
-	known = append(known, planted, large, forgotten, unchanged, alike)
+	known = append(known, planted, large)
 	only := f.String("only", strings.Join(known, ","), "which of them, with commas between")
 	f.StringVar(&o.muster, "muster", "", "the program to measure")
 	f.StringVar(&o.cache, "cache", "", "where scripts/install-test-tools and install-causes-tools put the tools\n(default: MUSTER_TEST_CACHE, else muster-test in the user's cache folder)")
@@ -69,23 +65,17 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "commands at once")
 	f.Float64Var(&o.share, "share", 1, "how many times the usual number of cases; 0 = all there are")
 	f.IntVar(&o.judge, "judge", 0, "print so many pairs of edits that are called one cause, for a person to judge, and no table")
-	f.BoolVar(&o.rules, "rules", false, "measure the rules of causes, and no causes")
-	rows := []string{"8", "10"}
-	for _, c := range ten() {
-		rows = append(rows, string(c))
-	}
-	changes := f.String("changes", strings.Join(rows, ","), "planted changes whose rules are measured, with commas between;\n8 means the first eight at once, 10 all ten")
 	f.Uint64Var(&o.seed, "seed", 1, "of what is drawn by chance")
 	f.IntVar(&o.sources, "sources", 3000, "programs for the planted changes")
 	f.Float64Var(&o.median, "lines", 75, "lines that the middle one of them has")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
-	if o.only, err = choose("only", *only, known); err != nil {
-		return o, err
-	}
-	if o.changes, err = choose("changes", *changes, rows); err != nil {
-		return o, err
+	o.only = strings.Split(*only, ",")
+	for _, word := range o.only {
+		if !slices.Contains(known, word) {
+			return o, fmt.Errorf("-only: %q is none of %s", word, strings.Join(known, ","))
+		}
 	}
 	if o.cache == "" {
 		if o.cache, err = defaultCache(); err != nil {
@@ -97,17 +87,6 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	o.muster, err = filepath.Abs(o.muster)
 	return o, err
-}
-
-// choose returns the words of a flag.
-func choose(flag, list string, known []string) ([]string, error) {
-	words := strings.Split(list, ",")
-	for _, word := range words {
-		if !slices.Contains(known, word) {
-			return nil, fmt.Errorf("-%s: %q is none of %s", flag, word, strings.Join(known, ","))
-		}
-	}
-	return words, nil
 }
 
 func defaultCache() (string, error) {
@@ -138,9 +117,6 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	b.head(ctx)
 	if err := b.real(ctx); err != nil {
 		return err
-	}
-	if b.rules {
-		return b.emitterRules(ctx)
 	}
 	if b.judge == 0 && slices.Contains(b.only, planted) {
 		if err := b.planted(ctx); err != nil {

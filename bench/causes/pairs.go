@@ -35,9 +35,11 @@ type tools struct {
 
 func (b *bench) find(ctx context.Context) (t tools, err error) {
 	t.cache = b.cache
-	if t.goroot, err = goroot(ctx); err != nil {
-		return t, err
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return t, fmt.Errorf("go env GOROOT: %w", err)
 	}
+	t.goroot = strings.TrimSpace(string(root))
 	// The program itself: what stands for it on PATH may be a script that chooses one.
 	if python, err := exec.CommandContext(ctx, "python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
 		t.python = strings.TrimSpace(string(python))
@@ -46,14 +48,6 @@ func (b *bench) find(ctx context.Context) (t tools, err error) {
 		err = nil
 	}
 	return t, err
-}
-
-func goroot(ctx context.Context) (string, error) {
-	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOROOT: %w", err)
-	}
-	return strings.TrimSpace(string(root)), nil
 }
 
 func (t tools) in(words ...string) string {

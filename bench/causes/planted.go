@@ -44,14 +44,14 @@ func (b *bench) planted(ctx context.Context) error {
 	fmt.Fprintf(b.out, "\n%d programs, outputs of %d lines, %.0f MB. s and MB: muster diff of both goldens, the best of %d.\n\n", b.sources, w.lines, float64(w.bytes)/1e6, rounds)
 	fmt.Fprint(b.out, "| changes | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	alone := map[basic.Change]found{}
-	for _, change := range ten() {
+	for _, change := range append(basic.Eight(), basic.Suffix, basic.Comment) {
 		c, err := w.change(ctx, oneTokenMost, change)
 		if err != nil {
 			return err
 		}
 		alone[change] = c.found
 	}
-	for _, changes := range [][]basic.Change{basic.Eight(), ten()} {
+	for _, changes := range [][]basic.Change{basic.Eight(), append(basic.Eight(), basic.Suffix, basic.Comment)} {
 		c, err := w.change(ctx, independentMost(len(changes)), changes...)
 		if err != nil {
 			return err
@@ -72,8 +72,7 @@ func (b *bench) planted(ctx context.Context) error {
 type emitting struct {
 	place
 	program      string
-	texts        map[string][]byte // programs by name
-	lines, bytes int               // of the usual output
+	lines, bytes int // of the usual output
 	notes        []string
 }
 
@@ -99,18 +98,16 @@ func (w *emitting) command(changes ...basic.Change) []string {
 	return command
 }
 
-// programs records the usual output of many programs, and of other sources.
-func (w *emitting) programs(ctx context.Context, sources ...source) error {
-	w.texts = map[string][]byte{}
+// programs records the usual output of many programs.
+func (w *emitting) programs(ctx context.Context) error {
 	b := w.bench
+	var sources []source
 	sizes := rand.New(rand.NewPCG(b.seed, 1))
 	for i := range b.sources {
 		text := basic.Source(b.seed<<32+uint64(i), basic.Lines(sizes, b.median))
 		out := basic.Compile(text)
 		w.lines, w.bytes = w.lines+strings.Count(string(out), "\n"), w.bytes+len(out)
-		name := fmt.Sprintf("p%04d.bas", i)
-		w.texts[name] = text
-		sources = append(sources, source{name: name, text: string(text)})
+		sources = append(sources, source{name: fmt.Sprintf("p%04d.bas", i), text: string(text)})
 	}
 	if err := pack(w.archive, sources); err != nil {
 		return err

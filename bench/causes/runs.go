@@ -42,27 +42,6 @@ type compared struct {
 	old, now         string        // goldens
 }
 
-// scan runs the new version against the golden, and returns the causes with rules that were replayed on all outputs,
-// however long that took. So they do not depend on how busy the machine is.
-func (p *place) scan(ctx context.Context, name string, command []string) (found, error) {
-	state := filepath.Join(p.dir, name)
-	if err := p.compare(ctx, p.golden, state, command); err != nil {
-		return found{}, err
-	}
-	if _, err := p.run(ctx, io.Discard, "rules", "scan", "--state", state); err != nil {
-		return found{}, err
-	}
-	f, err := readFound(state)
-	return f, errors.Join(err, os.RemoveAll(state))
-}
-
-// compare runs the new version against a golden.
-func (p *place) compare(ctx context.Context, golden, state string, command []string) error {
-	args := append([]string{"check", p.archive, "--golden", golden, "--state", state, "--retries", "0", "--jobs", strconv.Itoa(p.jobs), "-q"}, p.flags...)
-	_, err := p.run(ctx, io.Discard, append(append(args, "--"), command...)...)
-	return err
-}
-
 // check runs the new version against the golden, which stays as it is. A golden of the
 // new version comes with it, and both are compared once more by muster diff: this takes
 // what reading and comparing the contents and finding causes take, and no tool runs.
@@ -72,7 +51,8 @@ func (p *place) check(ctx context.Context, name string, command []string, rounds
 	if err := copyFile(c.now, c.old); err != nil {
 		return c, err
 	}
-	if err := p.compare(ctx, c.now, state, command); err != nil {
+	args := append([]string{"check", p.archive, "--golden", c.now, "--state", state, "--retries", "0", "--jobs", strconv.Itoa(p.jobs), "-q"}, p.flags...)
+	if _, err := p.run(ctx, io.Discard, append(append(args, "--"), command...)...); err != nil {
 		return c, err
 	}
 	if c.found, err = readFound(state); err != nil {

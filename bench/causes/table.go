@@ -18,9 +18,7 @@ func (b *bench) real(ctx context.Context) error {
 		return err
 	}
 	chosen := slices.DeleteFunc(pairs(t), func(p pair) bool { return !slices.Contains(b.only, p.name) })
-	if len(chosen) > 0 && b.rules {
-		fmt.Fprint(b.out, "\n| pair "+rulesHead)
-	} else if len(chosen) > 0 && b.judge == 0 {
+	if len(chosen) > 0 && b.judge == 0 {
 		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | five settle | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	}
 	for _, p := range chosen {
@@ -63,14 +61,6 @@ func (b *bench) pair(ctx context.Context, p pair) error {
 	began := time.Now()
 	if err := w.record(ctx, p.old); err != nil {
 		return err
-	}
-	if b.rules {
-		f, err := w.scan(ctx, "new", p.now)
-		if err != nil {
-			return err
-		}
-		b.ruleRow(p, f)
-		return nil
 	}
 	c, err := w.check(ctx, "new", p.now, 1)
 	if err != nil {

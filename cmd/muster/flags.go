@@ -163,7 +163,7 @@ func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 if all cases that are not identical have one of these `VERDICTS`: any of flaky,new,missing, and ruled for cases that follow an accepted rule")
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 if all cases that are not identical have one of these `VERDICTS`: any of flaky,new,missing")
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {

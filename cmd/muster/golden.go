@@ -8,7 +8,6 @@ import (
 	"muster/regress"
 	"muster/regress/goldens"
 	"muster/regress/host"
-	"muster/regress/rules"
 )
 
 func (p *program) golden() *cobra.Command {
@@ -153,61 +152,4 @@ With the two lines below, git diff shows which cases of a golden changed.`,
   git config diff.muster.textconv "muster golden textconv --config ''"`,
 		Args: atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, p.onGolden(goldens.Text))
-}
-
-func acceptedRules(p *program) *cobra.Command {
-	list := func(use string) *cobra.Command {
-		return p.command(&cobra.Command{
-			Use:   use + " [flags]",
-			Short: "List the rules of accepted causes, or revoke one",
-			Long: `Rules lists the rules that the golden keeps. For each it prints who accepted its cause, when
-and why, and how many outcomes are older than the rule. A rule applies only to these.
-
-A check reports the changed cases that follow a rule: the rule turns the old outcome into
-the whole new one, byte for byte. These cases stay changed. With check --allow ruled they
-do not fail the check, and accept --ruled accepts them.
-
-A golden gets a rule with muster accept, from each cause that is uniform. It keeps the
-last 64.`,
-			Example: "  muster rules\n  muster rules --format json\n  muster rules revoke R3\n  muster rules scan",
-			Args:    unknownSubcommand,
-		}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-			return rules.List(c.Context(), *o, newHost(p))
-		})
-	}
-	c, sub := list("rules"), list("list")
-	sub.Short, sub.Args = "List the rules of the golden", noneWanted
-	addGroup(c, "Main", sub, scanRules(p), revokeRule(p))
-	return c
-}
-
-func scanRules(p *program) *cobra.Command {
-	var id string
-	return p.command(&cobra.Command{
-		Use:   "scan [flags]",
-		Short: "Read all unchanged outputs for the rules of a check",
-		Long: `Scan learns the rules of the last check's causes again and replays them on all outputs,
-however long that takes. A check gives that a tenth of its time. The result replaces
-that of the check in muster groups, show, review and accept.
-
-Scan before the first accept: it needs the golden that the check compared with.`,
-		Example: "  muster rules scan\n  muster rules scan --run 20250131",
-		Args:    noneWanted,
-	}, []flagGroup{stateFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return rules.Scan(c.Context(), *o, newHost(p), id)
-	})
-}
-
-func revokeRule(p *program) *cobra.Command {
-	return p.command(&cobra.Command{
-		Use:   "revoke R3 [flags]",
-		Short: "Remove a rule from the golden",
-		Long: `Revoke removes a rule from the golden. Outcomes that were accepted by it stay. Nothing
-more can be accepted from earlier checks, because their cases may follow that rule: run
-muster check again.`,
-		Example: "  muster rules revoke R3",
-		Args:    oneArg("the ID of a rule, such as R3"),
-	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return rules.Revoke(c.Context(), *o, newHost(p), args[0])
-	})
 }

@@ -120,7 +120,7 @@ func TestAcceptAtOnce(t *testing.T) {
 	if status[0] != 0 {
 		won, lost = 1, 0
 	}
-	if status[won] != 0 || status[lost] != 2 || !strings.Contains(said[lost], "was changed by somebody else just now, and this command wrote nothing: run muster check again before an accept, or repeat any other command") {
+	if status[won] != 0 || status[lost] != 2 || !strings.Contains(said[lost], "was changed by somebody else just now, and nothing of this was accepted: run muster check again, then accept") {
 		t.Fatalf("%d: %s%d: %s", status[0], said[0], status[1], said[1])
 	}
 	m.wants(0, check(won)...)

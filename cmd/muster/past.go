@@ -217,7 +217,7 @@ missing.`,
 func (p *program) accept() *cobra.Command {
 	var a decide.AcceptOptions
 	c := p.command(&cobra.Command{
-		Use:   "accept G1...|NAME...|--family NAME|--ruled|--all|--cases GLOB [flags]",
+		Use:   "accept G1...|NAME...|--family NAME|--all|--cases GLOB [flags]",
 		Short: "Write new outcomes into the golden",
 		Long: `Accept writes outcomes of the last check into the golden, all or nothing. It refuses if the
 golden has changed since the check, except by other accepts from that check. For a golden
@@ -232,9 +232,6 @@ for several rare causes; it is accepted, by its ID or with its family, only with
 It also skips cases that the corpus no longer has; --missing drops them from the golden.
 --cases accepts only cases that match one of its globs. --cases without a name or a cause
 implies --all.
-
-The golden keeps the rule of an accepted cause that is uniform. A later check reports the
-cases that follow it, and --ruled accepts them. See muster rules.
 
 If you accept all differences of a check of all cases, the golden also gets the check's
 command and settings. A plain check runs them from then on. --keep-command keeps the old
@@ -257,7 +254,6 @@ muster show print these.`,
 	f.StringArrayVar(&a.Families, "family", nil, "accept the causes of the family `NAME`; repeatable")
 	f.BoolVar(&a.Bucket, "bucket", false, "with causes and --family: accept also buckets")
 	f.BoolVar(&a.All, "all", false, "accept everything that is not left out")
-	f.BoolVar(&a.Ruled, "ruled", false, "accept the cases that follow an accepted rule of the golden")
 	f.BoolVar(&a.Failing, "failing", false, "with --all: accept also what crashed, failed newly or reached a limit")
 	f.BoolVar(&a.Missing, "missing", false, "with --all: drop what the corpus no longer has")
 	f.BoolVar(&a.DryRun, "dry-run", false, "only say what would be done")

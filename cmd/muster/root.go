@@ -79,7 +79,7 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	addGroup(root, "Main",
-		p.record(), p.check(), watch(p), p.groups(), p.show(), p.accept(), p.review(), acceptedRules(p), p.rerun(), p.compare(), p.runOne(), p.cases(),
+		p.record(), p.check(), watch(p), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
 		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(), initialise(p), examine(p))
 	addGroup(root, "Service", p.serve(), p.load(), goCache(p))
 	addGroup(root, "Measure", p.lab())

@@ -11,7 +11,6 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
-	"muster/regress/internal/analyse"
 	"muster/regress/internal/closure"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
@@ -111,7 +110,7 @@ func (op *operation) runCases(ctx context.Context, pending []pass.Task) (err err
 		}
 	}
 	if err == nil {
-		err = op.reportGroups()
+		err = r.ReportGroups(op.judge.Sides)
 	}
 	if err == nil && op.loop.AllEnded() {
 		err = reportCost(ctx, r, op.costs)
@@ -191,14 +190,6 @@ func (op *operation) further() []*exec.Command {
 	return []*exec.Command{op.reference.Command}
 }
 
-// reportGroups reports the causes. Only a golden has the outputs that did not change.
-func (op *operation) reportGroups() error {
-	if op.golden == nil || !op.loop.AllEnded() {
-		return op.run.ReportGroups(op.judge.Sides, nil, nil)
-	}
-	return op.run.ReportGroups(op.judge.Sides, op.run.Inputs.Names(), analyse.BaseSide(op.golden, op.run.Job.Ignored.Match))
-}
-
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (op *operation) endStores(err error) error {
 	err = errors.Join(err, op.judge.Found.End(err))
@@ -257,7 +248,7 @@ func (op *operation) takeFinished(done *verdict.Finished) (pending []pass.Task, 
 	}
 	r.Events.Emit(report.Started{
 		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
-		Resumed: done.Count, Expected: left, Allowed: job.ParseAllowed(&r.Job.Options), AllowsRuled: job.AllowsRuled(&r.Job.Options), At: r.Began,
+		Resumed: done.Count, Expected: left, Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
 	})
 	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
 }
@@ -341,7 +332,6 @@ func (op *operation) prepareLoop(found *keep.Store) {
 	op.judge = &verdict.Judge{
 		Baseline: op.base, Reference: op.reference, Masks: op.recorded.masks, Found: found,
 		Rules: r.Job.Rules, Ignored: r.Job.Ignored, Comparer: r.Comparer, Differences: r.Differences,
-		Accepted: analyse.NewAcceptedRules(op.recorded.meta),
 	}
 	op.loop = verdict.New(verdict.Options{
 		Judge: op.judge, Cases: r.Inputs.Cases, Numbers: op.numbers(), Due: op.recorded.took,

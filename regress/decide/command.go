@@ -23,16 +23,12 @@ type commandMove struct {
 	moved   string // what the golden has now; "" = nothing moved
 	stays   string // why a golden with outcomes of another command keeps its own, and which check passes
 	ignored newlyIgnored
-	rules   []golden.Rule // that the golden keeps from now on
 }
 
 // texts returns warnings for the reviewer, in sentences.
 func (c commandMove) texts() (list []string) {
 	if text := c.ignored.text(); text != "" {
 		list = append(list, text)
-	}
-	for _, r := range c.rules {
-		list = append(list, "the golden now has the rule of "+r.Cause+" as "+r.ID())
 	}
 	switch {
 	case c.moved != "":

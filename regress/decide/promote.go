@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/regress"
-	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
@@ -30,8 +29,6 @@ type promotion struct {
 	found       *golden.Store // has the outcomes; nil if the run kept none
 	reason      string
 	keepCommand bool
-
-	rules []golden.Rule // of accepted causes, without what put adds
 
 	move commandMove // set by put
 }
@@ -53,7 +50,6 @@ func (p *promotion) put(tx *golden.Tx) error {
 			return err
 		}
 	}
-	p.move.rules = keepRules(&m, p.rules)
 	if err := tx.SetMeta(m); err != nil {
 		return err
 	}
@@ -77,7 +73,7 @@ func (p *promotion) signMeta(tx *golden.Tx) (golden.Meta, error) {
 	}
 	m.AcceptedRun = run.ID
 	m.FromEngine = m.FromEngine || p.found != nil && p.found.Meta().OnEngine() && haveOutcomes(p.promoted)
-	m.Accepts = append(m.Accepts, signAfter(m, p.past, p.reason))
+	m.Accepts = append(m.Accepts, sign(p.past, p.reason))
 	return m, nil
 }
 
@@ -113,51 +109,6 @@ func sign(p *pastrun.Past, reason string) golden.Accept {
 		Run: p.Run.ID, Author: author(), At: time.Now(), Reason: reason, Command: job.Commands(&p.Options.Command),
 		Machine: golden.Machine(), MusterVersion: p.Options.Version, Flags: job.OutcomeFlags(&p.Options),
 	}
-}
-
-// signAfter is sign for a golden with rules: accepted outcomes must not be older than the rules, whatever the clock says.
-func signAfter(m golden.Meta, p *pastrun.Past, reason string) golden.Accept {
-	a := sign(p, reason)
-	for _, r := range m.Rules {
-		if r.IsDated() && !a.At.After(r.At) {
-			a.At = r.At.Add(1)
-		}
-	}
-	return a
-}
-
-// learnedRules returns the rules of a run's accepted causes, if these are uniform. Other rules are wrong in some case. A
-// cause needs no rule if all its cases follow rules of the golden.
-func learnedRules(run *pastrun.Run, decisions map[string]review.State) (list []golden.Rule, err error) {
-	found, err := run.CausesIfAny()
-	if err != nil || found == nil {
-		return nil, err
-	}
-	ruled := map[string]bool{}
-	for i := range run.Results {
-		ruled[string(run.Results[i].Name)] = run.Results[i].Rule != ""
-	}
-	members := analyse.CasesByCause(found)
-	for i, c := range found.Causes {
-		isNew := func(caseName string) bool { return !ruled[caseName] }
-		if c.Rule != nil && c.Rule.Uniform && c.Rule.Learned != nil && decisions[c.ID] == review.Accepted && slices.ContainsFunc(members[i], isNew) {
-			list = append(list, golden.Rule{Cause: c.Name, Signature: c.Signature, Run: run.ID, Body: c.Rule.Learned})
-		}
-	}
-	return list, nil
-}
-
-// keepRules adds rules to a golden's meta, signed by its last accept, and returns those that it did not have.
-func keepRules(m *golden.Meta, list []golden.Rule) (added []golden.Rule) {
-	a := m.Accepts[len(m.Accepts)-1]
-	for _, r := range list {
-		if !slices.ContainsFunc(m.Rules, func(other golden.Rule) bool { return other.Run == r.Run && other.Signature == r.Signature }) {
-			r.Author, r.At, r.Reason = a.Author, a.At, a.Reason
-			m.AddRule(r)
-			added = append(added, m.Rules[len(m.Rules)-1])
-		}
-	}
-	return added
 }
 
 // author returns the user and the machine, as USER@HOST.

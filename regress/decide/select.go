@@ -20,7 +20,6 @@ type AcceptOptions struct {
 	// Families are names of families whose causes are accepted, without the buckets among them.
 	Families []string
 	Bucket   bool     // with Names and Families: also causes that are buckets
-	Ruled    bool     // cases that follow an accepted rule of the golden
 	All      bool     // all differences, but see Failing and Missing
 	Failing  bool     // with All: also cases that crashed, failed newly or reached a limit
 	Missing  bool     // with All: also drop cases that the corpus no longer has
@@ -40,9 +39,9 @@ const reasonMax = 4096
 // complete makes globs alone imply All, and refuses contradictions.
 func (a *AcceptOptions) complete() error {
 	isNamed := len(a.Names)+len(a.Families) > 0
-	a.All = a.All || !isNamed && !a.Ruled && len(a.Globs) > 0
-	if a.All && isNamed || a.Ruled == (a.All || isNamed) {
-		return fault.Inputf("accept wants the names of cases, causes such as G1, --family NAME, --cases GLOB, --ruled or --all")
+	a.All = a.All || !isNamed && len(a.Globs) > 0
+	if a.All == isNamed {
+		return fault.Inputf("accept wants the names of cases, causes such as G1, --family NAME, --cases GLOB or --all")
 	}
 	if a.Bucket && !isNamed {
 		return fault.Inputf("--bucket goes with causes such as G1 or with --family NAME: --all and --cases take cases, whatever their causes")
@@ -73,14 +72,6 @@ func selectCases(ctx context.Context, run *pastrun.Run, a *AcceptOptions) (s sel
 		if s.only, err = compileGlobs(run, a.Globs); err != nil {
 			return s, err
 		}
-	}
-	if a.Ruled {
-		for _, r := range run.Results {
-			if r.Rule != "" && s.matches(string(r.Name)) {
-				s.cases[string(r.Name)] = true
-			}
-		}
-		return s, nil
 	}
 	if a.All {
 		s.addAll(run, a)

@@ -54,11 +54,6 @@ func printAccepted(to io.Writer, rep *regress.Report, a *AcceptOptions, s *selec
 		writeWaiting(w, e)
 	}
 	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(done.promoted)), done.run.ID, cmp.Or(countVerdicts(done.promoted), noneLeft(done.run)))
-	for _, r := range done.move.rules {
-		if !rep.Quiet {
-			fmt.Fprintf(w, "the golden %s the rule of %s as %s: muster rules lists the rules\n", has, readable.Line(r.Cause), r.ID())
-		}
-	}
 	if text := done.move.moved; text != "" && !rep.Quiet {
 		fmt.Fprintf(w, "the golden %s %s\n", has, text)
 	}

@@ -106,11 +106,7 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResul
 	if found != nil {
 		defer found.Close()
 	}
-	rules, err := learnedRules(w.run, t.effect.decisions)
-	if err != nil {
-		return err
-	}
-	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand, rules: rules}
+	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
 	err = at.Update(ctx, p.put)
 	if err != nil && !errors.Is(err, golden.ErrUnflushed) {
 		return err
@@ -152,10 +148,5 @@ func (t *transaction) preview(ctx context.Context) (writeResult, error) {
 	m.Accepts = append(slices.Clip(m.Accepts), sign(p, t.reason))
 	w.move, err = moveCommand(p, &m, found.Meta(), recorded.Names(), t.keepCommand)
 	w.move.ignored = ignored
-	if err != nil {
-		return w, err
-	}
-	rules, err := learnedRules(w.run, t.effect.decisions)
-	w.move.rules = keepRules(&m, rules)
 	return w, err
 }

@@ -180,12 +180,12 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	info, statErr := os.Stat(m.run.Job.Corpus.Path) // the runs may come from other machines
 	m.run.Events.Emit(report.Started{
 		Command: m.run.Job.Name, Run: m.run.Folder.ID, Corpus: m.run.Job.Corpus.Path, Folder: statErr == nil && info.IsDir(), Tool: job.CommandLine(&m.run.Job.Command), Against: m.run.Job.Store.Golden,
-		Cases: len(m.names), Jobs: m.run.Job.Limits.Jobs, Allowed: job.ParseAllowed(&m.run.Job.Options), AllowsRuled: job.AllowsRuled(&m.run.Job.Options), At: m.run.Began,
+		Cases: len(m.names), Jobs: m.run.Job.Limits.Jobs, Allowed: job.ParseAllowed(&m.run.Job.Options), At: m.run.Began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.run.ReportGroups(func(name string) (was, is content.Side, err error) {
 			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
-		}, nil, nil)
+		})
 	}
 	m.run.Ledger.Absent = len(m.names)
 	if err == nil {
@@ -348,7 +348,7 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 		return word, err
 	}
 	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, c.result.Engine
-	word.Reused, word.Rule = c.result.Reused, c.result.Rule
+	word.Reused = c.result.Reused
 	rec, known, err := m.record(caseName, c)
 	if err != nil || !known {
 		return word, err // missing, or the machine failed

@@ -106,21 +106,14 @@ type groupLine struct {
 	Kind      string `json:"kind"`
 	Family    string `json:"family"`
 	Folded    int    `json:"folded_count,omitempty"`
-
-	Rule *cause.Rule `json:"rule,omitempty"`
 }
 
 func groupLines(w io.Writer, families []family) error {
 	for _, f := range families {
 		for _, c := range f.causes {
-			if c.Rule != nil {
-				shown := *c.Rule
-				shown.Learned = nil
-				c.Rule = &shown
-			}
 			err := report.EncodeLine(w, groupLine{
 				"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-				c.Name, string(c.Kind), c.Family, c.Bucketed(), c.Rule,
+				c.Name, string(c.Kind), c.Family, c.Bucketed(),
 			})
 			if err != nil {
 				return err
@@ -161,9 +154,6 @@ func groupTable(w io.Writer, p *pastrun.Past, found *cause.Found, decided map[st
 				readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
 			if c.Family != "" && f.name == "" {
 				fmt.Fprintf(b, "     family   %s\n", c.Family)
-			}
-			if text := report.RuleWords(c.Rule); text != "" {
-				fmt.Fprintf(b, "     rule     %s\n", text)
 			}
 			fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 		}
@@ -257,7 +247,7 @@ func Diff(ctx context.Context, o regress.Options, h host.Host, oldPath, newPath 
 		was, is := old.Meta().Flags[rule.Name()], now.Meta().Flags[rule.Name()]
 		s.Events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.Worded(was), newPath, rule.Worded(is)))
 	}
-	began := report.Started{Command: s.Job.Name, Tool: newPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options), AllowsRuled: job.AllowsRuled(&s.Job.Options)}
+	began := report.Started{Command: s.Job.Name, Tool: newPath, Against: oldPath, At: s.Began, Allowed: job.ParseAllowed(&s.Job.Options)}
 	return diffGoldens(ctx, s, old.Store, now.Store, began)
 }
 
@@ -284,12 +274,11 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 	}
 	began.Cases = len(names)
 	s.Events.Emit(began)
-	accepted := analyse.NewAcceptedRules(old.Meta())
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
 			return s.Ledger.Summary, err
 		}
-		word, err := diffCase(s, old, now, accepted, caseName)
+		word, err := diffCase(s, old, now, caseName)
 		if err != nil {
 			return s.Ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
@@ -304,7 +293,7 @@ func diffGoldens(ctx context.Context, s *run.Run, old, now *golden.Store, began 
 			is.Outcome.Ignore(s.Job.Ignored.Match)
 		}
 		return was, is, err
-	}, names, analyse.BaseSide(old, s.Job.Ignored.Match)))
+	}))
 	return s.Ledger.Summary, err
 }
 
@@ -320,7 +309,7 @@ func selectNames(chooser *plan.Chooser, old, now *golden.Store) []string {
 	return names[:len(chosen)]
 }
 
-func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRules, caseName string) (word report.Case, err error) {
+func diffCase(s *run.Run, old, now *golden.Store, caseName string) (word report.Case, err error) {
 	a, inOld, err := old.Get(caseName)
 	if err != nil {
 		return word, err
@@ -357,11 +346,6 @@ func diffCase(s *run.Run, old, now *golden.Store, accepted *analyse.AcceptedRule
 		word.Verdict, word.Flaky = regress.Flaky, newly
 	case len(word.Flaky) == 0:
 		word.Flaky = known
-	}
-	if word.Verdict == regress.Changed {
-		if word.Rule, err = accepted.RuleOf(s.Job.Rules, caseName, a.Origin, was, is, c); err != nil {
-			return word, err
-		}
 	}
 	left, err := content.VaryingIn(s.Job.Rules, was)
 	if err != nil {

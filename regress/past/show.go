@@ -66,9 +66,6 @@ func showCase(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.H
 		accepted = ", accepted"
 	}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.Run.ID)
-	if res.Rule != "" {
-		fmt.Fprintf(w, "%s: muster rules lists it\n", report.RuledWords(res.Rule, 1))
-	}
 	if where := report.EngineWords(res.Engine); where != "" {
 		fmt.Fprintf(w, "on the engine: %s\n", where)
 	}
@@ -158,33 +155,10 @@ func writeReproduction(ctx context.Context, p *pastrun.Past, w io.Writer, raw st
 	}
 }
 
-// writeRule writes what is known of the rule of a cause, and where it was forgotten.
-func writeRule(w io.Writer, r *cause.Rule) {
-	if text := report.RuleSentence(r); text != "" {
-		fmt.Fprintf(w, "%s\n", text)
-	}
-	if text := report.MissedPlace(r); text != "" {
-		fmt.Fprintf(w, "  %s\n", text)
-	}
-	text := report.ForgottenSentence(r)
-	if text == "" {
-		return
-	}
-	fmt.Fprintf(w, "%s:\n", text)
-	places, more := report.ForgottenPlaces(r, shownForgotten)
-	for _, p := range places {
-		fmt.Fprintf(w, "  %s\n", p)
-	}
-	if more != "" {
-		fmt.Fprintf(w, "  … and %s\n", more)
-	}
-}
-
 // These bound what is shown of a cause.
 const (
-	shownForgotten = 20
-	shownCases     = 20
-	shownExample   = 3 // cases with an edit
+	shownCases   = 20
+	shownExample = 3 // cases with an edit
 )
 
 // showCause prints a cause, its edits in a few cases, and the names of its cases.
@@ -210,7 +184,6 @@ func showCause(ctx context.Context, p *pastrun.Past, o *regress.Options, h host.
 	if more := c.FoldedCount - len(c.Folded); more > 0 {
 		fmt.Fprintf(w, "  … and %s more\n", readable.Number(more))
 	}
-	writeRule(w, c.Rule)
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
 	if err := writeEdits(ctx, p, w, found, index, examples(c, members), console.UsesColour(&o.Report, h.Stdout)); err != nil {

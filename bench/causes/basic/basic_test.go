@@ -90,20 +90,3 @@ func TestSource(t *testing.T) {
 		t.Errorf("%d lines, and not 300", n)
 	}
 }
-
-// A change that is forgotten at some places is made at the others, and the lines are those of the usual output.
-func TestForgetting(t *testing.T) {
-	text := Source(3, 200)
-	usual := strings.Split(string(Compile(text)), "\n")
-	for change, sign := range map[Change]string{Suffix: "ll", Renamed: "rt_print_str", Comment: "/*", Constant: "64"} {
-		out, lines := CompileForgetting(text, Forgetting(text), change)
-		if bytes.Equal(out, Compile(text, change)) || bytes.Equal(out, Compile(text)) || len(lines) == 0 {
-			t.Errorf("%s: forgotten in %d lines", change, len(lines))
-		}
-		for l := range lines {
-			if !strings.Contains(usual[l-1], sign) {
-				t.Errorf("%s: line %d is %q", change, l, usual[l-1])
-			}
-		}
-	}
-}

@@ -3,8 +3,6 @@ package basic
 import (
 	"bytes"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,19 +32,7 @@ func Eight() []Change {
 
 // Compile returns a program in C, by an emitter with these changes.
 func Compile(source []byte, changes ...Change) []byte {
-	e := &emitter{changes: changes}
-	return e.compile(source)
-}
-
-// CompileForgetting is Compile by an emitter that leaves a place as it was wherever forgets says so. It
-// returns the lines of these places, from 1. The two places of Moved are one.
-func CompileForgetting(source []byte, forgets func() bool, changes ...Change) ([]byte, map[int]bool) {
-	e := &emitter{changes: changes, forgets: forgets, forgotten: map[int]bool{}, forgetsMove: forgets()}
-	return e.compile(source), e.forgotten
-}
-
-func (e *emitter) compile(source []byte) []byte {
-	e.scalars, e.targets = map[string]bool{}, map[string]bool{}
+	e := &emitter{changes: changes, scalars: map[string]bool{}, targets: map[string]bool{}}
 	lines := strings.Split(strings.TrimSuffix(string(source), "\n"), "\n")
 	for _, l := range lines {
 		e.declare(l)
@@ -61,34 +47,12 @@ func (e *emitter) compile(source []byte) []byte {
 
 type emitter struct {
 	changes          []Change
-	forgets          func() bool  // whether the next place is left as it was; nil if none is
-	forgotten        map[int]bool // lines of the usual output
-	shift            int          // lines that the usual output has more so far
-	forgetsMove      bool
 	scalars, targets map[string]bool
 	out              bytes.Buffer
 	depth            int // of loops
 }
 
-// with reports whether a change is made at the next place.
-func (e *emitter) with(c Change) bool {
-	if !slices.Contains(e.changes, c) {
-		return false
-	}
-	made := e.forgets == nil || c == Moved && !e.forgetsMove || c != Moved && !e.forgets()
-	if !made {
-		e.forgotten[1+e.shift+bytes.Count(e.out.Bytes(), []byte("\n"))] = true
-	}
-	return made
-}
-
-// Forgetting returns a function that forgets a tenth of the places of a program, by chance.
-func Forgetting(source []byte) func() bool {
-	h := fnv.New64a()
-	h.Write(source)
-	r := rand.New(rand.NewPCG(h.Sum64(), 1))
-	return func() bool { return r.IntN(10) == 0 }
-}
+func (e *emitter) with(c Change) bool { return slices.Contains(e.changes, c) }
 
 // either returns one of two texts.
 func (e *emitter) either(c Change, changed, usual string) string {
@@ -102,11 +66,7 @@ func (e *emitter) put(format string, args ...any) { fmt.Fprintf(&e.out, format, 
 
 // code writes a statement at its depth.
 func (e *emitter) code(format string, args ...any) {
-	indent := ""
-	if e.depth > 0 {
-		indent = strings.Repeat(e.either(Indentation, "  ", "    "), e.depth)
-	}
-	e.put("    %s%s\n", indent, fmt.Sprintf(format, args...))
+	e.put("    %s%s\n", strings.Repeat(e.either(Indentation, "  ", "    "), e.depth), fmt.Sprintf(format, args...))
 }
 
 var (
@@ -133,14 +93,11 @@ func (e *emitter) head() {
 	e.put("#include <stdio.h>\n")
 	if e.with(Include) {
 		e.put("#include <stdint.h>\n")
-		e.shift--
 	}
 	e.put("#include \"rt.h\"\n\n")
 	const state = "static rt_state state;\n"
 	if !e.with(Moved) {
 		e.put(state)
-	} else {
-		e.shift++
 	}
 	names := make([]string, 0, len(e.scalars))
 	for name := range e.scalars {
@@ -189,8 +146,6 @@ func (e *emitter) statement(line string) {
 	case "REM":
 		if !e.with(Comment) {
 			e.code("/* %s */", rest)
-		} else {
-			e.shift++
 		}
 	case "END":
 		e.code("rt_end(&state);")

@@ -1,14 +1,10 @@
 // Command emitter compiles a BASIC program to C on standard output, with the changes that
 // are named: the tool under test whose differences have a known truth.
 //
-//	emitter SOURCE [CHANGE...] [--forget]
-//
-// With --forget it leaves a tenth of the places as they were. A source that does not begin
-// with a line number is printed as it is.
+//	emitter SOURCE [CHANGE...]
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 
@@ -27,23 +23,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(source, []byte("10 ")) {
-		_, err = os.Stdout.Write(source)
-		return err
-	}
 	var changes []basic.Change
-	forgets := false
 	for _, word := range args[1:] {
-		if word == "--forget" {
-			forgets = true
-			continue
-		}
 		changes = append(changes, basic.Change(word))
 	}
-	out := basic.Compile(source, changes...)
-	if forgets {
-		out, _ = basic.CompileForgetting(source, basic.Forgetting(source), changes...)
-	}
-	_, err = os.Stdout.Write(out)
+	_, err = os.Stdout.Write(basic.Compile(source, changes...))
 	return err
 }

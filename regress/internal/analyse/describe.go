@@ -142,15 +142,6 @@ func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side,
 	return content.NewSide(&a.Outcome, old.Content).Cached(), content.NewSide(&b.Outcome, now.Content).Cached(), err
 }
 
-// BaseSide returns a function that returns the side of a case in a golden, without the parts that ignored accepts.
-func BaseSide(base *golden.Store, ignored func(outcome.Key) bool) func(caseName string) (content.Side, error) {
-	return func(caseName string) (content.Side, error) {
-		r, _, err := base.Get(caseName)
-		r.Outcome.Ignore(ignored)
-		return content.NewSide(&r.Outcome, base.Content), err
-	}
-}
-
 // partOf returns a part of a side, or nil if its kept run did not leave the part.
 func partOf(s content.Side, k outcome.Key) *outcome.Part {
 	p, known := s.Outcome.Part(k)

@@ -77,37 +77,6 @@ type Cause struct {
 
 	FoldedCount int `json:"folded_count,omitempty" line:"folded_count,omitempty"` // of a bucket: how many those are; Folded has at most 200
 
-	Rule *Rule `json:"rule,omitempty" line:"rule,omitempty"` // nil if no rule was found, or none was looked for
-}
-
-// A Rule is what is known of the rule that package rule learned from half of the cases of a cause. The other
-// half shows how well it holds.
-type Rule struct {
-	Uniform   bool `json:"uniform" line:"uniform"`                   // it reproduces all its cases, of both halves, and matches nowhere else
-	Cases     int  `json:"cases" line:"cases"`                       // of the other half that were read
-	Exact     int  `json:"exact" line:"exact"`                       // of these, the cases that follow from the rule byte for byte
-	Places    int  `json:"places" line:"places"`                     // edits in these cases
-	Explained int  `json:"explained" line:"explained"`               // of these, the edits that the rule reproduces
-	Unchanged int  `json:"unchanged" line:"unchanged"`               // unchanged outputs that were read
-	Of        int  `json:"of" line:"of"`                             // unchanged outputs in all
-	Unread    int  `json:"unread,omitempty" line:"unread,omitempty"` // cases of either half that were not read: too large, or the time was over
-	Cut       bool `json:"cut,omitempty" line:"cut,omitempty"`       // learning stopped at its limit of steps
-	Elsewhere int  `json:"elsewhere" line:"elsewhere"`               // places in those that were read where the rule matches
-
-	Misses []RulePlace `json:"misses,omitempty" line:"misses,omitempty"` // the first edits that it does not reproduce, one a text, at most 20
-
-	Forgotten      int         `json:"forgotten" line:"forgotten"`                   // places in all cases that match and were left as they were; 0 if the rule is not sure enough
-	ForgottenCases int         `json:"forgotten_cases" line:"forgotten_cases"`       // the cases with these places
-	Examples       []RulePlace `json:"examples,omitempty" line:"examples,omitempty"` // the first 200 of these places, each line once
-
-	Learned json.RawMessage `json:"learned,omitempty"` // of a uniform cause: the rule itself, as package rule encodes it
-}
-
-// A RulePlace is a place in an old text.
-type RulePlace struct {
-	Case string `json:"case" line:"case"` // its printed name
-	Part string `json:"part" line:"part"`
-	Line int    `json:"line" line:"line"` // of the old text, from 1
 }
 
 // Bucketed returns how many causes a bucket stands for, and 0 for a single cause.

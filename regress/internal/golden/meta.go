@@ -62,10 +62,6 @@ type Meta struct {
 	// TimesVary reports that the sources had the time of the run, and that cases had the limits of the machine. The
 	// format of the file says so.
 	TimesVary bool `json:"-"`
-
-	Rules     []Rule `json:"rules"`         // of accepted causes, the oldest first
-	RulesMade int    `json:"rules_made"`    // the highest number that a rule had
-	Revoked   []Rule `json:"rules_revoked"` // without their bodies; a merge does not bring them back
 }
 
 // OnEngine reports whether any outcome in the store may come from an engine.
@@ -188,7 +184,6 @@ func decodeMeta(b []byte) (m Meta, err error) {
 	if err = json.Unmarshal(b, &m); err == nil {
 		err = name.ParseIn(&m)
 	}
-	m.Rules, m.Revoked = newest(m.Rules), newest(m.Revoked)
 	return m, err
 }
 
@@ -251,13 +246,10 @@ func (l *laterFields) decode(b []byte, v any) error {
 type (
 	plainAccept    Accept
 	plainSelection Selection
-	plainRule      Rule
 )
 
 func (a Accept) MarshalJSON() ([]byte, error)    { return a.later.encode(plainAccept(a)) }
 func (s Selection) MarshalJSON() ([]byte, error) { return s.later.encode(plainSelection(s)) }
-func (r Rule) MarshalJSON() ([]byte, error)      { return r.later.encode(plainRule(r)) }
 
 func (a *Accept) UnmarshalJSON(b []byte) error    { return a.later.decode(b, (*plainAccept)(a)) }
 func (s *Selection) UnmarshalJSON(b []byte) error { return s.later.decode(b, (*plainSelection)(s)) }
-func (r *Rule) UnmarshalJSON(b []byte) error      { return r.later.decode(b, (*plainRule)(r)) }

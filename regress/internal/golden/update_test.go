@@ -1,14 +1,11 @@
 package golden
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"testing"
-	"time"
 
 	"muster/regress"
 	"muster/regress/internal/outcome"
@@ -178,82 +175,5 @@ func TestFinishBesideAReader(t *testing.T) {
 	}
 	if content, err := contentOf(s, r.Outcome.Parts[2]); err != nil || len(content) != 100 {
 		t.Errorf("%d bytes, %v", len(content), err)
-	}
-}
-
-// Rules stay through changes, with the fields of a later muster. Numbers are not used again, and the newest rules are kept.
-func TestRulesStay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	build(t, path, whole{Contents: bag{}})
-	err := Update(path, func(tx *Tx) error {
-		m := tx.Meta()
-		for range rulesMax + 2 {
-			m.AddRule(Rule{Cause: "a\xff", At: m.Created.Add(1), Body: json.RawMessage(`{"format":9}`)})
-		}
-		m.Rules = m.Rules[:len(m.Rules)-1]
-		m.Rules[0].later = map[string]json.RawMessage{"later": json.RawMessage("1")}
-		return tx.SetMeta(m)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = Update(path, func(tx *Tx) error {
-		m := tx.Meta()
-		r := m.Rules[0]
-		if len(m.Rules) != rulesMax-1 || r.ID() != "R3" || r.Cause != "a\xff" || string(r.Body) != `{"format":9}` || string(r.later["later"]) != "1" {
-			t.Errorf("%d rules, the first is %+v", len(m.Rules), r)
-		}
-		if !r.Covers(m.Since(0)) || r.Covers(r.At) || r.Covers(r.At.Add(1)) {
-			t.Error("a rule is not about older outcomes only")
-		}
-		m.AddRule(Rule{})
-		if id := m.Rules[len(m.Rules)-1].ID(); id != "R67" {
-			t.Errorf("the new rule is %s", id)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Rules of two goldens keep their numbers where these are free. Numbers that either golden has used are not used again,
-// and rules that either has revoked do not come back.
-func TestJoinRules(t *testing.T) {
-	m := Meta{RulesMade: 3, Rules: []Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "f"}, {Number: 3, Run: "g"}}}
-	if r, known := m.Revoke("R2"); !known || r.Run != "f" {
-		t.Errorf("%+v was revoked", r)
-	}
-	if _, known := m.Revoke("R2"); known {
-		t.Error("a rule was revoked twice")
-	}
-	other := Meta{RulesMade: 6, Rules: []Rule{{Number: 1, Run: "a"}, {Number: 2, Run: "b"}, {Number: 4, Run: "c"}, {Number: 3, Run: "d"}, {Number: 5, Run: "f"}, {Number: 6, Run: "g"}}}
-	other.Revoke("R6")
-	m.JoinRules(other)
-	m.AddRule(Rule{Run: "e"})
-	var got []string
-	for _, r := range m.Rules {
-		got = append(got, r.Run+r.ID())
-	}
-	if want := []string{"aR1", "bR7", "cR4", "dR8", "eR9"}; !slices.Equal(got, want) {
-		t.Errorf("%v, not %v", got, want)
-	}
-}
-
-// A golden whose last rule is revoked has the bytes that it would have if it never had another list.
-func TestNoRulesAreNull(t *testing.T) {
-	m := Meta{Rules: []Rule{{Number: 1}}}
-	m.Revoke("R1")
-	text, err := encodeMeta(m, nil)
-	if err != nil || !bytes.Contains(text, []byte(`"rules":null`)) {
-		t.Errorf("%s, %v", text, err)
-	}
-}
-
-// No outcome can be newer than a rule of the last year, so it is about none.
-func TestRuleOfTheLastYear(t *testing.T) {
-	last := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-	if (Rule{At: last}).Covers(time.Now()) || !(Rule{At: last.AddDate(-1, 0, 0)}).Covers(time.Now()) {
-		t.Error("a rule of the year 9999 is about outcomes, or one of the year before is not")
 	}
 }

@@ -142,7 +142,7 @@ func setOf(list []string) []string {
 func checkAllow(o *regress.Options) error {
 	for _, a := range o.Judge.Allow {
 		if !slices.Contains(regress.Allowable(), a) {
-			return fault.Inputf("--allow %q: flaky, new, missing and ruled can be allowed", a)
+			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
 		}
 	}
 	return nil

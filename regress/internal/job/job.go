@@ -82,11 +82,7 @@ func ExitStatus(o *regress.Options, s regress.Summary, broke regress.Class) int 
 		return regress.StatusDiffers
 	}
 	for _, v := range regress.AllVerdicts() {
-		n := s.Verdicts[v]
-		if v == regress.Changed && AllowsRuled(o) {
-			n -= s.Follow()
-		}
-		if v != regress.Identical && n > 0 && !slices.Contains(o.Judge.Allow, v.String()) {
+		if v != regress.Identical && s.Verdicts[v] > 0 && !slices.Contains(o.Judge.Allow, v.String()) {
 			return regress.StatusDiffers
 		}
 	}
@@ -106,9 +102,6 @@ func ParseAllowed(o *regress.Options) []regress.Verdict {
 	}
 	return list
 }
-
-// AllowsRuled reports whether --allow names the cases that follow an accepted rule.
-func AllowsRuled(o *regress.Options) bool { return slices.Contains(o.Judge.Allow, regress.AllowRuled) }
 
 // TakeRecorded fills in what was not given from the golden: a plain `muster check`
 // does again what was recorded. How the command is started goes with the

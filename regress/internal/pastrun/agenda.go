@@ -9,7 +9,6 @@ import (
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
@@ -30,7 +29,7 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 	a := &Agenda{Found: found}
 	for _, c := range found.Causes {
 		a.Items = append(a.Items, review.Item{
-			ID: c.ID, Signature: c.Signature, Name: c.Name, Kind: string(c.Kind), Family: c.Family, Folded: c.Bucketed(), Rule: report.RuleWords(c.Rule), Joined: c.Joined,
+			ID: c.ID, Signature: c.Signature, Name: c.Name, Kind: string(c.Kind), Family: c.Family, Folded: c.Bucketed(), Joined: c.Joined,
 			Cases: c.Cases, Lines: c.Lines, Sole: c.Sole, Example: name.Print(c.Example), Smallest: name.Print(c.Smallest),
 		})
 	}
@@ -47,11 +46,7 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 		for _, item := range items {
 			a.Items[item].Members = append(a.Items[item].Members, len(a.Cases))
 		}
-		verdict := r.Verdict.String()
-		if r.Rule != "" {
-			verdict += ", " + report.RuledWords(r.Rule, 1)
-		}
-		a.Cases = append(a.Cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: verdict, Items: items})
+		a.Cases = append(a.Cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: r.Verdict.String(), Items: items})
 	}
 	for i := range a.Items {
 		a.sortMembers(&a.Items[i])

@@ -139,7 +139,7 @@ func (a *address) Update(ctx context.Context, do func(*golden.Tx) error) error {
 	}
 	err = a.there.Replace(ctx, work, a.copy)
 	if errors.Is(err, mirror.ErrChanged) {
-		return fault.Inputf("the golden %s was changed by somebody else just now, and this command wrote nothing: run muster check again before an accept, or repeat any other command", a.name)
+		return fault.Inputf("the golden %s was changed by somebody else just now, and nothing of this was accepted: run muster check again, then accept", a.name)
 	}
 	return err
 }

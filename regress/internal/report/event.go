@@ -30,16 +30,15 @@ type Event interface{ kind() string }
 // Started opens a run. A second one begins the run again, because a file of the tool changed. Of the events before it,
 // only notes still count. Cases that keep their verdicts are among Resumed.
 type Started struct {
-	Command     string            `line:"command"`           // "record", "check", "compare" …
-	Run         string            `line:"run"`               // ID of the run; empty for a command that keeps no run
-	Corpus      string            `line:"corpus,omitempty"`  // path of the corpus, or empty without one
-	Tool        string            `line:"tool,omitempty"`    // the command line that runs, or the golden that is compared
-	Against     string            `line:"against,omitempty"` // what Candidate is compared with: a golden, or the command line of the reference
-	Cases       int               `line:"cases"`             // selected cases, including Resumed
-	Jobs        int               `line:"jobs"`              // runs at once; 0 = one after another
-	Resumed     int               `line:"resumed"`           // cases that were finished before; their Case events come all the same
-	Allowed     []regress.Verdict `line:"allowed"`
-	AllowsRuled bool              `line:"allows_ruled,omitempty"` // a case that follows an accepted rule does not fail
+	Command string            `line:"command"`           // "record", "check", "compare" …
+	Run     string            `line:"run"`               // ID of the run; empty for a command that keeps no run
+	Corpus  string            `line:"corpus,omitempty"`  // path of the corpus, or empty without one
+	Tool    string            `line:"tool,omitempty"`    // the command line that runs, or the golden that is compared
+	Against string            `line:"against,omitempty"` // what Candidate is compared with: a golden, or the command line of the reference
+	Cases   int               `line:"cases"`             // selected cases, including Resumed
+	Jobs    int               `line:"jobs"`              // runs at once; 0 = one after another
+	Resumed int               `line:"resumed"`           // cases that were finished before; their Case events come all the same
+	Allowed []regress.Verdict `line:"allowed"`
 	// Expected is the time that the runs of the first pass took together when they ran last; 0
 	// = unknown.
 	Expected time.Duration `line:"expected_ms,omitempty"`
@@ -51,11 +50,6 @@ type Started struct {
 // does.
 func (s Started) Fails(v regress.Verdict) bool {
 	return v != regress.Identical && s.Command != regress.RecordCommand && !slices.Contains(s.Allowed, v)
-}
-
-// FailsCase is Fails for one case.
-func (s Started) FailsCase(c Case) bool {
-	return s.Fails(c.Verdict) && (c.Rule == "" || !s.AllowsRuled)
 }
 
 // PassStarted opens a pass over some of the cases: the second and later runs of a record, or
@@ -142,7 +136,6 @@ type Case struct {
 	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
 	Reused       bool               `line:"reused,omitempty"`       // nothing ran: the outcome, and the cost if there is one, are those of an earlier check
 	Forked       bool               `line:"forked,omitempty"`       // the first run was a fork of a command that had started, so its cost is less than that of a plain run
-	Rule         string             `line:"rule,omitempty"`         // the accepted rule of the golden that makes the whole new outcome
 	Why          string             `line:"why,omitempty"`          // reason of an environment failure
 	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine
 }

@@ -171,9 +171,6 @@ type pageCause struct {
 	Open                              bool
 	Members                           []pageLink
 	MoreMembers                       string
-	RuleText, ForgottenText           string
-	ForgottenPlaces                   []string
-	MoreForgotten                     string
 	JoinedNames, FoldedNames          []string
 	MoreFolded                        string
 	Share                             float64 // percent of the most frequent cause
@@ -249,8 +246,6 @@ func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
 		return v
 	}
 	v.Excerpt = diffLines(p.excerpts[i])
-	v.RuleText, v.ForgottenText = RuleSentence(c.Rule), ForgottenSentence(c.Rule)
-	v.ForgottenPlaces, v.MoreForgotten = ForgottenPlaces(c.Rule, pageMembersMax)
 	for _, m := range p.members[i] {
 		v.Members = append(v.Members, pageLink{name.Print(m), cases.anchors[m]})
 	}

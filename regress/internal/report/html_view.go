@@ -121,9 +121,6 @@ func (p *page) facts(s regress.Summary) []fact {
 	for _, v := range p.started.Allowed {
 		allowed = append(allowed, v.String())
 	}
-	if p.started.AllowsRuled {
-		allowed = append(allowed, regress.AllowRuled)
-	}
 	add("Allowed", strings.Join(allowed, ", "))
 	add("Wall time", readable.Duration(s.Wall))
 	switch {

@@ -79,13 +79,13 @@ func (j *jsonLines) write(f Finished) error {
 
 // Keys that scripts rely on, in their order. The other keys of a line follow them.
 const (
-	caseKeys   = "name verdict unstable reused rule exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
+	caseKeys   = "name verdict unstable reused exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
 	groupKeys  = "id signature cases lines sole example smallest name kind family"
 	recordKeys = "command run cases recorded flaky succeeded failed signalled timed_out out_of_memory output_limit environment " +
 		"not_run masked_cases masked_parts masked_lines masked_whole interrupted wall_ms cpu_ms own_cpu_ms cores_busy failing engine"
 	checkKeys = "command run cases identical changed newly_failing newly_passing crashed timed_out out_of_memory output_limit " +
 		"flaky new missing environment not_run differed_once masked_cases masked_parts masked_lines masked_whole sources_changed tool_changed interrupted " +
-		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine reused ruled"
+		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine reused"
 	engineKeys = "cached executed asked_ms queued_ms took_ms workers sent_bytes received_bytes"
 )
 
@@ -158,7 +158,6 @@ func summaryLine(f Finished, c *Cost) jsonline.Object {
 	}
 	o.More = append(o.More,
 		jsonline.Member{Key: "reused", Value: s.Reused},
-		jsonline.Member{Key: "ruled", Value: s.Follow()},
 		jsonline.Member{Key: "sources_changed", Value: s.Sources.Changed},
 		jsonline.Member{Key: "shared_changed", Value: s.Sources.SharedDiffering()},
 		jsonline.Member{Key: "cost", Value: costSummaryOf(c)},

@@ -6,7 +6,6 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
-	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 )
 
@@ -36,10 +35,6 @@ func remarks(s regress.Summary, most int) []remark {
 	if s.Reused > 0 {
 		verb := oneOrMany(s.Reused, " has", " have")
 		list = append(list, labelled("reused", readable.Number(s.Reused)+" of "+readable.Cases(s.Cases)+verb+" the outcome of an earlier check"))
-	}
-	for _, r := range s.Ruled {
-		verb := oneOrMany(r.Cases, " changed case ", " changed cases ")
-		list = append(list, labelled("rules", readable.Number(r.Cases)+verb+RuledWords(r.Rule, r.Cases)))
 	}
 	if s.NotReused != "" {
 		list = append(list, labelled("not reused", name.Print(s.NotReused)+" gave another outcome than in the earlier check, so every case ran"))
@@ -254,114 +249,4 @@ func AddMasked(m *regress.Masked, c Case) {
 		m.CutOff++
 		m.CutOffParts += len(c.Masked)
 	}
-}
-
-// RuledWords says that a number of cases follow an accepted rule of the golden, or several together, such as R1+R2.
-func RuledWords(rule string, cases int) string {
-	noun := " accepted rule "
-	if strings.Contains(rule, "+") {
-		noun = " accepted rules "
-	}
-	return oneOrMany(cases, "follows", "follow") + noun + readable.Line(rule)
-}
-
-// RuleWords says in a few words what is known of the rule of a cause, or returns "".
-func RuleWords(r *cause.Rule) string {
-	switch {
-	case r == nil:
-		return ""
-	case r.Forgotten > 0:
-		return "left as it was in " + forgottenWords(r)
-	case r.Uniform && r.Unchanged < r.Of:
-		return "uniform in what was read"
-	case r.Uniform:
-		return "uniform"
-	}
-	return ""
-}
-
-func forgottenWords(r *cause.Rule) string {
-	return readable.Count(r.Forgotten, "place") + " of " + readable.Cases(r.ForgottenCases)
-}
-
-// RuleSentence says what is known of the rule of a cause, or returns "".
-func RuleSentence(r *cause.Rule) string {
-	if r == nil {
-		return ""
-	}
-	checked := readable.Cases(r.Cases) + " that it was not learned from"
-	switch {
-	case r.Cases == 0:
-		return "no rule was checked, " + unreadWords(r)
-	case r.Explained == 0:
-		text := "follows no rule that was found: what decides may not be in the old text; examined in " + checked
-		if r.Unread > 0 {
-			text += "; " + unreadWords(r)
-		}
-		return text
-	}
-	text := fmt.Sprintf("rule: explains %s of %s; %s of %s follow byte for byte", readable.Number(r.Explained), readable.Count(r.Places, "place"),
-		readable.Number(r.Exact), checked)
-	if r.Uniform {
-		text = "uniform, " + text
-	}
-	if r.Cut {
-		text += "; learning stopped at its limit of steps"
-	}
-	if r.Unread > 0 {
-		text += "; " + unreadWords(r)
-	}
-	read := readable.Count(r.Unchanged, "unchanged output")
-	if r.Unchanged < r.Of {
-		read = fmt.Sprintf("the %s of %s that were read", readable.Number(r.Unchanged), readable.Count(r.Of, "unchanged output"))
-	}
-	switch {
-	case r.Of == 0:
-	case r.Unchanged == 0:
-		text += fmt.Sprintf("; none of %s was read", readable.Count(r.Of, "unchanged output"))
-	case r.Elsewhere == 0:
-		text += "; matches nowhere in " + read
-	default:
-		text += fmt.Sprintf("; matches %s in %s", readable.Count(r.Elsewhere, "place"), read)
-	}
-	return text
-}
-
-// unreadWords says how many cases of a cause were not read, and why.
-func unreadWords(r *cause.Rule) string {
-	return fmt.Sprintf("%s of the cause not read: the time for rules was over, or their texts are too large", readable.Cases(r.Unread))
-}
-
-// ForgottenSentence says where a change seems to have been forgotten, or returns "".
-func ForgottenSentence(r *cause.Rule) string {
-	if r == nil || r.Forgotten == 0 {
-		return ""
-	}
-	return "the same text in " + forgottenWords(r) + " was left as it was"
-}
-
-// MissedPlace names an edit that the rule of a cause does not reproduce, or returns "".
-func MissedPlace(r *cause.Rule) string {
-	if r == nil || r.Explained == 0 || len(r.Misses) == 0 {
-		return ""
-	}
-	return "does not follow: " + placeWords(r.Misses[0])
-}
-
-func placeWords(p cause.RulePlace) string {
-	return fmt.Sprintf("%s: %s, line %s of the old text", readable.Line(p.Case), readable.Line(p.Part), readable.Number(p.Line))
-}
-
-// ForgottenPlaces lists at most n forgotten places, and says how many more there are.
-func ForgottenPlaces(r *cause.Rule, n int) (places []string, more string) {
-	if r == nil || r.Forgotten == 0 {
-		return nil, ""
-	}
-	for _, f := range r.Examples[:min(n, len(r.Examples))] {
-		places = append(places, placeWords(f))
-	}
-	if left := r.Forgotten - len(places); left > 0 {
-		more = readable.Number(left) + " more"
-	}
-	return places, more
 }

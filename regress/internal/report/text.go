@@ -66,8 +66,8 @@ type results struct {
 
 // A listedCause is a cause in one line.
 type listedCause struct {
-	id, name, rule string
-	cases          int
+	id, name string
+	cases    int
 }
 
 func (r *results) Handle(ev Event) error {
@@ -82,7 +82,7 @@ func (r *results) Handle(ev Event) error {
 	case Group:
 		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
-			r.causes = append(r.causes, listedCause{ev.ID, readable.Clip(ev.Name, causeBytesKept), RuleWords(ev.Rule), ev.Cases})
+			r.causes = append(r.causes, listedCause{ev.ID, readable.Clip(ev.Name, causeBytesKept), ev.Cases})
 		}
 	case Cost:
 		r.costs = &ev
@@ -283,9 +283,6 @@ func gist(c Case) string {
 	if len(c.Differences) == 0 && len(c.Flaky) > 0 {
 		words = append(words, "differs from run to run: "+name.List(c.Flaky, flakyNamedMax))
 	}
-	if c.Rule != "" {
-		words = append(words, RuledWords(c.Rule, 1))
-	}
 	if c.Why != "" {
 		words = append(words, readable.Line(c.Why))
 	}
@@ -301,11 +298,7 @@ func oldToNow(d Difference) string {
 
 // caseWhole returns a case with its differences. Each difference and their sum are bounded.
 func (r *results) caseWhole(c Case) string {
-	words := endings(c)
-	if c.Rule != "" {
-		words = beside(words, "; ", RuledWords(c.Rule, 1))
-	}
-	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(words, "  ", EngineWords(c.Engine))) + r.details(c)
+	return r.heading(c, r.paint.Paint(palette.Bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
 }
 
 // endings returns the old and the new ending of a case, if they differ.

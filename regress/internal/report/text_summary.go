@@ -182,9 +182,6 @@ func (r *results) causeTable(s regress.Summary) string {
 			columns = r.stream.columns() - 1
 		}
 		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), nameColumnsMin)) + "\n")
-		if c.rule != "" {
-			b.WriteString(r.paint.Paint(palette.Dim, strings.Repeat(" ", textColumns(lead))+c.rule) + "\n")
-		}
 	}
 	if more := s.Groups - len(r.causes); more > 0 {
 		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")
@@ -282,7 +279,6 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	add(checked && s.Groups > 0, "muster groups", "groups the differences by cause")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
-	add(checked && s.Follow() > 0, "muster accept --ruled", "accepts the cases that follow accepted rules")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
 	add(checked && v[regress.EnvironmentFailed] > 0, "muster rerun --failed", "once the machine has what was missing")
 	return hints

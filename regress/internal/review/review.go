@@ -37,7 +37,6 @@ type Item struct {
 	Family    string   `json:"-"`                // printable name of its family, or empty
 	Folded    int      `json:"folded"`           // of a bucket: how many causes it stands for
 	Joined    []string `json:"joined,omitempty"` // the changes that it stands for, if they differ
-	Rule      string   `json:"rule,omitempty"`   // what is known of its rule, or empty
 	Cases     int      `json:"cases"`
 	Lines     int      `json:"lines"` // changed lines of all its cases; 0 if nothing was compared
 	Sole      int      `json:"sole"`  // number of cases that are in no other item

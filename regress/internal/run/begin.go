@@ -303,17 +303,11 @@ func joinedByHand(r *Run) map[string]string {
 	return families
 }
 
-// ReportGroups finds the causes of all collected differences and their rules, reports them, and saves them
-// with the run. names are those of all cases; their slice is reused. side returns the baseline's side of
-// one that does not differ. side is nil if these sides are not available.
-func (r *Run) ReportGroups(sides analyse.SidesOf, names []string, side func(caseName string) (content.Side, error)) error {
+// ReportGroups finds the causes of all collected differences, reports them, and saves them with the
+// run.
+func (r *Run) ReportGroups(sides analyse.SidesOf) error {
 	found := r.Differences.Causes(joinedByHand(r))
 	r.Ledger.Summary.Groups = len(found.Causes)
-	unchanged := analyse.Unchanged{Of: r.Ledger.Summary.Verdicts[regress.Identical]}
-	if side != nil && !r.Ledger.Summary.BrokeOff {
-		unchanged.Names, unchanged.Side = r.Ledger.identical(names), side
-	}
-	analyse.AddRules(found, r.Job.Rules, sides, unchanged, analyse.NewRuleBudgets(r.Began))
 	err := analyse.EmitGroups(found, r.Job.Rules, sides, func(g report.Group) { r.Events.Emit(g) })
 	if err != nil || r.Folder == nil {
 		return err

@@ -115,35 +115,18 @@ func (l *Ledger) Verdict(c report.Case) {
 	if c.Forked {
 		l.Summary.Forked++
 	}
-	if c.Rule != "" {
-		l.countRule(c.Rule)
-	}
 	report.AddMasked(&l.Summary.Masked, c)
 	l.unused.drop(c.Ignored)
 	if c.Verdict != regress.Identical {
 		l.results = append(l.results, placedResult{c.Index, state.Result{
 			Name: []byte(c.Name), Verdict: c.Verdict, Unstable: c.Unstable, Why: c.Why,
-			Stopped: isStopped(c), Engine: c.Engine, Reused: c.Reused, Rule: c.Rule,
+			Stopped: isStopped(c), Engine: c.Engine, Reused: c.Reused,
 		}})
 		if isStopped(c) && (c.Verdict == regress.New || c.Verdict == regress.Flaky) {
 			l.Summary.Stopped++
 		}
 	}
 	l.events.Emit(c)
-}
-
-// countRule counts a case that follows an accepted rule.
-func (l *Ledger) countRule(id string) {
-	list := &l.Summary.Ruled
-	i := slices.IndexFunc(*list, func(r regress.Ruled) bool { return r.Rule == id })
-	if i < 0 {
-		i = len(*list)
-		*list = append(*list, regress.Ruled{Rule: id})
-	}
-	(*list)[i].Cases++
-	slices.SortFunc(*list, func(a, b regress.Ruled) int {
-		return cmp.Or(cmp.Compare(len(a.Rule), len(b.Rule)), cmp.Compare(a.Rule, b.Rule))
-	})
 }
 
 // isStopped reports whether a signal or a limit ended a case and did not in the golden.
@@ -187,16 +170,6 @@ func (l *Ledger) Results() []state.Result {
 		results[i] = p.result
 	}
 	return results
-}
-
-// identical returns the names of the cases that have no result, because they are identical. It
-// reuses the slice.
-func (l *Ledger) identical(names []string) []string {
-	differs := make(map[string]bool, len(l.results))
-	for i := range l.results {
-		differs[string(l.results[i].result.Name)] = true
-	}
-	return slices.DeleteFunc(names, func(n string) bool { return differs[n] })
 }
 
 // Events passes the events of a run to its reporters. Several goroutines may call its methods.

@@ -20,7 +20,6 @@ type Result struct {
 	Accepted bool               `json:"accepted,omitempty"`
 	Engine   *outcome.EngineRun `json:"engine,omitempty"` // of the first run, on an engine
 	Reused   bool               `json:"reused,omitempty"` // the outcome is that of an earlier check
-	Rule     string             `json:"rule,omitempty"`   // the accepted rule that makes the whole new outcome
 }
 
 // SaveResults writes a run's results atomically.

@@ -31,7 +31,6 @@ type Judge struct {
 	Ignored     content.IgnoreList
 	Comparer    content.Comparer
 	Differences *analyse.Collector
-	Accepted    *analyse.AcceptedRules // of the golden; nil if there are none
 }
 
 // Compare compares one run of the candidate with the baseline, and names the parts that it left
@@ -144,11 +143,6 @@ func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged repor
 	left = left.With(&rec.Outcome)
 	judged.Masked, judged.Ignored, judged.Holes = left.Masked, left.Ignored, left.Holes
 	judged.Verdict, judged.Unstable = keep.Judge(was.Outcome, rec, cmp)
-	if judged.Verdict == regress.Changed && !judged.Unstable {
-		if judged.Rule, err = j.Accepted.RuleOf(j.Rules, e.Name, old.Origin, was, is, cmp); err != nil {
-			return judged, err
-		}
-	}
 	if j.Reference != nil { // its runs were part of this run, too
 		for _, part := range judged.Masked {
 			if !slices.Contains(judged.Flaky, part) {

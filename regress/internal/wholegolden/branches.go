@@ -206,7 +206,6 @@ func (b Branches) meta() (golden.Meta, error) {
 			m.Accepts = append(slices.Clip(m.Accepts), a)
 		}
 	}
-	m.JoinRules(theirs)
 	if theirs.Created.After(m.Created) {
 		m.Created = theirs.Created
 	}

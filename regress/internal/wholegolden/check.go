@@ -187,9 +187,6 @@ func writeMeta(w io.Writer, m golden.Meta) {
 		writeLine(w, "# corpus", m.Corpus.String())
 	}
 	writeLine(w, "# selection", selection(m.Selection).String())
-	for _, r := range m.Rules {
-		writeLine(w, "# rule", r.ID(), timeText(r.At), name.Print(r.Author), name.Print(r.Cause))
-	}
 	for _, a := range m.Accepts {
 		writeLine(w, "# accepted", timeText(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))
 	}

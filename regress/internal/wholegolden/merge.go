@@ -200,7 +200,6 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 			m.Limits = ""
 		}
 		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
-		m.JoinRules(other)
 		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
 	}
 	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {

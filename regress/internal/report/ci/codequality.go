@@ -49,7 +49,6 @@ type differingCase struct {
 	name    string
 	index   int
 	verdict regress.Verdict
-	fails   bool
 }
 
 // causeText is what the entries of a cause need.
@@ -82,7 +81,7 @@ func (q *codeQuality) Handle(ev report.Event) error {
 		*q = codeQuality{to: q.to, causes: map[string][]int{}, started: ev}
 	case report.Case:
 		if ev.Verdict != regress.Identical {
-			q.cases = append(q.cases, differingCase{ev.Name, ev.Index, ev.Verdict, q.started.FailsCase(ev)})
+			q.cases = append(q.cases, differingCase{ev.Name, ev.Index, ev.Verdict})
 		}
 	case report.Group:
 		for _, n := range ev.Members {
@@ -159,15 +158,15 @@ func (q *codeQuality) entry(c differingCase, check, reason, text string) entry {
 	sum := sha256.Sum256([]byte(reason + "\x00" + c.name))
 	return entry{
 		Description: readable.Clip(readable.Line(text), descriptionBytesMax), CheckName: check, Fingerprint: hex.EncodeToString(sum[:]),
-		Severity: severity(c),
+		Severity: q.severity(c.verdict),
 		Location: location{sourcePath(q.started, c.name), lines{1}},
 	}
 }
 
-// severity returns the verdict of a case in the five words of GitLab.
-func severity(c differingCase) string {
-	switch v := c.verdict; {
-	case !c.fails:
+// severity returns a verdict in the five words of GitLab.
+func (q *codeQuality) severity(v regress.Verdict) string {
+	switch {
+	case !q.started.Fails(v):
 		return "info"
 	case v == regress.EnvironmentFailed:
 		return "blocker"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -32,7 +31,7 @@ const (
 // command, because text of cases may look like one. Unless summary is "", a report is appended to that
 // file.
 func NewGitHub(inner report.Reporter, commands io.Writer, summary string) report.Reporter {
-	g := &gitHub{inner: inner, commands: commands, token: rand.Text(), allowed: map[string]bool{}}
+	g := &gitHub{inner: inner, commands: commands, token: rand.Text()}
 	if summary != "" {
 		g.summary = report.NewMarkdownTo(func(text string) error {
 			if err := appendSummary(summary, text); err != nil {
@@ -45,31 +44,17 @@ func NewGitHub(inner report.Reporter, commands io.Writer, summary string) report
 }
 
 type gitHub struct {
-	inner     report.Reporter
-	commands  io.Writer
-	summary   report.Reporter // nil = none
-	token     string          // lets the runner obey commands again
-	isStopped bool            // the runner obeys no command until token
-	started   report.Started
-	warnings  []string
-	names     [regress.Identical][]string // the first cases by verdict
-	allowed   map[string]bool             // changed cases that do not make the run fail
-	failing   listedCauses
-	others    listedCauses     // of allowed cases alone
-	ended     *regress.Summary // nil: the run broke off
-}
-
-// listedCauses are causes, the first of them with their texts.
-type listedCauses struct {
-	first []report.Group
-	count int
-}
-
-func (l *listedCauses) add(c report.Group) {
-	if l.count++; l.count <= annotationsMax {
-		c.Members = nil
-		l.first = append(l.first, c)
-	}
+	inner      report.Reporter
+	commands   io.Writer
+	summary    report.Reporter // nil = none
+	token      string          // lets the runner obey commands again
+	isStopped  bool            // the runner obeys no command until token
+	started    report.Started
+	warnings   []string
+	names      [regress.Identical][]string // the first cases by verdict
+	groups     []report.Group              // the first causes
+	causeCount int
+	ended      *regress.Summary // nil: the run broke off
 }
 
 func (g *gitHub) Handle(ev report.Event) error {
@@ -84,8 +69,7 @@ func (g *gitHub) Handle(ev report.Event) error {
 	}
 	switch ev := ev.(type) {
 	case report.Started:
-		g.started, g.names, g.failing, g.others = ev, [regress.Identical][]string{}, listedCauses{}, listedCauses{}
-		clear(g.allowed)
+		g.started, g.names, g.groups, g.causeCount = ev, [regress.Identical][]string{}, nil, 0
 	case report.Note:
 		if ev.Warning {
 			g.warnings = append(g.warnings, ev.Text)
@@ -94,14 +78,10 @@ func (g *gitHub) Handle(ev report.Event) error {
 		if ev.Verdict < regress.Identical && len(g.names[ev.Verdict]) < namesMax {
 			g.names[ev.Verdict] = append(g.names[ev.Verdict], ev.Name)
 		}
-		if ev.Verdict == regress.Changed && !g.started.FailsCase(ev) {
-			g.allowed[ev.Name] = true
-		}
 	case report.Group:
-		if slices.ContainsFunc(ev.Members, func(n string) bool { return !g.allowed[n] }) {
-			g.failing.add(ev)
-		} else {
-			g.others.add(ev)
+		if g.causeCount++; g.causeCount <= annotationsMax {
+			ev.Members = nil
+			g.groups = append(g.groups, ev)
 		}
 	case report.Finished:
 		g.ended = &ev.Summary
@@ -131,11 +111,10 @@ func (g *gitHub) command(what string, p []workflow.Property, message string) err
 type annotation struct{ file, title, message string }
 
 // annotate writes the annotations: an error for each of the first causes, one for each verdict without
-// causes, and the warnings of the run. What is allowed is a notice.
+// causes, and the warnings of the run.
 func (g *gitHub) annotate(s regress.Summary) error {
 	failing, notices := g.verdicts(s)
-	failing = append(causeAnnotations(g.started, s, g.failing, annotationsMax-len(failing)), failing...)
-	notices = append(causeAnnotations(g.started, s, g.others, annotationsMax-len(notices)), notices...)
+	failing = append(g.causes(s, annotationsMax-len(failing)), failing...)
 	if len(failing) == 0 && s.ExitStatus != regress.StatusClean {
 		failing = []annotation{{title: title(s.Command), message: report.Headline(s)}}
 	}
@@ -158,11 +137,11 @@ func (g *gitHub) writeAll(kind string, list []annotation) error {
 
 func title(rest string) string { return "muster " + rest }
 
-// causeAnnotations returns at most room annotations. The last one counts the causes that have none.
-func causeAnnotations(started report.Started, s regress.Summary, causes listedCauses, room int) (list []annotation) {
+// causes returns at most room annotations. The last one counts the causes that have none.
+func (g *gitHub) causes(s regress.Summary, room int) (list []annotation) {
 	room = max(room, 0) // without causes, verdicts may take more than all annotations
-	shown := causes.first[:min(len(causes.first), room)]
-	if causes.count > room {
+	shown := g.groups[:min(len(g.groups), room)]
+	if g.causeCount > room {
 		shown = shown[:room-1]
 	}
 	for i := range shown {
@@ -171,9 +150,9 @@ func causeAnnotations(started report.Started, s regress.Summary, causes listedCa
 		if s.Run != "" { // else no run is kept
 			text += "muster show " + c.ID + " prints the whole cause."
 		}
-		list = append(list, annotation{sourcePath(started, c.Example), title(c.ID + " in " + readable.Cases(c.Cases) + ": " + c.Name), text})
+		list = append(list, annotation{sourcePath(g.started, c.Example), title(c.ID + " in " + readable.Cases(c.Cases) + ": " + c.Name), text})
 	}
-	if more := causes.count - len(shown); more > 0 {
+	if more := g.causeCount - len(shown); more > 0 {
 		list = append(list, annotation{title: title(readable.Count(more, "more cause")), message: "muster groups lists all causes."})
 	}
 	return list
@@ -184,7 +163,7 @@ func causeAnnotations(started report.Started, s regress.Summary, causes listedCa
 func (g *gitHub) verdicts(s regress.Summary) (failing, others []annotation) {
 	for i, names := range g.names {
 		v := regress.Verdict(i)
-		if len(names) == 0 || g.started.Command == regress.RecordCommand || g.failing.count+g.others.count > 0 && !isOutsideCauses(v) {
+		if len(names) == 0 || g.started.Command == regress.RecordCommand || g.causeCount > 0 && !isOutsideCauses(v) {
 			continue
 		}
 		var printed []string

@@ -59,9 +59,6 @@ func (m *model) about(b box) []string {
 	if it.Folded > 0 {
 		counts += ", a bucket of " + readable.Count(it.Folded, "cause")
 	}
-	if it.Rule != "" {
-		counts += ", " + it.Rule
-	}
 	rows := []string{
 		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, 0, width),
 		m.paint.fit([]piece{{counts, palette.Dim}}, 0, width),

@@ -120,7 +120,6 @@ function about() {
   if (it.lines) facts.push(plural(it.lines, "line"));
   if (it.sole) facts.push(it.sole === it.cases ? "which show nothing else" : `${number(it.sole)} show nothing else`);
   if (it.folded) facts.push(`a bucket of ${plural(it.folded, "cause")}`);
-  if (it.rule) facts.push(it.rule);
   const others = under(page.at).length - 1, family = familyOf(page.at);
   if (others) facts.push(`and ${items(others)} of family ${family}`);
   else if (family) facts.push(`family ${family}`);
