@@ -201,14 +201,14 @@ type EngineRuns struct {
 	Sent     int64 `line:"sent_bytes"`     // bytes on the network
 	Received int64 `line:"received_bytes"` // likewise
 
-	Asked       time.Duration `line:"asked_ms"`                 // sum of the times from the request to the result
-	Queued      time.Duration `line:"queues_ms" v1:"queued_ms"` // sum of the times until a worker took the run
-	QueuesKnown int           `line:"queues_told"`              // runs whose queue time the engine reports
-	QueueLeast  time.Duration `line:"queue_least_ms"`           // the shortest of these times
-	Took        time.Duration `line:"took_ms"`                  // sum of the times of the commands alone
-	Span        time.Duration `line:"span_ms"`                  // from the first request to the last result
+	Asked       time.Duration `line:"asked_ms"`       // sum of the times from the request to the result
+	Queued      time.Duration `line:"queues_ms"`      // sum of the times until a worker took the run
+	QueuesKnown int           `line:"queues_told"`    // runs whose queue time the engine reports
+	QueueLeast  time.Duration `line:"queue_least_ms"` // the shortest of these times
+	Took        time.Duration `line:"took_ms"`        // sum of the times of the commands alone
+	Span        time.Duration `line:"span_ms"`        // from the first request to the last result
 
-	Workers []Worker   `line:"worker_runs" v1:"workers"` // workers with a name, by Took, longest first
+	Workers []Worker   `line:"worker_runs"` // workers with a name, by Took, longest first
 	Longest LongestRun `line:"longest,null"`
 }
 

@@ -136,8 +136,8 @@ func ClassOf(err error) Class {
 // Failure is a case that did not exit with 0 when it was recorded.
 type Failure struct {
 	Name   string `line:"name,name"`
-	Ending Ending `line:"ended" v1:"ending"`
-	Line   string `line:"error" v1:"line"` // the first line of its error output; "" if it printed nothing
+	Ending Ending `line:"ended"`
+	Line   string `line:"error"` // the first line of its error output; "" if it printed nothing
 }
 
 // EndingKind is the way in which the run of a case ended.

@@ -73,7 +73,7 @@ as FILE.damaged, and refuses if that file exists already.
 
 Repair needs a file that SQLite can open. It cannot repair a golden that is cut off, or
 whose header, tables or description (command and flags) are damaged. It cannot name cases
-on a page that cannot be read. In a golden of format 1 it cannot check names and costs.`,
+on a page that cannot be read.`,
 		Example: "  muster golden repair --drop",
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {

@@ -58,7 +58,7 @@ func variants(flaky outcome.Part) (list []outcome.Part) {
 }
 
 // patternOf returns the pattern of the texts that a flaky part had in a form, after the rewrites.
-// It returns nil if no text is known that varies: goldens of format 1 kept only one text.
+// It returns nil if none is known, as in a golden that was imported, and after outcome.MaskFlaky.
 func (s Side) patternOf(rules normalize.Rules, flaky outcome.Part, form outcome.Form) (*hole.Pattern, error) {
 	key := patternKey{flaky.Key, form}
 	if p, known := s.patterns[key]; known {

@@ -138,7 +138,7 @@ func (w *Writer) revive(ctx context.Context, conn *sql.Conn) error {
 	// Before the first commit the file has neither format nor tables.
 	format, err := formatOf(ctx, conn, w.part)
 	if format == 0 {
-		err = checkSchema(ctx, conn, Version)
+		err = checkSchema(ctx, conn)
 	}
 	if err == nil && format < Version {
 		err = fault.Inputf("an older muster began %s: start again without --resume", w.part)

@@ -85,19 +85,6 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// Compact keeps the format, because it changes no content.
-func TestCompactOfV1(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	want := ofV1(t, path, little())
-	if _, _, err := Compact(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	same(t, mustRead(t, path), want)
-	if f, _ := formatAt(t, path); f != 1 {
-		t.Errorf("format %d", f)
-	}
-}
-
 func TestCompactRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, little())

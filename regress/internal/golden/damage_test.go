@@ -173,6 +173,7 @@ func TestForeign(t *testing.T) {
 		"a folder":   {func(_ []byte, p string) error { return os.MkdirAll(p, 0o755) }, "folder"},
 		"not there":  {func([]byte, string) error { return nil }, "record one"},
 		"newer":      {patched(headerUserVersion, newer), "format 4"},
+		"older":      {patched(headerUserVersion, []byte{0, 0, 0, 1}), "has format 1, which no release of muster wrote: record again"},
 		"of nobody":  {patched(headerApplication, newer), "not a muster golden"},
 		"in WAL":     {patched(headerVersions, []byte{2, 2}), "rollback-journal"},
 		"version 0":  {patched(headerUserVersion, make([]byte, 4)), "format 0"},

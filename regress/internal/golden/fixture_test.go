@@ -15,15 +15,14 @@ import (
 
 var updateFixture = flag.Bool("update", false, "write testdata/golden-v3.golden anew: only while format 3 is not released")
 
-// The fixtures, one of each format.
+// The fixtures, one of each format that is read.
 const (
-	fixtureV1 = "testdata/golden-v1.golden"
 	fixtureV2 = "testdata/golden-v2.golden"
 	fixture   = "testdata/golden-v3.golden"
 )
 
-// fixtureStateV1 is the state of the fixture of format 1, as it is read today.
-func fixtureStateV1() whole {
+// fixtureStateV2 is the state of the fixture of format 2.
+func fixtureStateV2() whole {
 	b := bag{}
 	state := whole{
 		Meta: Meta{
@@ -69,6 +68,28 @@ func fixtureStateV1() whole {
 	r := add("flaky ending", regress.Ending{Code: 1})
 	r.Outcome.AnyExit = true
 	state.Records[r.Name] = *r
+	state.Meta.Selection = Selection{Globs: []string{"*.c\xff"}, Filters: []string{"!x"}, Partition: "hash:1/2", Sample: 9}
+	state.Meta.Accepts = []Accept{{
+		Run: "20250201-142501-3f9a", Author: "A. Author <a@example.org>", At: time.Date(2025, 2, 1, 14, 25, 1, 7, time.UTC),
+		Reason: "G1 is what we wanted\xff", Command: []Command{{Args: []string{"cc2", "{in}"}}}, Machine: "another", MusterVersion: "0.2",
+	}}
+	state.Shared = map[string]outcome.Digest{"HDR_a.h": outcome.Of([]byte("a")), "odd\n\xff": outcome.Of(nil)}
+	varying := state.Records["flaky"]
+	varying.Outcome.Others = []regress.Ending{{Kind: regress.Signalled, Code: 11}, {Kind: regress.TimedOut}}
+	varying.Outcome.ByStatus, varying.Equal, varying.Origin, varying.Source = true, 1, 1, outcome.Of([]byte("source of flaky"))
+	for i := range varying.Outcome.Parts {
+		p := &varying.Outcome.Parts[i]
+		switch p.Path {
+		case "flaky":
+			lost, exec, link := b.variant([]byte("not kept")), b.variant([]byte("executable")), b.variant([]byte("to"))
+			lost.Digest, exec.Exec, link.Form = outcome.Digest{}, true, outcome.Symlink
+			p.Variants = []outcome.Variant{lost, exec, link, b.variant([]byte("second"))}
+		case "second run only":
+			p.Seen, p.Variants = outcome.ShapesOf(outcome.Absent, outcome.Empty), []outcome.Variant{b.variant(nil)}
+		}
+	}
+	state.Records["flaky"] = varying
+	state.Contents = used(state.Records, b)
 	return state
 }
 
@@ -79,44 +100,13 @@ func fixtureState() whole {
 	return state
 }
 
-// fixtureStateV2 is the state of the fixture of format 2: that of format 1, and everything that
-// format 2 added.
-func fixtureStateV2() whole {
-	state := fixtureStateV1()
-	b := state.Contents
-	state.Meta.Selection = Selection{Globs: []string{"*.c\xff"}, Filters: []string{"!x"}, Partition: "hash:1/2", Sample: 9}
-	state.Meta.Accepts = []Accept{{
-		Run: "20250201-142501-3f9a", Author: "A. Author <a@example.org>", At: time.Date(2025, 2, 1, 14, 25, 1, 7, time.UTC),
-		Reason: "G1 is what we wanted\xff", Command: []Command{{Args: []string{"cc2", "{in}"}}}, Machine: "another", MusterVersion: "0.2",
-	}}
-	state.Shared = map[string]outcome.Digest{"HDR_a.h": outcome.Of([]byte("a")), "odd\n\xff": outcome.Of(nil)}
-	r := state.Records["flaky"]
-	r.Outcome.Others = []regress.Ending{{Kind: regress.Signalled, Code: 11}, {Kind: regress.TimedOut}}
-	r.Outcome.ByStatus, r.Equal, r.Origin, r.Source = true, 1, 1, outcome.Of([]byte("source of flaky"))
-	for i := range r.Outcome.Parts {
-		p := &r.Outcome.Parts[i]
-		switch p.Path {
-		case "flaky":
-			lost, exec, link := b.variant([]byte("not kept")), b.variant([]byte("executable")), b.variant([]byte("to"))
-			lost.Digest, exec.Exec, link.Form = outcome.Digest{}, true, outcome.Symlink
-			p.Variants = []outcome.Variant{lost, exec, link, b.variant([]byte("second"))}
-		case "second run only":
-			p.Seen, p.Variants = outcome.ShapesOf(outcome.Absent, outcome.Empty), []outcome.Variant{b.variant(nil)}
-		}
-	}
-	state.Records["flaky"] = r
-	state.Contents = used(state.Records, b)
-	return state
-}
-
-// Every later version reads and changes the files of earlier versions.
+// Every later version reads and changes the files of earlier releases.
 func TestFixture(t *testing.T) {
 	if *updateFixture {
 		path := filepath.Join(t.TempDir(), "g")
 		build(t, path, fixtureState())
 		copyFile(t, path, fixture)
 	}
-	t.Run("format 1", func(t *testing.T) { testFixture(t, fixtureV1, fixtureStateV1()) })
 	t.Run("format 2", func(t *testing.T) { testFixture(t, fixtureV2, fixtureStateV2()) })
 	t.Run("format 3", func(t *testing.T) { testFixture(t, fixture, fixtureState()) })
 }

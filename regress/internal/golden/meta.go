@@ -37,7 +37,7 @@ type Meta struct {
 	AcceptBase  outcome.Digest `json:"accept_base"`
 
 	// Run is the ID of the run that makes the store. A resumed run recognises its own unfinished
-	// store by it. It is empty if unknown, as in older goldens.
+	// store by it. It is empty if unknown.
 	Run string `json:"run"`
 
 	// Preflight is the digest of the preflight on an engine, mostly the tool's version. It is zero
@@ -51,8 +51,7 @@ type Meta struct {
 	Selection Selection `json:"selection"` // of the record
 	Accepts   []Accept  `json:"accepts"`   // Record.Origin refers to them; seal drops the unused ones
 
-	// Tool lists the files of the tool. It is empty if the tool ran on an engine, and in
-	// older goldens.
+	// Tool lists the files of the tool. It is empty if the tool ran on an engine.
 	Tool []ToolFile `json:"tool"`
 
 	// Reference is what recorded the golden, if an accept changed Command since. Costs are compared

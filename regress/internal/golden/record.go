@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/name"
@@ -199,22 +200,19 @@ func appendContent(b []byte, size int64, digest outcome.Digest) []byte {
 	return b
 }
 
-// decodeRecord reads a record of any version. Every error means that the record is damaged, or that
+// decodeRecord reads a record. Every error means that the record is damaged, or that
 // its outcome does not match the digest.
 func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record, err error) {
 	d := decoder{rest: data}
 	switch version := d.byte(); {
-	case version == recordVersionV1:
-		r, err = d.recordV1(digest)
 	case version != recordVersion:
 		return Record{}, fmt.Errorf("record version %d", version)
 	case len(data) < sumBytes || !bytes.Equal(recordSum(caseName, data[:len(data)-sumBytes]), data[len(data)-sumBytes:]):
 		return Record{}, errors.New("record does not match its sum")
-	default:
-		d.rest = d.rest[:len(d.rest)-sumBytes]
-		if r, err = d.record(); err == nil && r.Outcome.Digest() != digest {
-			err = errors.New("outcome does not match its digest")
-		}
+	}
+	d.rest = d.rest[:len(d.rest)-sumBytes]
+	if r, err = d.record(); err == nil && r.Outcome.Digest() != digest {
+		err = errors.New("outcome does not match its digest")
 	}
 	if err == nil {
 		err = checkRecord(&r)
@@ -237,35 +235,29 @@ func (d *decoder) record() (Record, error) {
 	}
 	switch {
 	case d.short || len(d.rest) > 0 || flags&^byte(flagsKnown) != 0:
-		return Record{}, errForm
+		return Record{}, errors.New("record of a wrong length or form")
 	case flags != recordFlags(&r):
-		return Record{}, errFlags
+		return Record{}, errors.New("record with wrong flags")
 	}
 	return r, nil
 }
 
-// Errors of records of any version.
-var (
-	errForm  = errors.New("record of a wrong length or form")
-	errFlags = errors.New("record with wrong flags")
-)
-
 // headOf decodes the fields of a record before its endings and parts. It returns zero values for a
 // damaged record. Decoding the whole record reports the damage.
-func headOf(record []byte) (version, flags byte, r Record) {
+func headOf(record []byte) (flags byte, r Record) {
 	d := decoder{rest: record}
-	if version = d.byte(); version == recordVersionV1 {
-		flags, r = d.headV1()
-	} else {
-		flags, r = d.head()
-	}
+	d.byte() // the version
+	flags, r = d.head()
 	r.Cost.Wall = max(0, r.Cost.Wall)
-	return version, flags, r
+	return flags, r
 }
 
 // head decodes the fields between the version and the other endings.
 func (d *decoder) head() (flags byte, r Record) {
-	flags, r = d.headV1()
+	flags = d.byte()
+	r.Outcome.Ending = d.ending()
+	r.Runs = int(d.varint())
+	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
 	r.Outcome.AnyExit = flags&flagAnyExit != 0
 	r.Outcome.ByStatus = flags&flagByStatus != 0
 	r.Equal, r.Origin = int(d.uvarint()), int(d.uvarint())
@@ -280,7 +272,12 @@ func (d *decoder) ending() regress.Ending {
 }
 
 func (d *decoder) part() outcome.Part {
-	p := d.partV1()
+	bits := d.bits()
+	p := outcome.Part{Flaky: bits&bitFlaky != 0}
+	p.Place = outcome.Place(bits & (1<<formShift - 1))
+	p.Path = string(d.bytes(d.uvarint()))
+	v := d.content(bits)
+	p.Form, p.Exec, p.Size, p.Digest = v.Form, v.Exec, v.Size, v.Digest
 	if !p.Flaky {
 		return p
 	}

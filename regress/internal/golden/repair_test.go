@@ -281,49 +281,6 @@ func TestRepairOfEveryByte(t *testing.T) {
 	}
 }
 
-// Repair also takes a golden of format 1, and upgrades it.
-func TestRepairOfV1(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	want := ofV1(t, path, little())
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = statement("DELETE FROM piece WHERE id=(SELECT id<<24|1 FROM blob ORDER BY size DESC LIMIT 1)")(b, path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done := mustRepair(t, path); !slices.Equal(droppedNames(done), []string{"long"}) {
-		t.Errorf("%+v", done)
-	}
-	got, err := read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, got, want.without("long"))
-	refusesSecond(t, path, ofV1Nameless(t, want))
-}
-
-// ofV1Nameless returns a golden of format 1 in which a row lacks its name.
-func ofV1Nameless(t *testing.T, state whole) []byte {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "g")
-	ofV1(t, path, state)
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = statement("UPDATE outcome SET name=x'' WHERE name=x'6c6f6e67'")(b, path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = os.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
-	if done := mustRepair(t, path); !slices.Equal(droppedNames(done), []string{""}) {
-		t.Errorf("%+v", done)
-	}
-	return b
-}
-
 // An interrupt or an error of the machine is not damage: no case is dropped.
 func TestOnlyDamageIsDamage(t *testing.T) {
 	s := &salvage{path: "g"}

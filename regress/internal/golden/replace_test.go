@@ -185,7 +185,7 @@ func TestGoldenIsReplaced(t *testing.T) {
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)/2] ^= 1
 	for name, b := range map[string][]byte{
-		"whole": good, "empty": {}, "bit flipped": flipped, "format 0": goldenOf(t, 0),
+		"whole": good, "empty": {}, "bit flipped": flipped, "format 0": goldenOf(t, 0), "format 1": goldenOf(t, 1),
 		"cut in the header": good[:headerApplication+4], "cut": good[:5000],
 	} {
 		path := filepath.Join(t.TempDir(), "g")

@@ -22,6 +22,9 @@ import (
 // Version is the format that this package writes, and the newest one that it reads.
 const Version = 3
 
+// versionFirst is the oldest format that this package reads. It is that of the first release.
+const versionFirst = 2
+
 // versionTimes is the last format whose outcomes depend on the times of the runs (see Meta.TimesVary). Its tables
 // are those of Version. A change of such a store keeps its format.
 const versionTimes = 2
@@ -44,24 +47,10 @@ const pageBytes = 8192
 // corpus.
 var schema = [...]string{
 	"CREATE TABLE blob(digest BLOB PRIMARY KEY NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
-	goldenTable: "CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, sum BLOB NOT NULL, shared BLOB NOT NULL, digest BLOB NOT NULL)",
+	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, sum BLOB NOT NULL, shared BLOB NOT NULL, digest BLOB NOT NULL)",
 	"CREATE TABLE outcome(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, record BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE piece(id INTEGER PRIMARY KEY, codec INTEGER NOT NULL, data BLOB NOT NULL)",
-	sharedTable: "CREATE TABLE shared(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL) WITHOUT ROWID",
-}
-
-// Indexes in schema of the tables that differ from format 1.
-const (
-	goldenTable = 1
-	sharedTable = 4
-)
-
-// schemaV1 is the tables of format 1.
-var schemaV1 = [...]string{
-	schema[0],
-	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, digest BLOB NOT NULL)",
-	schema[2],
-	schema[3],
+	"CREATE TABLE shared(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL) WITHOUT ROWID",
 }
 
 // pieceShift is the number of bits of a piece's id that number the pieces of one blob.
@@ -81,9 +70,9 @@ func createSchema(ctx context.Context, q querier, format int, meta []byte) error
 	return insertDescription(ctx, q, meta)
 }
 
-// checkSchema checks that a database has exactly the tables of a format. For a database without
+// checkSchema checks that a database has exactly the tables of a golden. For a database without
 // tables it returns errNoSchema.
-func checkSchema(ctx context.Context, q querier, format int64) error {
+func checkSchema(ctx context.Context, q querier) error {
 	var found []string
 	err := eachRow(ctx, q, "SELECT sql FROM sqlite_schema ORDER BY name", nil, func(rows *sql.Rows) error {
 		var table string
@@ -91,16 +80,12 @@ func checkSchema(ctx context.Context, q querier, format int64) error {
 		found = append(found, table)
 		return err
 	})
-	tables := schema[:]
-	if format == 1 {
-		tables = schemaV1[:]
-	}
 	switch {
 	case err != nil:
 		return err
 	case len(found) == 0:
 		return errNoSchema
-	case !slices.Equal(found, tables):
+	case !slices.Equal(found, schema[:]):
 		return errors.New("its tables are not those of a golden")
 	}
 	return nil
@@ -191,6 +176,8 @@ func checkVersion(path string, version int64) error {
 		return fault.Inputf("golden %s has format %d, and this muster reads formats up to %d: use a newer muster, or record again", path, version, Version)
 	case version < 1:
 		return damageError(path, fmt.Errorf("format %d never existed", version))
+	case version < versionFirst:
+		return fault.Inputf("golden %s has format %d, which no release of muster wrote: record again", path, version)
 	}
 	return nil
 }
@@ -210,9 +197,7 @@ func newRowSum(d description) *rowSum {
 	s := &rowSum{hash: sha256.New()}
 	fmt.Fprintf(s.hash, "muster golden %d\n", d.format)
 	s.add(d.meta)
-	if d.format > 1 {
-		s.add(d.shared)
-	}
+	s.add(d.shared)
 	return s
 }
 

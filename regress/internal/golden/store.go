@@ -144,17 +144,10 @@ func (s *Store) indexRow(r row) error {
 	if len(r.record) <= flagsAt {
 		return fmt.Errorf("case %s lacks its record", name.Print(string(r.name)))
 	}
-	version, flags, head := headOf(r.record)
+	flags, head := headOf(r.record)
 	e := entry{
 		digest: outcome.Digest(r.digest), origin: int32(head.Origin),
 		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
-	}
-	if version == recordVersionV1 && e.flaky {
-		rec, err := r.decode()
-		if err != nil {
-			return err
-		}
-		e.digest = rec.Outcome.Digest()
 	}
 	s.index.add(r.name, head.Source, e)
 	return checkOrigin(s.index.name(s.Len()-1), head.Origin, len(s.meta.Accepts))

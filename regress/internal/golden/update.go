@@ -48,9 +48,6 @@ type Tx struct {
 //
 // It removes contents that no outcome refers to; the file keeps their space for later ones. It also
 // removes accepts without outcomes in the golden, and the other accepts move up.
-//
-// Update converts a golden of format 1 to format 2. This changes the bytes of all records.
-// A Store that is open meanwhile can no longer read them.
 func Update(path string, do func(*Tx) error) error {
 	path = resolve(path)
 	l, err := acquireUpdate(path)
@@ -126,11 +123,6 @@ func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (
 		return nil, err
 	}
 	tx.encoded = d.meta
-	if d.format < versionTimes {
-		if err := upgrade(ctx, conn, d); err != nil {
-			return nil, err
-		}
-	}
 	if tx.lastID, err = lastBlob(ctx, conn); err != nil {
 		return nil, err
 	}

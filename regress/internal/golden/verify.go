@@ -79,7 +79,7 @@ func dropOrphans(ctx context.Context, q querier, stored []blob) error {
 type description struct {
 	format int64
 	meta   []byte
-	sum    []byte // digest of meta: a repair checks meta by it; not in format 1
+	sum    []byte // digest of meta: a repair checks meta by it
 	shared []byte // digest of the table shared; empty when the files are not known
 	digest []byte // digest over all rows; empty in an unfinished store
 }
@@ -94,15 +94,11 @@ func (d description) decode() (Meta, error) {
 // readDescription reads the description of a file of the given format.
 func readDescription(ctx context.Context, q querier, format int64) (description, error) {
 	d := description{format: format}
-	query, into := "SELECT meta, digest FROM golden WHERE id=1", []any{&d.meta, &d.digest}
-	if format > 1 {
-		query, into = "SELECT meta, digest, sum, shared FROM golden WHERE id=1", append(into, &d.sum, &d.shared)
-	}
-	err := q.QueryRowContext(ctx, query).Scan(into...)
+	err := q.QueryRowContext(ctx, "SELECT meta, digest, sum, shared FROM golden WHERE id=1").Scan(&d.meta, &d.digest, &d.sum, &d.shared)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errors.New("its meta is missing")
 	}
-	if err == nil && format > 1 && !bytes.Equal(d.sum, metaSum(d.meta)) {
+	if err == nil && !bytes.Equal(d.sum, metaSum(d.meta)) {
 		err = errors.New("its meta does not match its digest")
 	}
 	return d, err
@@ -113,7 +109,7 @@ func metaSum(meta []byte) []byte {
 	return sum[:]
 }
 
-// writeMeta replaces the meta of a file of format 2 or later.
+// writeMeta replaces the meta of a file.
 func writeMeta(ctx context.Context, q querier, meta []byte) error {
 	_, err := q.ExecContext(ctx, "UPDATE golden SET meta=?, sum=? WHERE id=1", meta, metaSum(meta))
 	return err
@@ -135,7 +131,7 @@ func checkTables(ctx context.Context, q querier, path string) (description, erro
 	if err != nil {
 		return description{}, err
 	}
-	if err := checkSchema(ctx, q, format); err != nil {
+	if err := checkSchema(ctx, q); err != nil {
 		return description{}, err
 	}
 	return readDescription(ctx, q, format)
@@ -147,22 +143,6 @@ func (d description) checkDigest(rows outcome.Digest) error {
 		return errors.New("its rows do not match their digest")
 	}
 	return nil
-}
-
-// upgrade converts a file of format 1 to format 2, within the caller's transaction.
-// seal writes the digest over the rows afterwards.
-func upgrade(ctx context.Context, q querier, d description) error {
-	for _, statement := range []string{
-		"DROP TABLE golden", schema[goldenTable], schema[sharedTable], fmt.Sprintf("PRAGMA user_version=%d", versionTimes),
-	} {
-		if _, err := q.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	if err := insertDescription(ctx, q, d.meta); err != nil {
-		return err
-	}
-	return rewrite(ctx, q, func(*Record) bool { return true })
 }
 
 // insertDescription inserts the one row of golden, without a digest, so that an unfinished

@@ -26,7 +26,7 @@ type Encoder struct {
 
 // NewEncoder returns an Encoder.
 func NewEncoder() *Encoder {
-	e := &Encoder{fields: newFields("line")}
+	e := &Encoder{fields: fields{}}
 	e.text = json.NewEncoder(&e.buffer)
 	e.text.SetEscapeHTML(false) // readers of these lines are no browsers
 	return e

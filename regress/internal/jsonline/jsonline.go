@@ -2,11 +2,11 @@
 // give the keys:
 //
 //	Name    string        `line:"name,name"`
-//	Took    time.Duration `line:"took_ms" v1:"took"`
+//	Took    time.Duration `line:"took_ms"`
 //
 // A duration is a number of milliseconds, exact to the nanosecond up to 26 days. A string is
-// printable text, or a printed name with the option "name". The field v1 gives the key of an
-// earlier version. A field without a tag has no key. Embedded fields without a tag are part of
+// printable text, or a printed name with the option "name". A field without a
+// tag has no key. Embedded fields without a tag are part of
 // their struct.
 //
 // It must not know any event, nor open a file.
@@ -53,20 +53,15 @@ type options struct {
 	known     []int // index of a bool field; nil = always known. An unknown value is null
 }
 
-// fields finds the fields of structs by one kind of tag.
-type fields struct {
-	tags  []string // the first of these that a field has gives its key
-	found map[reflect.Type][]field
-}
-
-func newFields(tags ...string) fields { return fields{tags, map[reflect.Type][]field{}} }
+// fields has the fields of the structs that were inspected so far.
+type fields map[reflect.Type][]field
 
 // of returns the fields of a struct type that have keys.
 func (f fields) of(t reflect.Type) []field {
-	list, found := f.found[t]
+	list, found := f[t]
 	if !found {
 		list = f.inspect(t)
-		f.found[t] = list
+		f[t] = list
 	}
 	return list
 }
@@ -74,7 +69,7 @@ func (f fields) of(t reflect.Type) []field {
 func (f fields) inspect(t reflect.Type) (list []field) {
 	for i := range t.NumField() {
 		structField := t.Field(i)
-		tag := f.tag(structField)
+		tag := structField.Tag.Get("line")
 		key, rest, _ := strings.Cut(tag, ",")
 		words := strings.Split(rest, ",")
 		switch {
@@ -92,15 +87,6 @@ func (f fields) inspect(t reflect.Type) (list []field) {
 		}
 	}
 	return list
-}
-
-func (f fields) tag(structField reflect.StructField) string {
-	for _, tag := range f.tags {
-		if text := structField.Tag.Get(tag); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // parse reads the options of a tag of the struct type t.
@@ -128,11 +114,8 @@ type Decoder struct {
 	kinds  map[string]reflect.Type
 }
 
-// NewDecoder returns a Decoder of lines with these types. Version is the tag with keys of an
-// earlier version; "" is the present version.
-func NewDecoder(kinds map[string]reflect.Type, version string) *Decoder {
-	return &Decoder{newFields(version, "line"), kinds}
-}
+// NewDecoder returns a Decoder of lines with these types.
+func NewDecoder(kinds map[string]reflect.Type) *Decoder { return &Decoder{fields{}, kinds} }
 
 // Line returns the struct of a line, a value of the type that stands for its kind.
 func (d *Decoder) Line(line []byte) (any, error) {

@@ -30,7 +30,7 @@ type Embedded struct {
 
 type thing struct {
 	Embedded
-	Name   string    `line:"name,name" v1:"old_name,name"`
+	Name   string    `line:"name,name"`
 	Text   string    `line:"text"`
 	Color  color     `line:"color"`
 	Wait   int       `line:"wait,known=Known"`
@@ -52,8 +52,8 @@ func encode(t *testing.T, o jsonline.Object) string {
 	return b.String()
 }
 
-func decode(line, version string) (any, error) {
-	return jsonline.NewDecoder(map[string]reflect.Type{"thing": reflect.TypeFor[thing]()}, version).Line([]byte(line))
+func decode(line string) (any, error) {
+	return jsonline.NewDecoder(map[string]reflect.Type{"thing": reflect.TypeFor[thing]()}).Line([]byte(line))
 }
 
 func full() thing {
@@ -72,16 +72,9 @@ func TestLines(t *testing.T) {
 		if got := encode(t, jsonline.Object{Kind: "thing", Of: of}); got != want {
 			t.Errorf("got  %swant %s", got, want)
 		}
-		if back, err := decode(want, ""); err != nil || !reflect.DeepEqual(back, of) {
+		if back, err := decode(want); err != nil || !reflect.DeepEqual(back, of) {
 			t.Errorf("got %+v, %v, want %+v", back, err, of)
 		}
-	}
-}
-
-func TestKeysOfAnEarlierVersion(t *testing.T) {
-	got, err := decode(strings.Replace(fullLine, `"name"`, `"name":"new","old_name"`, 1), "v1")
-	if err != nil || !reflect.DeepEqual(got, full()) {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -108,7 +101,7 @@ func TestDamagedLines(t *testing.T) {
 		`{"type":"thing","things":[1]}`:       "json: cannot unmarshal number",
 		`{"type":"thing","other":"x"}`:        "json: cannot unmarshal string",
 	} {
-		if _, err := decode(line, ""); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := decode(line); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}

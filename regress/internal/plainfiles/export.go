@@ -34,8 +34,7 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 		return fault.Environmentf("export: %w", err)
 	}
 	defer root.Close()
-	cases := s.Len()
-	j := goldenJSON{format, &cases, s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)}
+	j := goldenJSON{format, s.Len(), s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)}
 	name.PrintIn(&j)
 	b, err := encode(j)
 	if err != nil {

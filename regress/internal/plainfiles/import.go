@@ -88,10 +88,10 @@ func readGolden(root *os.Root) (j goldenJSON, err error) {
 
 // checkCount detects cases that were lost or added since the export.
 func (j goldenJSON) checkCount(cases int) error {
-	if j.Cases == nil || *j.Cases == cases {
+	if j.Cases == cases {
 		return nil
 	}
-	return fault.Inputf("%s counts %s, and the export has %s: restore or remove cases, or correct %q there", goldenFile, readable.Cases(*j.Cases), readable.Number(cases), "cases")
+	return fault.Inputf("%s counts %s, and the export has %s: restore or remove cases, or correct %q there", goldenFile, readable.Cases(j.Cases), readable.Number(cases), "cases")
 }
 
 func (j goldenJSON) flags() (map[string]string, error) {
@@ -144,7 +144,11 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	if err != nil {
 		return fault.Inputf("it has no outcome: %w", err)
 	}
-	r, err := j.readCase(b)
+	var c caseJSON
+	if err := decode(b, &c); err != nil {
+		return fault.Inputf("%s: %w", outcomeFile, err)
+	}
+	r, err := c.record()
 	if err != nil {
 		return fault.Inputf("%s: %w", outcomeFile, err)
 	}
@@ -158,18 +162,6 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 		return err
 	}
 	return putCase(ctx, from, r, w)
-}
-
-// readCase reads outcome.json in the format of the export.
-func (j goldenJSON) readCase(b []byte) (golden.Record, error) {
-	var c interface{ record() (golden.Record, error) } = &caseJSON{}
-	if j.Format == 1 {
-		c = &caseV1{}
-	}
-	if err := decode(b, c); err != nil {
-		return golden.Record{}, err
-	}
-	return c.record()
 }
 
 // putCase stores a case after reading all its contents. It also reads contents that the golden does

@@ -15,14 +15,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// format is the version of the export's format. Older versions are read too.
+// format is the version of the export's format, and the only one that is read.
 const format = 2
 
 // goldenJSON is golden.json. Its strings are printed as names are, because JSON cannot hold odd
 // bytes.
 type goldenJSON struct {
 	Format    int               `json:"format"`
-	Cases     *int              `json:"cases,omitempty"`  // nil in older exports
+	Cases     int               `json:"cases"`
 	Engine    bool              `json:"engine,omitempty"` // an engine made some outcomes
 	Flags     map[string]string `json:"flags"`
 	Selection *selectionJSON    `json:"selection,omitempty"` // nil = everything
@@ -236,7 +236,7 @@ func decode(b []byte, v any) error {
 	return nil
 }
 
-// checkFormat detects an export of a later format, which would otherwise look damaged.
+// checkFormat detects an export of another format, which would otherwise look damaged.
 func checkFormat(b []byte) error {
 	var v struct {
 		Format int `json:"format"`
@@ -244,81 +244,8 @@ func checkFormat(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	if v.Format < 1 || v.Format > format {
-		return fmt.Errorf("format %d; this muster knows 1 to %d", v.Format, format)
+	if v.Format != format {
+		return fmt.Errorf("it has format %d, and this muster reads format %d", v.Format, format)
 	}
 	return nil
-}
-
-// caseV1 is outcome.json of format 1. It marks flaky parts, without their shapes.
-type caseV1 struct {
-	Name   string     `json:"name"`
-	Ending endingV1   `json:"ending"`
-	Parts  []partJSON `json:"parts,omitempty"` // empty for a stopped case
-}
-
-// endingV1 has kind and code, or the mark of a flaky ending, with or without parts. Cut reports
-// that a limit ended another run.
-type endingV1 struct {
-	Flaky   bool                `json:"flaky,omitempty"`
-	Partial bool                `json:"partial,omitempty"`
-	Kind    *regress.EndingKind `json:"kind,omitempty"`
-	Code    *int                `json:"code,omitempty"`
-	Cut     bool                `json:"cut,omitempty"`
-}
-
-// record converts the case to a record of today.
-func (c caseV1) record() (r golden.Record, err error) {
-	if r.Name, err = name.Parse(c.Name); err != nil {
-		return r, err
-	}
-	o := &r.Outcome
-	if err := c.Ending.setEnding(o); err != nil {
-		return r, err
-	}
-	if o.Ending.Partial() && (c.Ending.Cut || len(c.Parts) > 0) {
-		return r, errStopped
-	}
-	for _, j := range c.Parts {
-		p, err := j.part()
-		if err == nil && j.Seen != nil {
-			err = errors.New("format 1 has no shapes")
-		}
-		if err != nil {
-			return r, err
-		}
-		if p.Flaky {
-			p.Seen = seenV1(p)
-		}
-		o.Parts = append(o.Parts, p)
-	}
-	o.Sort()
-	return r, nil
-}
-
-// setEnding sets the endings of an outcome. A flaky ending covers exit statuses and no signal. A limit
-// that ended a run may have been any limit.
-func (e endingV1) setEnding(o *outcome.Outcome) error {
-	switch {
-	case e.Flaky == (e.Kind != nil) || e.Flaky == (e.Code != nil) || e.Partial && !e.Flaky:
-		return errors.New("the ending has kind and code, or is flaky")
-	case !e.Flaky:
-		o.Ending = regress.Ending{Kind: *e.Kind, Code: *e.Code}
-	case e.Partial:
-		o.Ending.Kind = regress.TimedOut // or another limit
-	}
-	o.AnyExit = e.Flaky
-	if e.Cut {
-		o.Others = []regress.Ending{{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit}}
-	}
-	return nil
-}
-
-// seenV1 returns the shapes that a flaky part may have had. A stream or a file was not empty.
-// The name of a file may vary, so the file may also have been absent.
-func seenV1(p outcome.Part) outcome.Shapes {
-	if p.Place != outcome.File {
-		return outcome.ShapesOf(outcome.Filled)
-	}
-	return outcome.AllShapes &^ outcome.ShapesOf(outcome.Empty, outcome.EmptyExec)
 }

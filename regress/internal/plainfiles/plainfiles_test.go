@@ -110,11 +110,7 @@ func sameTree(t interface{ Errorf(string, ...any) }, got, want map[string]string
 	}
 }
 
-// The fixtures, one of each format.
-const (
-	fixtureV1 = "testdata/export-v1"
-	fixture   = "testdata/export-v2"
-)
+const fixture = "testdata/export-v2"
 
 // flaky returns a part that had the given shapes.
 func flaky(p outcome.Part, seen ...outcome.Shape) outcome.Part {
@@ -122,25 +118,8 @@ func flaky(p outcome.Part, seen ...outcome.Shape) outcome.Part {
 	return p
 }
 
-// example has some of everything: what format 1 can hold, as it is read today, and the rest.
+// example has some of everything.
 func example(b bag) []golden.Record {
-	ending := regress.Ending{Kind: regress.Signalled, Code: 9}
-	r := golden.Record{Name: "endings", Source: outcome.Of(nil), Origin: 1, Equal: 1, Outcome: outcome.Outcome{
-		Ending: ending, Others: []regress.Ending{{}, {Code: 2}, {Kind: regress.OutOfMemory}},
-		Parts: []outcome.Part{
-			flaky(b.part(outcome.Stdout, "", 0, "flaky"), outcome.Empty, outcome.Filled), b.part(outcome.Stderr, "", 0, ""),
-			flaky(outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "at times"}}, outcome.Absent, outcome.Link),
-		},
-	}}
-	r.Outcome.Parts[0].Variants = []outcome.Variant{{Digest: outcome.Of(nil)}}
-	stopped := golden.Record{Name: "stopped", Outcome: outcome.Outcome{
-		Ending: regress.Ending{Kind: regress.TimedOut}, Others: []regress.Ending{{Kind: regress.OutputLimit}},
-	}}
-	return append(exampleV1(b), r, stopped)
-}
-
-// exampleV1 is how the fixture of format 1 is read today.
-func exampleV1(b bag) []golden.Record {
 	streams := func(name string, e regress.Ending, more ...outcome.Part) golden.Record {
 		o := outcome.Outcome{Ending: e, Parts: append([]outcome.Part{
 			b.part(outcome.Stdout, "", 0, "out of "+name+"\n"), b.part(outcome.Stderr, "", 0, ""),
@@ -155,6 +134,17 @@ func exampleV1(b bag) []golden.Record {
 	stopped := streams("flaky, once stopped", regress.Ending{Kind: regress.TimedOut})
 	stopped.Outcome.AnyExit = true
 	gone := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "given"}, Form: outcome.Gone}
+	endings := golden.Record{Name: "endings", Source: outcome.Of(nil), Origin: 1, Equal: 1, Outcome: outcome.Outcome{
+		Ending: regress.Ending{Kind: regress.Signalled, Code: 9}, Others: []regress.Ending{{}, {Code: 2}, {Kind: regress.OutOfMemory}},
+		Parts: []outcome.Part{
+			flaky(b.part(outcome.Stdout, "", 0, "flaky"), outcome.Empty, outcome.Filled), b.part(outcome.Stderr, "", 0, ""),
+			flaky(outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "at times"}}, outcome.Absent, outcome.Link),
+		},
+	}}
+	endings.Outcome.Parts[0].Variants = []outcome.Variant{{Digest: outcome.Of(nil)}}
+	twice := golden.Record{Name: "stopped", Outcome: outcome.Outcome{
+		Ending: regress.Ending{Kind: regress.TimedOut}, Others: []regress.Ending{{Kind: regress.OutputLimit}},
+	}}
 	return []golden.Record{
 		streams("a", regress.Ending{}, exec, b.part(outcome.File, "x.case/stdout", 0, "a file of a")),
 		streams("a.case/files/x", regress.Ending{Code: 3}),
@@ -166,7 +156,7 @@ func exampleV1(b bag) []golden.Record {
 		streams("killed", regress.Ending{Kind: regress.Signalled, Code: 11}, diary,
 			b.part(outcome.File, "twin", 0, "a file of a")),
 		streams("late", regress.Ending{Kind: regress.TimedOut}),
-		ending, stopped,
+		ending, stopped, endings, twice,
 	}
 }
 
@@ -230,49 +220,6 @@ func canonical(o outcome.Outcome) outcome.Digest {
 	o.Parts = slices.Clone(o.Parts)
 	o.Sort()
 	return o.Digest()
-}
-
-// Exports of format 1 stay readable.
-func TestImportOfV1(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	if err := Import(t.Context(), fixtureV1, path, golden.Meta{}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := golden.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	sameOutcomes(t, s, exampleV1(bag{}))
-	if m := s.Meta(); !m.Selection.Everything() || !reflect.DeepEqual(m.Flags, exampleMeta.Flags) {
-		t.Errorf("meta %+v", m)
-	}
-}
-
-// Format 1 marks a run that a limit cut off, and a flaky stream.
-func TestImportOfCutV1(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "from")
-	if err := os.CopyFS(from, os.DirFS(fixtureV1)); err != nil {
-		t.Fatal(err)
-	}
-	text := `{"name": "killed", "ending": {"kind": "exited", "code": 0, "cut": true}, "parts": [
-		{"part": "stdout", "flaky": true}, {"part": "stderr", "flaky": true}]}`
-	at := filepath.Join(from, "killed.case")
-	err := errors.Join(os.RemoveAll(at), os.Mkdir(at, 0o755), os.WriteFile(filepath.Join(at, outcomeFile), []byte(text), 0o644))
-	path := filepath.Join(t.TempDir(), "g")
-	if err := errors.Join(err, Import(t.Context(), from, path, golden.Meta{})); err != nil {
-		t.Fatal(err)
-	}
-	s, err := golden.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	r, _, err := s.Get("killed")
-	limits := []regress.Ending{{Kind: regress.TimedOut}, {Kind: regress.OutOfMemory}, {Kind: regress.OutputLimit}}
-	if err != nil || !slices.Equal(r.Outcome.Others, limits) || r.Outcome.AnyExit || r.Outcome.Parts[0].Seen != outcome.ShapesOf(outcome.Filled) {
-		t.Errorf("%+v %v", r, err)
-	}
 }
 
 // drawGolden returns a small golden out of few possibilities, so that equal ones are frequent.
@@ -460,7 +407,8 @@ func TestImportRefuses(t *testing.T) {
 		"a shape twice":       replace("endings.case/outcome.json", `"link"`, `"absent"`),
 		"no shapes":           replace("endings.case/outcome.json", "\"seen\": [\n        \"absent\",\n        \"link\"\n      ]", "\"seen\": []"),
 		"shapes of a stable":  replace("a.case/outcome.json", `"executable"`, `"seen": ["filled"], "executable"`),
-		"format 1 with these": replace(goldenFile, `"format": 2`, `"format": 1`),
+		"no number of cases":  replace(goldenFile, "  \"cases\": 12,\n", ""),
+		"format 1":            replace(goldenFile, `"format": 2`, `"format": 1`),
 		"a link for a file": func(dir string) error {
 			at := filepath.Join(dir, link)
 			return errors.Join(os.Remove(at), os.Symlink("stdout", at))
@@ -494,26 +442,6 @@ func TestImportRefuses(t *testing.T) {
 	}
 	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); regress.ClassOf(err) != regress.Input {
 		t.Errorf("no folder: %v", err)
-	}
-}
-
-// An older export without the number of cases is still an export.
-func TestImportOfAnOlderExport(t *testing.T) {
-	b := bag{}
-	dir := export(t, build(t, exampleMeta, b, example(b)...))
-	text, err := os.ReadFile(filepath.Join(dir, goldenFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	older := strings.Replace(string(text), "  \"cases\": 12,\n", "", 1)
-	if len(older) == len(text) {
-		t.Fatalf("no number of cases in %s", text)
-	}
-	if err := os.WriteFile(filepath.Join(dir, goldenFile), []byte(older), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Import(t.Context(), dir, filepath.Join(t.TempDir(), "to"), golden.Meta{}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -288,16 +288,10 @@ func (l *eventLines) header() error {
 	if err := json.Unmarshal(line, &h); err != nil || h.Type != "events" {
 		return l.damaged(errors.New("this is not an events file"))
 	}
-	switch h.Version {
-	case 1:
-		kinds := eventKinds()
-		kinds["finished"] = kinds[Finished{}.kind()]
-		l.decoder = jsonline.NewDecoder(kinds, "v1")
-	case eventsVersion:
-		l.decoder = jsonline.NewDecoder(eventKinds(), "")
-	default:
-		return l.damaged(fmt.Errorf("events of version %d, and this muster reads versions 1 to %d", h.Version, eventsVersion))
+	if h.Version != eventsVersion {
+		return l.damaged(fmt.Errorf("events of version %d, and this muster reads version %d: use the muster that wrote them, or run again with --events", h.Version, eventsVersion))
 	}
+	l.decoder = jsonline.NewDecoder(eventKinds())
 	return nil
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"io"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,31 +56,9 @@ func TestEventsFile(t *testing.T) {
 	}
 }
 
-// Files of version 1 hold the same events as those of the present version, but for the counts of
-// holes, which they lack.
-func TestEventsFilesOfVersion1(t *testing.T) {
-	for _, file := range []string{"events.jsonl", "engine.events"} {
-		old, oldErr := read([]byte(readTestdata(t, filepath.Join("v1", file))))
-		now, err := read([]byte(readTestdata(t, file)))
-		for i, event := range now {
-			switch event := event.(type) {
-			case Case:
-				event.Holes = regress.Holes{}
-				now[i] = event
-			case Finished:
-				event.Summary.Masked.Holes = regress.Holes{}
-				now[i] = event
-			}
-		}
-		if oldErr != nil || err != nil || !reflect.DeepEqual(old, now) {
-			t.Errorf("%s: got %+v, %v\nwant %+v, %v", file, old, oldErr, now, err)
-		}
-	}
-}
-
-// The file of version 1 stays readable for all later versions.
-func TestEventsOfVersion1(t *testing.T) {
-	file := `{"type":"events","version":1}
+// A file of version 2, which 0.1.0 wrote, stays readable for all later versions.
+func TestEventsOfVersion2(t *testing.T) {
+	file := `{"type":"events","version":2}
 {"type":"started","command":"check","run":"r","cases":2,"jobs":2,"resumed":1,"allowed":["new","timed_out"],"at":"2025-01-31T14:25:01.5Z","added_later":{"x":[1]}}
 {"type":"case_ran","name":"a%0A%25%FF","pass":1,"differs":true,"cpu_ms":12.345678,"wall_ms":1e3,"at":"2025-01-31T14:25:01.5Z"}
 `
@@ -97,13 +74,14 @@ func TestEventsOfVersion1(t *testing.T) {
 }
 
 func TestDamagedEvents(t *testing.T) {
-	const header = `{"type":"events","version":1}` + "\n"
+	const header = `{"type":"events","version":2}` + "\n"
 	for file, want := range map[string]string{
 		"":                                     "line 1: this is not an events file",
 		"hello\n":                              "line 1: this is not an events file",
 		`{"type":"case"}` + "\n":               "line 1: this is not an events file",
-		`{"type":"events","version":3}` + "\n": "line 1: events of version 3, and this muster reads versions 1 to 2",
-		`{"type":"events","version":1}`:        "line 1: the line is cut off",
+		`{"type":"events","version":1}` + "\n": "line 1: events of version 1, and this muster reads version 2",
+		`{"type":"events","version":3}` + "\n": "line 1: events of version 3, and this muster reads version 2",
+		`{"type":"events","version":2}`:        "line 1: the line is cut off",
 		header + "{\n":                         "line 2: unexpected end of JSON input",
 		header + "\n":                          "line 2: unexpected end of JSON input",
 		header + `{"type":"note","text":"fine"}` + "\n" + `{"type":"note","te`: "line 3: the line is cut off",
@@ -115,7 +93,7 @@ func TestDamagedEvents(t *testing.T) {
 		header + `{"type":"case","golden_ending":{"kind":77}}` + "\n":          "line 2: json: cannot unmarshal number",
 		header + `{"type":"case","name":"%4"}` + "\n":                          `line 2: name "%4" ends inside a %XX`,
 		header + `{"type":"case","wall_ms":1e300}` + "\n":                      "line 2: 1e300 ms is too long for a duration",
-		header + `{"type":"finished","verdicts":{"odd":1}}` + "\n":             `line 2: verdict "odd" is not known`,
+		header + `{"type":"summary","verdicts":{"odd":1}}` + "\n":              `line 2: verdict "odd" is not known`,
 		header + strings.Repeat("x", eventBytesMax+1) + "\n":                   "line 2: longer than 16,777,216 bytes",
 	} {
 		_, err := read([]byte(file))
@@ -363,8 +341,8 @@ func FuzzEvents(f *testing.F) {
 	file := write(f, checkRun())
 	f.Add(file)
 	f.Add(file[:len(file)/2])
-	f.Add([]byte(`{"type":"events","version":1}` + "\n" + `{"type":"case","differences":[{"diff":"\u001b[2J\u009b1A"}],"flaky":[""]}` + "\n"))
-	f.Add([]byte(`{"type":"events","version":1}` + "\n" + `{"type":"pass_started","runs":-9223372036854775808,"pass":-5,"at":"9999-12-31T23:59:59Z"}` + "\n"))
+	f.Add([]byte(`{"type":"events","version":2}` + "\n" + `{"type":"case","differences":[{"diff":"\u001b[2J\u009b1A"}],"flaky":[""]}` + "\n"))
+	f.Add([]byte(`{"type":"events","version":2}` + "\n" + `{"type":"pass_started","runs":-9223372036854775808,"pass":-5,"at":"9999-12-31T23:59:59Z"}` + "\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		events, err := read(file)
 		if err != nil && regress.ClassOf(err) != regress.Input {

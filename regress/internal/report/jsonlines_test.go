@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,35 +42,6 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// The lines of muster before version 2 of the events. Scripts rely on these keys, their order
-// and their values. Further keys follow them.
-func TestJSONLinesKeepTheirKeys(t *testing.T) {
-	for _, file := range []string{"check.jsonl", "verbose.jsonl", "record.jsonl", "engine.jsonl"} {
-		got := readTestdata(t, file)
-		for old := range strings.Lines(readTestdata(t, filepath.Join("v1", file))) {
-			i := strings.Index(got, "{")
-			for i < len(got) && strings.HasPrefix(got[i:], `{"type":"group"`) {
-				i += strings.Index(got[i:], "\n") + 1
-			}
-			line, rest, _ := strings.Cut(got[i:], "\n")
-			got = rest
-			checkMembers(t, file, members(t, old), members(t, line))
-		}
-		if got != "" {
-			t.Errorf("%s: further lines: %s", file, got)
-		}
-	}
-}
-
-func readTestdata(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // jsonMember is a member of a JSON object. Value is rounded if it is a number.
 type jsonMember struct{ key, value string }
 
@@ -102,40 +71,6 @@ func members(t *testing.T, line string) (list []jsonMember) {
 		list = append(list, jsonMember{key.(string), string(text)})
 	}
 	return list
-}
-
-// addedKeys are keys that later versions put between those of version 1.
-var addedKeys = []string{"masked_lines", "masked_whole"}
-
-// checkMembers fails unless now begins with the members of old, apart from addedKeys. Objects may
-// have further members.
-func checkMembers(t *testing.T, file string, old, now []jsonMember) {
-	t.Helper()
-	now = slices.DeleteFunc(slices.Clone(now), func(m jsonMember) bool { return slices.Contains(addedKeys, m.key) })
-	if len(now) < len(old) {
-		t.Fatalf("%s: %v is shorter than %v", file, now, old)
-	}
-	for i, m := range old {
-		switch {
-		case now[i].key != m.key:
-			t.Fatalf("%s: key %s follows %v, want %s", file, now[i].key, now[:i], m.key)
-		case strings.HasPrefix(m.value, "{"):
-			checkObject(t, file+" "+m.key, m.value, now[i].value)
-		case now[i] != m:
-			t.Errorf("%s: got %v, want %v", file, now[i], m)
-		}
-	}
-}
-
-// checkObject fails unless now has the members of old. Values of nested objects are exact.
-func checkObject(t *testing.T, file, old, now string) {
-	t.Helper()
-	has := members(t, now)
-	for _, m := range members(t, old) {
-		if !slices.Contains(has, m) {
-			t.Errorf("%s: %v has no %v", file, has, m)
-		}
-	}
 }
 
 // Scripts rely on these bytes.

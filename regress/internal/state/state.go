@@ -57,7 +57,7 @@ func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 type Info struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
-	Number   int               `json:"number"` // one more than any earlier run here; 0 in the first version
+	Number   int               `json:"number"` // one more than any earlier run here
 	Command  string            `json:"command"`
 	Started  time.Time         `json:"started"`
 	Finished bool              `json:"finished"`
