@@ -66,7 +66,7 @@ func fixtureStateV2() whole {
 	second := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "second run only"}}
 	add("flaky", regress.Ending{}, flaky(first, outcome.Filled, outcome.FilledExec, outcome.Link), flaky(second, outcome.AllShapes.List()...))
 	r := add("flaky ending", regress.Ending{Code: 1})
-	r.Outcome.AnyExit = true
+	r.Outcome.Others = []regress.Ending{{Code: 2}}
 	state.Records[r.Name] = *r
 	state.Meta.Selection = Selection{Globs: []string{"*.c\xff"}, Filters: []string{"!x"}, Partition: "hash:1/2", Sample: 9}
 	state.Meta.Accepts = []Accept{{

@@ -71,7 +71,6 @@ func drawRecord(t *rapid.T, b bag) Record {
 	}
 	r.Outcome.Ending = regress.Ending{Kind: regress.EndingKind(rapid.IntRange(0, 4).Draw(t, "kind")), Code: rapid.IntRange(0, 255).Draw(t, "code")}
 	r.Outcome.Others = drawOthers(t, r.Outcome.Ending)
-	r.Outcome.AnyExit = rapid.IntRange(0, 4).Draw(t, "any exit") == 0
 	r.Equal, r.Origin = rapid.IntRange(0, 3).Draw(t, "equal"), rapid.IntRange(0, acceptsDrawn).Draw(t, "origin")
 	if rapid.Bool().Draw(t, "source known") {
 		r.Source = outcome.Of([]byte(rapid.String().Draw(t, "source")))

@@ -79,11 +79,10 @@ func WithContent(o *outcome.Outcome) iter.Seq[outcome.Part] {
 const recordVersion = 2
 
 const (
-	flagAnyExit = 1 << iota
-	flagFlaky   // the ending or some part: at a fixed place, so that opening need not decode
+	flagFlaky = 1 << (iota + 1) // the ending or some part: at a fixed place, so that opening need not decode
 	flagSource
 	flagByStatus
-	flagsKnown = flagByStatus<<1 - 1
+	flagsKnown = flagFlaky | flagSource | flagByStatus
 )
 
 const (
@@ -160,8 +159,7 @@ func recordSum(caseName string, encoded []byte) []byte {
 
 func recordFlags(r *Record) byte {
 	o := &r.Outcome
-	return bitIf(o.AnyExit, flagAnyExit) | bitIf(o.Flaky(), flagFlaky) |
-		bitIf(r.Source != outcome.Digest{}, flagSource) | bitIf(o.ByStatus, flagByStatus)
+	return bitIf(o.Flaky(), flagFlaky) | bitIf(r.Source != outcome.Digest{}, flagSource) | bitIf(o.ByStatus, flagByStatus)
 }
 
 func bitIf(is bool, bit byte) byte {
@@ -258,7 +256,6 @@ func (d *decoder) head() (flags byte, r Record) {
 	r.Outcome.Ending = d.ending()
 	r.Runs = int(d.varint())
 	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
-	r.Outcome.AnyExit = flags&flagAnyExit != 0
 	r.Outcome.ByStatus = flags&flagByStatus != 0
 	r.Equal, r.Origin = int(d.uvarint()), int(d.uvarint())
 	if flags&flagSource != 0 {

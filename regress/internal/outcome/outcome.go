@@ -112,9 +112,6 @@ type Outcome struct {
 	// Others are the endings of the other runs: sorted, distinct, and without Ending. A limit
 	// may be among them even if Ending is complete.
 	Others []regress.Ending
-	// AnyExit means that other runs exited with unknown statuses. Goldens of format 1 kept no
-	// more of a flaky ending.
-	AnyExit bool
 	// ByStatus means that an engine reported the ending by an exit status that also stands for
 	// another ending. It is not part of the digest. Only Settle reads it.
 	ByStatus bool
@@ -145,7 +142,7 @@ func (o *Outcome) find(k Key) (int, bool) {
 
 // EndingFlaky reports whether the case ended in more than one way, or whether a limit ended
 // some of its runs.
-func (o *Outcome) EndingFlaky() bool { return o.AnyExit || len(o.Others) > 0 }
+func (o *Outcome) EndingFlaky() bool { return len(o.Others) > 0 }
 
 // Flaky reports whether a part or the ending is flaky.
 func (o *Outcome) Flaky() bool {
@@ -182,9 +179,6 @@ func (o *Outcome) Digest() Digest {
 	b = appendEnding(b, o.Ending)
 	for _, e := range o.Others {
 		b = appendEnding(append(b, "or "...), e)
-	}
-	if o.AnyExit {
-		b = append(b, "or any exit\n"...)
 	}
 	if o.Ending.Partial() {
 		return Of(b)
@@ -321,5 +315,5 @@ func (v Variant) As(k Key) Part {
 
 // EndedAs reports whether some run ended in this way.
 func (o *Outcome) EndedAs(e regress.Ending) bool {
-	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == regress.Exited
+	return e == o.Ending || slices.Contains(o.Others, e)
 }

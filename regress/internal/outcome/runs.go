@@ -75,8 +75,6 @@ func CompareEndings(a, b regress.Ending) int {
 
 // addEndings adds the endings of all runs of again.
 func (o *Outcome) addEndings(again *Outcome) (added bool) {
-	added = again.AnyExit && !o.AnyExit
-	o.AnyExit = o.AnyExit || again.AnyExit
 	for _, e := range append(slices.Clone(again.Others), again.Ending) {
 		if at, known := slices.BinarySearchFunc(o.Others, e, CompareEndings); !known && e != o.Ending {
 			o.Others, added = slices.Insert(slices.Clone(o.Others), at, e), true

@@ -96,7 +96,7 @@ func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Differenc
 
 // endedAlike reports whether a run of a and a run of b ended in the same way.
 func endedAlike(a, b *Outcome) bool {
-	return a.EndedAs(b.Ending) || b.EndedAs(a.Ending) || slices.ContainsFunc(b.Others, a.EndedAs) || a.AnyExit && b.AnyExit
+	return a.EndedAs(b.Ending) || b.EndedAs(a.Ending) || slices.ContainsFunc(b.Others, a.EndedAs)
 }
 
 // LimitKnown reports whether a limit ended now, the same limit ended a run of old, and the kept
@@ -322,7 +322,7 @@ func MaskFlaky(o *Outcome) {
 // Two runs that a limit ended have nothing in common.
 func (o *Outcome) endsAsBefore(old *Outcome) bool {
 	own := append(slices.Clone(o.Others), o.Ending)
-	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e regress.Ending) bool { return !e.Partial() && old.EndedAs(e) })
+	return slices.ContainsFunc(own, func(e regress.Ending) bool { return !e.Partial() && old.EndedAs(e) })
 }
 
 // keepMark copies the marks of a part of old. It copies the contents of old only if no run of o left one

@@ -42,7 +42,6 @@ type caseJSON struct {
 	// Endings of all runs, sorted, with those of a limit last. If a run ended by itself, the kept
 	// parts are of such a run.
 	Endings []endingJSON `json:"endings"`
-	AnyExit bool         `json:"any_exit,omitempty"`
 	Parts   []partJSON   `json:"parts,omitempty"` // empty if a limit ended all runs
 }
 
@@ -73,7 +72,7 @@ var formNames = [...]string{outcome.Regular: "", outcome.Symlink: "symlink", out
 
 func describe(r golden.Record) caseJSON {
 	o := &r.Outcome
-	c := caseJSON{Name: name.Print(r.Name), AnyExit: o.AnyExit}
+	c := caseJSON{Name: name.Print(r.Name)}
 	endings := append([]regress.Ending{o.Ending}, o.Others...)
 	slices.SortFunc(endings, outcome.CompareEndings)
 	for i := range endings {
@@ -112,7 +111,6 @@ func (c caseJSON) record() (r golden.Record, err error) {
 		return r, err
 	}
 	o := &r.Outcome
-	o.AnyExit = c.AnyExit
 	if o.Ending, o.Others, err = c.endings(); err != nil {
 		return r, err
 	}

@@ -198,9 +198,6 @@ func writeCase(w io.Writer, r golden.Record) {
 	for _, e := range o.Others {
 		fields = append(fields, "or "+e.String())
 	}
-	if o.AnyExit {
-		fields = append(fields, "or any exit")
-	}
 	writeLine(w, fields...)
 	if o.Ending.Partial() {
 		return

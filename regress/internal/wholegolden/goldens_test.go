@@ -377,7 +377,7 @@ func example(t *testing.T) string {
 	varies := b.simple("varies", "1")
 	varies.Origin, varies.Source = 1, outcome.Digest{}
 	varies.Outcome.Ending = regress.Ending{Kind: regress.Signalled, Code: 11}
-	varies.Outcome.Others, varies.Outcome.AnyExit = []regress.Ending{{Code: 3}, {Kind: regress.TimedOut}}, true
+	varies.Outcome.Others = []regress.Ending{{Code: 3}, {Kind: regress.TimedOut}}
 	varies.Outcome.Parts[0].Flaky, varies.Outcome.Parts[0].Seen = true, outcome.ShapesOf(outcome.Absent, outcome.Filled)
 	late := b.simple("late", "partial")
 	late.Outcome.Ending = regress.Ending{Kind: regress.TimedOut}
@@ -409,7 +409,7 @@ func TestText(t *testing.T) {
 		"dir/plain.c\tgiven%0A\tremoved",
 		"dir/plain.c\tlink\tlink\t2\t" + of("to"),
 		"late\ttimed-out",
-		"varies\tsignal 11 (SIGSEGV)\tor exit 3\tor timed-out\tor any exit",
+		"varies\tsignal 11 (SIGSEGV)\tor exit 3\tor timed-out",
 		"varies\tstdout\tflaky\tabsent filled",
 		"varies\tstderr\tregular\t0\t" + of(""), "",
 	}, "\n")
