@@ -225,12 +225,13 @@ var dependencies = []dependency{
 	{"golang.org/x/sys", "system calls beyond the standard library: statfs, flock, waitid, file flags", ""},
 }
 
-// engineRooms are the packages that speak with an engine of the Remote Execution API, and
-// cacheRoom serves the API's cache. Other packages call them, and need not change when the API
-// or gRPC does.
+// engineRooms are the packages that speak with an engine of the Remote Execution API, cacheRoom
+// serves the API's cache, and engineKit plays an engine for tests. Other packages call them, and
+// need not change when the API or gRPC does.
 const (
 	engineRooms = "regress/internal/exec/reapi/..."
 	cacheRoom   = "files/internal/remotecache"
+	engineKit   = "test/kits/reapitest"
 )
 
 // enginePackages are the packages that speak the API.
@@ -269,7 +270,7 @@ func TestEngineDoor(t *testing.T) {
 func TestEngineRooms(t *testing.T) {
 	for _, s := range readTree(t).sources {
 		for _, imported := range s.imports {
-			if under(imported, enginePackages...) && !under(s.folder(), engineRooms, cacheRoom) {
+			if under(imported, enginePackages...) && !under(s.folder(), engineRooms, cacheRoom, engineKit) {
 				t.Errorf("%s imports %s: only %s and %s may; ask one of these packages", s.path, imported, engineRooms, cacheRoom)
 			}
 		}
