@@ -1,23 +1,24 @@
 // Package cached keeps local copies of the files of another store, such as a bucket. A read
 // that finds a copy does not transfer the file again. The copies are bounded and may be lost.
 //
-// A copy holds a piece of a file, so a reader waits for one piece, and reads only what it needs.
-// If the copies fail, files are read from the other store.
-//
-// If a file named by its digest is deleted and its copy cannot be removed, the copy is not served. The next
-// read of that name, and Close, try again to remove it. If the process is killed before that, or the
-// disk stays broken, the next process serves the copy.
+// A copy holds a whole file with its size and its digest. A process verifies the digest when it first uses a copy. If
+// the copies fail, files are read from the other store.
 //
 // The package must not know what kind of store the files are in.
 package cached
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"muster/fileio"
 )
@@ -30,17 +31,33 @@ import (
 // without a request to the Origin, until this Store changes them.
 type Store struct {
 	Origin
-	copies  *copies
-	fetcher *fetcher
-	figures figures
-	max     int64
+	copies Copies
+	name   string // distinguishes the origin from others
+	max    int64  // larger files have no copy
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	known   map[string]*knownCopy // by the files' names
+	running map[string]*fetch     // by the files' names
+	later   int                   // how many of them are copies of large files
+	paused  time.Time             // no copy is made until then
+
+	closing context.Context // ends all fetches
+	end     context.CancelFunc
+	fetches sync.WaitGroup
+
+	hits, misses, hitBytes, missBytes atomic.Int64
 }
 
 // New returns a store that reads the files of one store through copies in another one. Close closes
 // both. The store of the copies must evict files below [Folder].
 func New(of Origin, copies Copies, o Options) *Store {
-	c := newCopies(copies, o)
-	return &Store{Origin: of, copies: c, fetcher: newFetcher(of, c), max: o.Max / 4}
+	s := &Store{
+		Origin: of, copies: copies, name: o.Name, max: o.Max / 4, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		known: map[string]*knownCopy{}, running: map[string]*fetch{},
+	}
+	s.closing, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // CheckCopies returns an error if a store has files that are no copies.
@@ -74,86 +91,84 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 }
 
 func (s *Store) get(ctx context.Context, name string) (*fileio.File, error) {
-	open, err := s.copies.open(ctx, name, 0)
-	if errors.Is(err, fileio.ErrBusy) {
-		return s.getDirectly(ctx, name)
+	is, open := s.open(ctx, name)
+	if is != nil && is.named {
+		return s.serve(name, is, open, &s.hits, &s.hitBytes), nil
 	}
-	found := err == nil
-	if found && open.Proven && !open.stale {
-		s.figures.hits.Add(1)
-		return s.serve(fileio.Info{Name: name, Size: open.Size, Changed: open.Changed, Tag: open.Tag}, &content{open: open}), nil
-	}
-	p := piece{name: name}
-	var info fileio.Info
-	if addressed := digestIn(name) != nil; found || !addressed {
-		info, err = s.Stat(ctx, name)
-		if err == nil && found && open.Tag == info.Tag && open.Size == info.Size {
-			s.figures.hits.Add(1)
-			return s.serve(info, &content{open: open}), nil
+	tag := ""
+	if is != nil || digestIn(name) == nil {
+		info, err := s.Stat(ctx, name)
+		if err == nil && is != nil && is.Tag == info.Tag && is.Size == info.Size {
+			return s.serve(name, is, open, &s.hits, &s.hitBytes), nil
 		}
-		if found {
-			closeFile(open.file)
-		}
-		switch {
-		case err != nil:
-			if addressed && errors.Is(err, fs.ErrNotExist) {
-				s.copies.drop(ctx, name)
-			}
+		closeFile(open)
+		if err != nil {
 			return nil, getError(name, err)
-		case addressed:
-			_ = s.copies.remove(ctx, name) // else it is found again, and the file is read without copies
-		default:
-			p.tag = info.Tag
+		}
+		if tag = info.Tag; info.Size > min(waitedMax, s.max) {
+			return s.getDirectly(ctx, name)
 		}
 	}
-	if s.copies.isPaused() {
+	if s.isPaused() {
 		return s.getDirectly(ctx, name)
 	}
-	var file *source
-	fresh, err := s.fetcher.share(ctx, p, &file)
-	switch {
+	switch err := s.share(ctx, name, tag); {
+	case errors.Is(err, errNoCopy):
+		return s.getDirectly(ctx, name)
 	case err != nil:
 		return nil, err
-	case p.tag != "": // the fetch had the same tag
-	case fresh.Tag == "": // an old copy was verified
-		file.close()
-		return nil, errAgain
-	default:
-		info = fresh
 	}
-	return s.serveFetched(ctx, info, file)
+	is, open = s.open(ctx, name)
+	if is == nil || tag != is.Tag && !is.named {
+		closeFile(open)
+		return nil, errAgain
+	}
+	return s.serve(name, is, open, &s.misses, &s.missBytes), nil
 }
 
-// serveFetched returns a file whose beginning was just copied.
-func (s *Store) serveFetched(ctx context.Context, info fileio.Info, file *source) (*fileio.File, error) {
-	c := &content{origin: file, fetched: true}
-	f := s.serve(info, c)
-	switch {
-	case !c.tryOpen(ctx, 0) && file == nil:
-		return nil, errAgain
-	case c.open.file == nil:
-		c.direct = true
-	case info.Size <= pieceSize:
-		c.origin = nil
-		file.close()
-	}
-	s.figures.misses.Add(1)
-	return f, nil
-}
-
-func (s *Store) serve(info fileio.Info, c *content) *fileio.File {
-	c.fetcher, c.figures, c.max = s.fetcher, &s.figures, s.max
-	c.Info, c.Content = info, c
-	return &c.File
+// serve returns a file that is read from its copy.
+func (s *Store) serve(name string, is *knownCopy, open *fileio.File, files, bytes *atomic.Int64) *fileio.File {
+	files.Add(1)
+	info := fileio.Info{Name: name, Size: is.Size, Changed: is.Changed, Tag: is.Tag}
+	return &fileio.File{Info: info, Content: &content{File: open, store: s, name: name, count: bytes}}
 }
 
 func (s *Store) getDirectly(ctx context.Context, name string) (*fileio.File, error) {
-	file, err := s.fetcher.open(ctx, name)
+	f, err := s.Origin.Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	s.figures.misses.Add(1)
-	return s.serve(file.Info, &content{origin: file, direct: true}), nil
+	s.misses.Add(1)
+	return &fileio.File{Info: f.Info, Content: &content{File: f, store: s, name: name, direct: true, count: &s.missBytes}}, nil
+}
+
+// content is a copy, or a file of the origin.
+type content struct {
+	*fileio.File
+	store  *Store
+	name   string
+	direct bool  // the file is one of the origin
+	at     int64 // a reader who began at 0 has read until here
+	count  *atomic.Int64
+}
+
+// CopyTo implements fileio.Content. A reader of a whole large file causes its copy. If a copy cannot be read, the next
+// reader verifies it.
+func (c *content) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+	err := c.File.CopyTo(ctx, w, offset, n)
+	switch {
+	case err != nil && !c.direct:
+		c.store.forget(c.name)
+	case err == nil:
+		c.count.Add(n)
+		if offset == c.at {
+			c.at += n
+		}
+	}
+	if err == nil && c.direct && c.at == c.Size && c.Size > waitedMax && c.Size <= c.store.max {
+		c.store.fetchLater(ctx, c.name, c.Tag)
+	}
+	return err
 }
 
 // getError converts an error of Stat to one of Get.
@@ -166,40 +181,34 @@ func getError(name string, err error) error {
 
 // Put implements Origin.
 func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
-	defer s.drop(ctx, name)
-	return s.Origin.Put(ctx, name, r, size, want)
+	info, err := s.Origin.Put(ctx, name, r, size, want)
+	_ = s.drop(ctx, name) // a copy that stays has the content of its name, so it may be served
+	return info, err
 }
 
-// Delete implements Origin.
+// Delete implements Origin. A copy that cannot be removed is an error, because it would be served.
 func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) error {
-	defer s.drop(ctx, name)
-	return s.Origin.Delete(ctx, name, want)
-}
-
-// drop removes a copy that would be served without a request to the Origin. The copy may be of an
-// old file even if this change was refused.
-func (s *Store) drop(ctx context.Context, name string) {
-	if digestIn(name) != nil {
-		s.fetcher.drop(name)
-		s.copies.drop(ctx, name)
+	err := s.Origin.Delete(ctx, name, want)
+	if dropErr := s.drop(ctx, name); dropErr != nil && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		return fmt.Errorf("the copy of %s in the cache cannot be deleted: check its disk, and delete the file again: %w", name, dropErr)
 	}
+	return err
 }
 
 // Figures count the reads of files since the start.
 type Figures struct {
-	Hits, Misses        int64 // files whose beginning had a copy, and others
-	HitBytes, MissBytes int64 // that were read from earlier copies, and others
+	Hits, Misses        int64 // files that had a copy, and others
+	HitBytes, MissBytes int64 // of hits, and of misses
 }
 
 // Figures returns the figures of this moment.
 func (s *Store) Figures() Figures {
-	f := &s.figures
-	return Figures{f.hits.Load(), f.misses.Load(), f.hitBytes.Load(), f.missBytes.Load()}
+	return Figures{s.hits.Load(), s.misses.Load(), s.hitBytes.Load(), s.missBytes.Load()}
 }
 
 // Stats returns the Origin's figures, with the memory and the room of the copies.
 func (s *Store) Stats() fileio.Stats {
-	all, own := s.Origin.Stats(), s.copies.store.Stats()
+	all, own := s.Origin.Stats(), s.copies.Stats()
 	all.Threads, all.Memory = own.Threads, all.Memory+own.Memory
 	all.Kept, all.Evicted, all.EvictedBytes = own.Kept, own.Evicted, own.EvictedBytes
 	return all
@@ -207,9 +216,7 @@ func (s *Store) Stats() fileio.Stats {
 
 // Close ends all fetches and closes both stores.
 func (s *Store) Close() error {
-	s.fetcher.close()
-	s.fetcher.wait.Wait()
-	s.copies.removeStale()
-	s.copies.operations.Wait()
-	return errors.Join(s.copies.store.Close(), s.Origin.Close())
+	s.end()
+	s.fetches.Wait()
+	return errors.Join(s.copies.Close(), s.Origin.Close())
 }

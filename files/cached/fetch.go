@@ -1,207 +1,157 @@
 package cached
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"sync"
+	"io/fs"
+	"syscall"
+	"time"
 
 	"muster/fileio"
+	"muster/internal/wording"
 )
 
-// A fetcher makes copies of files. All readers who wait for a copy share its fetch.
-type fetcher struct {
-	origin Origin
-	copies *copies
+const (
+	// waitedMax is the size of the largest file whose readers wait for its copy. Larger files are copied
+	// after a read of the whole file, so that no reader waits for their last byte.
+	waitedMax = 16 << 20
 
-	mu      sync.Mutex
-	running map[piece]*fetch
+	// laterMax is how many large files are copied at the same time.
+	laterMax = 2
+)
 
-	closing context.Context // ends all fetches
-	close   context.CancelFunc
-	wait    sync.WaitGroup
-}
-
-// A piece of a file has one copy. tag is that of the file; "" = any, because the file's name is its
-// digest.
-type piece struct {
-	name  string
-	index int64
-	tag   string
-}
-
-// A fetch makes the copy of a piece. It ends early when its last reader has left.
+// A fetch makes the copy of a file. All readers who wait for the copy share it.
 type fetch struct {
-	piece
-	source *source // of the reader who started it
-	done   chan struct{}
-
-	// The fetcher's lock guards these until done.
-	readers int
-	ending  bool // its source was ended, so err is not the origin's
-
-	// These belong to the fetch until done.
-	kept bool        // the source may be used further, by the reader who started the fetch
-	info fileio.Info // of the origin's file; zero = it was not asked
-	err  error
+	tag     string // of the file; "" = any, because its name is its digest
+	max     int64  // larger files are not copied
+	done    chan struct{}
+	cancel  context.CancelFunc
+	dropped bool // the file was changed meanwhile; guarded by the store's lock
+	err     error
 }
 
-// A source is a file of the origin. Its context ends all its requests, and also an answer that
-// continues after a piece was read.
-type source struct {
-	*fileio.File // nil = not open yet
-	ctx          context.Context
-	end          context.CancelFunc
-}
+var (
+	// errAgain is the error of a fetch that has ended because the file has changed.
+	errAgain = errors.New("the file was changed")
+	// errNoCopy is the error of a fetch if the file is too large for its readers to wait, or the copy cannot be kept.
+	errNoCopy = errors.New("no copy can be kept")
+)
 
-// newSource returns a source for a reader. It does not end with ctx, because others may wait for its
-// bytes too.
-func (f *fetcher) newSource(ctx context.Context) *source {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(f.closing, cancel)
-	return &source{ctx: ctx, end: func() {
-		stop()
-		cancel()
-	}}
-}
-
-// open opens a source for one reader.
-func (f *fetcher) open(ctx context.Context, name string) (*source, error) {
-	s := f.newSource(ctx)
-	defer context.AfterFunc(ctx, s.end)()
-	var err error
-	if s.File, err = f.origin.Get(s.ctx, name); err != nil {
-		s.end()
-		return nil, cmp.Or(ctx.Err(), err)
+// share waits for the copy of a file. It starts a fetch if none is running.
+func (s *Store) share(ctx context.Context, name, tag string) error {
+	s.mu.Lock()
+	one := s.running[name]
+	if one == nil {
+		one = s.start(ctx, name, tag, min(waitedMax, s.max))
 	}
-	return s, nil
-}
-
-// close ends a source, if there is one. Its file was only read.
-func (s *source) close() {
-	if s == nil {
-		return
+	s.mu.Unlock()
+	if one.max > waitedMax {
+		return errNoCopy
 	}
-	s.end()
-	closeFile(s.File)
-}
-
-// errAgain is the error of a fetch that has ended because of another reader, or because the file has
-// changed.
-var errAgain = errors.New("the file was changed")
-
-func newFetcher(origin Origin, c *copies) *fetcher {
-	f := &fetcher{origin: origin, copies: c, running: map[piece]*fetch{}}
-	f.closing, f.close = context.WithCancel(context.Background())
-	return f
-}
-
-// share starts the fetch of a copy, or waits with others for a running one. file is the reader's source,
-// or nil. A fetch that this reader starts uses it, and may open one.
-//
-// After success there is a copy, unless none can be kept. The error is errAgain, or that of the
-// origin. info is what the origin reported; zero = it was not asked.
-func (f *fetcher) share(ctx context.Context, p piece, file **source) (info fileio.Info, err error) {
-	f.mu.Lock()
-	one := f.running[p]
-	starts := one == nil
-	if starts {
-		one = f.start(ctx, p, *file)
-		*file = nil
-	}
-	one.readers++
-	f.mu.Unlock()
 	select {
 	case <-one.done:
 	case <-ctx.Done():
-		f.leave(one, starts)
-		return info, ctx.Err()
+		return ctx.Err()
 	}
-	if starts && one.kept {
-		*file = one.source
+	if one.tag != tag {
+		return errAgain
 	}
-	if one.err != nil && (one.ending || !starts) {
-		return info, errAgain
-	}
-	return one.info, one.err
+	return one.err
 }
 
-// start starts a fetch. The caller holds the lock.
-func (f *fetcher) start(ctx context.Context, p piece, s *source) *fetch {
-	if s == nil {
-		s = f.newSource(ctx)
+// fetchLater starts the copy of a file that was read, and does not wait for it.
+func (s *Store) fetchLater(ctx context.Context, name, tag string) {
+	if s.isPaused() {
+		return
 	}
-	one := &fetch{piece: p, source: s, done: make(chan struct{})}
-	f.running[p] = one
-	f.wait.Go(func() {
-		one.err = f.fill(one)
-		f.mu.Lock()
-		delete(f.running, p)
-		one.kept = one.err == nil && s.File != nil && s.ctx.Err() == nil
-		f.mu.Unlock()
-		if !one.kept {
-			s.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[name] != nil || s.later >= laterMax || s.closing.Err() != nil {
+		return
+	}
+	s.later++
+	one := s.start(ctx, name, tag, s.max)
+	s.fetches.Go(func() {
+		<-one.done
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.later--
+	})
+}
+
+// start starts a fetch. It does not end with the reader. The caller holds the lock.
+func (s *Store) start(ctx context.Context, name, tag string, max int64) *fetch {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(s.closing, cancel)
+	one := &fetch{tag: tag, max: max, done: make(chan struct{}), cancel: cancel}
+	s.running[name] = one
+	s.fetches.Go(func() {
+		one.err = s.fill(ctx, name, one)
+		stop()
+		cancel()
+		s.mu.Lock()
+		delete(s.running, name)
+		if one.dropped {
+			one.err = errAgain
 		}
+		s.mu.Unlock()
 		close(one.done)
 	})
 	return one
 }
 
-// leave ends the wait of a reader.
-func (f *fetcher) leave(one *fetch, starts bool) {
-	f.mu.Lock()
-	if one.readers--; one.readers == 0 {
-		one.ending = true
-		one.source.end()
+// fill makes the copy, unless one of an earlier process can be used.
+func (s *Store) fill(ctx context.Context, name string, one *fetch) error {
+	if s.verify(ctx, name, one.tag, one.max) {
+		return nil
 	}
-	f.mu.Unlock()
-	if starts {
-		f.wait.Go(func() {
-			if <-one.done; one.kept {
-				one.source.close()
-			}
-		})
+	f, err := s.Origin.Get(ctx, name)
+	if err != nil {
+		return err
 	}
-}
-
-// drop ends the fetch of the beginning of a file whose name is its digest, and waits for its end.
-func (f *fetcher) drop(name string) {
-	f.mu.Lock()
-	one := f.running[piece{name: name}]
-	if one != nil {
-		one.ending = true
-		one.source.end()
-	}
-	f.mu.Unlock()
-	if one != nil {
-		<-one.done
-	}
-}
-
-// fill makes the copy.
-func (f *fetcher) fill(one *fetch) error {
-	s := one.source
-	old, err := f.copies.find(s.ctx, one.name, one.index)
-	if err == nil && (one.tag == "" || one.tag == old.Tag) {
-		if old.Boot == f.copies.boot {
-			closeFile(old.file)
-			return nil
-		}
-		if f.copies.verify(s.ctx, one.name, one.index, old) == nil {
-			return nil
-		}
-	} else if err == nil {
-		closeFile(old.file)
-	}
-	if s.File == nil {
-		if s.File, err = f.origin.Get(s.ctx, one.name); err != nil {
-			return err
-		}
-	}
-	if one.tag != "" && one.tag != s.Tag {
+	defer closeFile(f)
+	switch {
+	case one.tag != "" && one.tag != f.Tag:
 		return errAgain
+	case f.Size > one.max || len(f.Tag) > tagMax:
+		return errNoCopy
 	}
-	one.info = s.Info
-	l := label{Tag: s.Tag, Size: s.Size, Changed: s.Changed}
-	return f.copies.write(s.ctx, one.name, one.index, l, s.File, one.index*pieceSize, nil)
+	return s.write(ctx, f)
+}
+
+// pauseTime is how long no copies are made after a failure.
+const pauseTime = time.Minute
+
+// report pauses copying after a failure of the copies' store, and logs it. It is no failure if a
+// copy does not fit because others are being made, or if too many operations wait.
+func (s *Store) report(ctx context.Context, err error) {
+	var errno syscall.Errno
+	full := errors.Is(err, syscall.ENOSPC) && !errors.As(err, &errno)
+	if err == nil || full || errors.Is(err, fileio.ErrBusy) || ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	warn := time.Now().After(s.paused)
+	s.paused = time.Now().Add(pauseTime)
+	s.mu.Unlock()
+	if !warn {
+		return
+	}
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		err = named.Err // the copy's name is a digest
+	}
+	s.log.Warn("the cache cannot keep copies, so files are read from the object store: check the folder and disk of --cache", "reason", wording.Of(err))
+}
+
+// reportRead is like report. Most files have no copy, or it was evicted.
+func (s *Store) reportRead(ctx context.Context, err error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		s.report(ctx, err)
+	}
+}
+
+func (s *Store) isPaused() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.paused)
 }

@@ -55,53 +55,12 @@ func TestReadersShare(t *testing.T) {
 	})
 }
 
-// A copy that nobody waits for any more is not made.
-func TestLastReaderLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, of := open(t, 10<<20)
-		data := enginetest.Content(1, 2*pieceSize)
-		for _, name := range []string{"a", named(data)} {
-			enginetest.Put(t, s, name, data)
-			running := 0
-			of.before = func(ctx context.Context, offset int64) error {
-				if name == "a" || offset > 0 { // the second one is cut in its second piece
-					running++
-					<-ctx.Done()
-					running--
-				}
-				return ctx.Err()
-			}
-			ctx, leave := context.WithCancel(t.Context())
-			var readers sync.WaitGroup
-			for range 3 {
-				readers.Go(func() {
-					if _, err := enginetest.Get(ctx, s, name); !errors.Is(err, context.Canceled) {
-						t.Error(err)
-					}
-				})
-			}
-			synctest.Wait()
-			if running != 1 {
-				t.Errorf("%d requests", running)
-			}
-			leave()
-			synctest.Wait()
-			if n := of.opened.Load(); running != 0 || n != 0 {
-				t.Errorf("%d requests go on, %d files are open", running, n)
-			}
-			readers.Wait()
-			of.before = nil
-			enginetest.CheckContent(t, s, name, data)
-		}
-	})
-}
-
 // Close ends the requests before it closes the stores.
 func TestCloseEndsFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newOrigin(t)
 		copies := openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20)
-		s := cached.New(sharedStore{of}, sharedCopies{copies}, cached.Options{})
+		s := cached.New(sharedStore{of}, sharedCopies{copies}, cached.Options{Max: 1 << 20})
 		enginetest.Put(t, s, "a", []byte("content"))
 		ended := false
 		of.before = func(ctx context.Context, _ int64) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"testing"
-	"time"
 
 	"muster/internal/nowait"
 	"muster/test/kits/enginetest"
@@ -23,11 +22,6 @@ func BenchmarkHit(b *testing.B) {
 			names = append(names, named(data))
 			put(b, of.Origin, names[i], data)
 			read(b, s, names[i])
-		}
-		for begun := time.Now(); time.Since(begun) < 200*time.Millisecond; { // until copies are old enough for their labels to be remembered
-			for _, name := range names {
-				read(b, s, name)
-			}
 		}
 		for what, store := range map[string]enginetest.Store{"folder": of.Origin, "copy": s} {
 			b.Run(fmt.Sprint(what, "/", size), func(b *testing.B) {

@@ -3,7 +3,6 @@ package cached
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"muster/fileio"
 )
@@ -26,27 +25,14 @@ type Copies interface {
 type Options struct {
 	// Name distinguishes the origin from others whose files were copied to the same place.
 	Name string
-	// Max is how many bytes the copies may take. Of a file larger than a quarter, only the first
-	// piece is copied.
+	// Max is how many bytes the copies may take. A file larger than a quarter has no copy.
 	Max int64
-	// Boot identifies the time since the machine's start; "" = ask the system.
-	Boot string
 	// Log receives warnings; nil = no log.
 	Log *slog.Logger
 }
 
-// MaxLeast is the smallest Max that a server should accept: room for a few dozen pieces.
+// MaxLeast is the smallest Max that a server should accept: a file of 4 MiB has a copy then.
 const MaxLeast = 16 << 20
-
-// patience is how long an operation on copies may take.
-const patience = 3 * time.Second
 
 // Folder begins the names of all copies.
 const Folder = "copies/"
-
-// closeFile closes a file that was only read, if there is one.
-func closeFile(f *fileio.File) {
-	if f != nil {
-		_ = f.Close()
-	}
-}
