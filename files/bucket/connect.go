@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
@@ -80,8 +79,8 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 
 		MaxResponseHeaderBytes: headersMax,
 	}
-	creds := credentials.New(&keys{sources: sources()})
-	if _, err := creds.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataMax}}); err != nil {
+	creds, err := findCredentials()
+	if err != nil {
 		return nil, err
 	}
 	r.client, err = minio.NewCore(host, &minio.Options{
