@@ -27,7 +27,6 @@ import (
 	"muster/files/service/logfile"
 	"muster/internal/readable"
 	"muster/internal/terminal"
-	"muster/internal/wording"
 )
 
 // serveFlags holds the flags of serve.
@@ -369,18 +368,14 @@ func (s *serveFlags) openBucket(ctx context.Context, log *slog.Logger) (*bucket.
 	if err == nil {
 		err = store.Probe(ctx)
 	}
-	ignored := errors.Is(err, errors.ErrUnsupported)
 	switch {
-	case err == nil, ignored:
+	case err == nil:
 	case errors.Is(err, fileio.ErrBusy) || ctx.Err() != nil:
 		return nil, fmt.Errorf("--data %s: %w", s.data, err)
 	default:
 		return nil, usagef("--data %s: %w", s.data, err)
 	}
 	log.Info("an object store keeps the files", "address", store.Address(), "bucket", s.bucket.Bucket, "prefix", s.bucket.Prefix)
-	if ignored {
-		log.Warn("writes with a condition are refused", "reason", wording.Of(err))
-	}
 	return store, nil
 }
 

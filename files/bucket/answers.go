@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -42,9 +41,6 @@ func (p peer) explain(ctx context.Context, err error) error {
 	}
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
-	}
-	if busy, ok := errors.AsType[*busyError](err); ok {
-		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, busy.status, fileio.ErrBusy)
 	}
 	silence, ok := errors.AsType[*url.Error](err)
 	if ok && wording.RefusedTLS(err) { // repetitions do not help
@@ -140,29 +136,6 @@ type brokenError struct{ error }
 
 func broken(text string) error { return &brokenError{errors.New(text)} }
 
-// A busyError is the error of an answer 503 or 429 with Retry-After. The request was not executed.
-type busyError struct {
-	status string
-	after  time.Duration
-}
-
-func (e *busyError) Error() string { return e.status }
-
-// retryAfter returns how long an answer asks to wait before a repetition; 0 or less = not at all.
-func retryAfter(answer *http.Response) time.Duration {
-	if answer.StatusCode != http.StatusServiceUnavailable && answer.StatusCode != http.StatusTooManyRequests {
-		return 0
-	}
-	text := answer.Header.Get("Retry-After")
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // then n is the largest one
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return time.Until(at)
-	}
-	return 0
-}
-
 const (
 	// listMax bounds a list, in bytes. A list of 1,000 of the longest names is shorter.
 	listMax = 8 << 20
@@ -174,12 +147,9 @@ const (
 // because its status suffices.
 var errTooLong = broken("it is too long")
 
-// checkAnswer refuses an answer that minio-go would accept, or whose Retry-After it would lose.
+// checkAnswer refuses an answer that minio-go would accept.
 func checkAnswer(answer *http.Response) error {
-	after := retryAfter(answer)
 	switch {
-	case after > 0:
-		return &busyError{answer.Status, after}
 	case answer.StatusCode == http.StatusPartialContent && answer.Header.Get("Content-Range") == "": // it could be taken for the whole file
 		return broken("a piece of a file without its range")
 	case answer.StatusCode < http.StatusMultipleChoices && strings.HasPrefix(answer.Header.Get("Etag"), "W/"):
@@ -203,10 +173,4 @@ func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	return n, err
-}
-
-// passes reports whether a repetition may help after an error.
-func (p peer) passes(ctx context.Context, err error) bool {
-	why := p.explain(ctx, err)
-	return errors.Is(why, fileio.ErrBusy) && !errors.Is(why, errReplaced) && !errors.Is(why, errNoUpload) && !errors.Is(err, errTooLong)
 }

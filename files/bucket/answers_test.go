@@ -121,53 +121,6 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// An object store may report a failed condition for a request that had none. Then the client gets 503,
-// not the answer to a condition of its own.
-func TestUnaskedConditions(t *testing.T) {
-	server := buckettest.Start(t)
-	server.IgnoreDelete = true // so a delete has no condition
-	s := open(t, server, bucket.Options{})
-	enginetest.Put(t, s, "x", []byte("x"))
-	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/deleted") && r.Method != http.MethodDelete: // it is there
-			w.Header().Set("ETag", `"tag"`)
-			w.Header().Set("Content-Length", "1")
-			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
-		case strings.HasSuffix(r.URL.Path, "/parts") && r.Method != http.MethodHead:
-			if !r.URL.Query().Has("uploadId") || r.Method != http.MethodPost {
-				return false
-			}
-			_, _ = io.WriteString(w, "<Error><Code>ConditionalRequestConflict</Code></Error>") // with 200
-		default:
-			w.WriteHeader(http.StatusPreconditionFailed)
-		}
-		return true
-	}
-	ctx := t.Context()
-	put := func(name string, size int) error {
-		_, err := s.Put(ctx, name, bytes.NewReader(enginetest.Content(1, size)), int64(size), nil)
-		return err
-	}
-	var requests sync.WaitGroup
-	for name, request := range map[string]func() error{
-		"get":    func() error { _, err := s.Get(ctx, "x"); return err },
-		"stat":   func() error { _, err := s.Stat(ctx, "x"); return err },
-		"list":   func() error { _, _, err := s.List(ctx, "", "", 10); return err },
-		"put":    func() error { return put("x", 10) },
-		"parts":  func() error { return put("parts", partSize+1) },
-		"delete": func() error { return s.Delete(ctx, "deleted", nil) },
-	} {
-		requests.Go(func() {
-			err := request()
-			if errors.Is(err, fileio.ErrChanged) || !errors.Is(err, fileio.ErrBusy) || !strings.Contains(err.Error(), "a condition failed, but the request had none") {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
-	}
-	requests.Wait()
-}
-
 // A list has only what was asked for, and an end.
 func TestBrokenLists(t *testing.T) {
 	server := buckettest.Start(t)

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -72,7 +73,7 @@ type Store struct {
 	unused        sync.Pool     // of *[partSize]byte
 	linger        time.Duration // see lingerMax
 
-	probe *probe
+	deletes atomic.Bool // Probe found that the object store obeys conditions of deletes
 }
 
 // Open returns the store in a bucket. It sends no request.
@@ -94,7 +95,6 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s.check = s.remote.key(probeName())
-	s.probe = &probe{remote: s.remote, running: make(chan struct{}, 1)}
 	return s, nil
 }
 
@@ -106,15 +106,6 @@ func (s *Store) Close() error {
 
 // Address returns the host of the object store.
 func (s *Store) Address() string { return s.remote.host }
-
-// Probe checks that the bucket can be written to, and which conditions the object store obeys.
-// The error wraps errors.ErrUnsupported if the object store ignores conditions of writes. Put
-// then refuses them, because two writers could overwrite each other. If nobody calls Probe, the
-// first change with a condition does.
-func (s *Store) Probe(ctx context.Context) error {
-	found, err := s.probe.refusal(ctx)
-	return cmp.Or(err, found.writes)
-}
 
 // Stats returns the figures of requests to the object store, and of memory.
 func (s *Store) Stats() fileio.Stats {
@@ -128,9 +119,11 @@ func (s *Store) Stats() fileio.Stats {
 
 // Check writes a small file and removes it. It returns why that failed.
 func (s *Store) Check(ctx context.Context) error {
-	_, err := s.remote.put(ctx, s.check, []byte("check"), condition{}, "")
+	bounded, cancel := context.WithTimeout(ctx, requestMax)
+	defer cancel()
+	_, err := s.remote.put(bounded, s.check, []byte("check"), condition{}, "")
 	if err == nil {
-		_, err = s.remote.remove(ctx, s.check, "")
+		err = s.remote.remove(bounded, s.check, "")
 	}
 	return s.remote.explain(ctx, err)
 }
@@ -148,7 +141,9 @@ func (s *Store) request(ctx context.Context, take turn, do func(context.Context)
 		return err
 	}
 	defer s.turns.Give(c, 1)
-	return s.remote.explain(ctx, do(ctx))
+	bounded, cancel := context.WithTimeout(ctx, requestMax)
+	defer cancel()
+	return s.remote.explain(ctx, do(bounded))
 }
 
 // Stat describes a file.
@@ -173,56 +168,23 @@ func (s *Store) Delete(ctx context.Context, name string, want fileio.Condition) 
 	if err := checkName(name); err != nil {
 		return err
 	}
-	found, err := s.probe.refusal(ctx)
-	if want != nil {
-		err = cmp.Or(err, found.deletes)
+	if want != nil && !s.deletes.Load() {
+		return &wordedError{fmt.Sprintf("the object store at %s ignores conditions of a delete: delete without one", s.Address()), errors.ErrUnsupported}
 	}
-	if err == nil {
-		err = errRaced
-	}
-	for try := 0; try < triesMax && err == errRaced; try++ {
-		err = s.deleteOnce(ctx, name, want, found.deletes == nil)
+	now, err := s.evaluate(ctx, name, want) // a DELETE does not report whether the file existed
+	switch {
+	case err == nil && now.absent:
+		err = fs.ErrNotExist
+	case err == nil:
+		if want == nil {
+			now.match = ""
+		}
+		err = s.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) error {
+			return s.remote.remove(ctx, s.remote.key(name), now.match)
+		})
 	}
 	return operationError("delete", name, err)
 }
-
-// deleteOnce removes the file that it finds. obeys reports whether the object store obeys
-// conditions of deletes. Then a request that is executed late removes no later file.
-func (s *Store) deleteOnce(ctx context.Context, name string, want fileio.Condition, obeys bool) error {
-	// The object store does not report whether the file existed.
-	now, err := s.evaluate(ctx, name, want)
-	switch {
-	case err != nil:
-		return err
-	case now.absent:
-		return fs.ErrNotExist
-	case !obeys:
-		now.match = ""
-	}
-	var lost bool
-	err = s.request(ctx, (*fair.Budget).TakeLate, func(ctx context.Context) (err error) {
-		lost, err = s.remote.remove(ctx, s.remote.key(name), now.match)
-		return err
-	})
-	if !errors.Is(err, fileio.ErrChanged) && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if lost { // the request without an answer may have removed the file
-		_, gone := s.stat(ctx, name, (*fair.Budget).TakeLate)
-		if errors.Is(gone, fs.ErrNotExist) {
-			return nil
-		}
-		err = cmp.Or(gone, errLost)
-	}
-	if want == nil {
-		return errRaced
-	}
-	return err
-}
-
-// errLost is the error of a delete with a condition whose repetition was refused, perhaps because
-// the first request succeeded.
-var errLost = fmt.Errorf("the object store did not answer whether it deleted the file: %w", fileio.ErrBusy)
 
 // evaluate returns the present state of a file, or fileio.ErrChanged if want does not allow it.
 func (s *Store) evaluate(ctx context.Context, name string, want fileio.Condition) (condition, error) {
@@ -255,28 +217,25 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 		o.StartAfter = s.remote.key(after)
 	}
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) error {
-		return s.remote.repeat(ctx, func(ctx context.Context) error {
-			infos = nil
-			last := ""
-			for object := range s.remote.client.ListObjectsIter(ctx, s.remote.bucket, o) {
-				name, ours := strings.CutPrefix(object.Key, s.remote.prefix)
-				switch {
-				case object.Err != nil:
-					return object.Err
-				case object.Key <= last: // Amazon's directory buckets have no order, and a broken store may repeat a page for ever
-					return &wordedError{fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()), errors.ErrUnsupported}
-				case !ours || checkName(name) != nil: // another program's, or a probe
-				case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
-				case len(infos) == most:
-					more = true
-					return nil
-				default:
-					infos = append(infos, infoOf(name, object))
-				}
-				last = object.Key
+		last := ""
+		for object := range s.remote.client.ListObjectsIter(ctx, s.remote.bucket, o) {
+			name, ours := strings.CutPrefix(object.Key, s.remote.prefix)
+			switch {
+			case object.Err != nil:
+				return object.Err
+			case object.Key <= last: // Amazon's directory buckets have no order, and a broken store may repeat a page for ever
+				return &wordedError{fmt.Sprintf("the object store at %s lists files without an order, so a list would miss some: use another one", s.Address()), errors.ErrUnsupported}
+			case !ours || checkName(name) != nil: // another program's, or a probe
+			case !strings.HasPrefix(name, prefix) || name <= after: // not asked for
+			case len(infos) == most:
+				more = true
+				return nil
+			default:
+				infos = append(infos, infoOf(name, object))
 			}
-			return ctx.Err() // the iterator ends without an error if ctx does
-		})
+			last = object.Key
+		}
+		return ctx.Err() // the iterator ends without an error if ctx does
 	})
 	if err != nil {
 		return nil, false, err

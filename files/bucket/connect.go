@@ -85,7 +85,7 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	}
 	r.client, err = minio.NewCore(host, &minio.Options{
 		Creds: creds, Secure: u.Scheme == "https", Region: region, BucketLookup: lookup,
-		Transport: matching{r.http}, MaxRetries: 1,
+		Transport: matching{r.http}, MaxRetries: triesMax,
 	})
 	if err != nil {
 		return nil, addressError(address)

@@ -42,6 +42,9 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	f.Content = f
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
 		f.Info, f.filled, err = s.remote.fetch(ctx, name, b)
+		if _, broken := errors.AsType[*brokenError](err); broken { // minio-go repeats no answer that has begun
+			f.Info, f.filled, err = s.remote.fetch(ctx, name, b)
+		}
 		return err
 	})
 	if err != nil {
@@ -117,11 +120,7 @@ func (f *content) request(ctx context.Context, data []byte) error {
 		cancel()
 		s.turns.Give(c, 1)
 	}
-	var body io.ReadCloser
-	err := s.remote.repeatIf(bounded, true, func(context.Context) (err error) {
-		body, err = s.remote.openRest(bounded, f.Info, f.at, f.left, data)
-		return err
-	})
+	body, err := s.remote.openRest(bounded, f.Info, f.at, f.left, data)
 	if err == nil {
 		f.stream = newStream(body, end, s.linger)
 		return nil

@@ -19,16 +19,13 @@ import (
 // or allows it. size is the number of bytes in r, or -1 if unknown.
 //
 // With a condition, the object store changes the file only if it is still the one that want
-// allowed.
+// allowed. Call Probe before: some object stores ignore conditions.
 func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
 	if err := checkName(name); err != nil {
 		return fileio.Info{}, err
 	}
 	p := &put{store: s, name: name, id: rand.Text()}
 	if want != nil {
-		if err := s.Probe(ctx); err != nil {
-			return fileio.Info{}, operationError("put", name, err)
-		}
 		var err error
 		if p.want, err = s.evaluate(ctx, name, want); err != nil {
 			return fileio.Info{}, operationError("put", name, err)
@@ -78,13 +75,8 @@ func (p *put) writeWhole(ctx context.Context, r io.Reader, data []byte, size int
 	s := p.store
 	tag, sent := "", false
 	err := s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
-		key := s.remote.key(p.name)
 		sent = true
-		if found := s.probe.found.Load(); found != nil && found.writes == nil && p.want == (condition{}) {
-			tag, err = s.remote.putCarefully(ctx, key, data, p.id)
-		} else {
-			tag, err = s.remote.put(ctx, key, data, p.want, p.id)
-		}
+		tag, err = s.remote.put(ctx, s.remote.key(p.name), data, p.want, p.id)
 		return err
 	})
 	if !sent { // nothing to look for, and finish would wait for a connection again

@@ -1,13 +1,13 @@
 package bucket
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,17 +31,11 @@ type remote struct {
 
 func (r *remote) key(name string) string { return r.prefix + name }
 
+// triesMax is how many times minio-go sends a request.
+const triesMax = 5
+
 // stat describes a file.
 func (r *remote) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
-	var is minio.ObjectInfo
-	err := r.repeat(ctx, func(ctx context.Context) (err error) {
-		is, err = r.statOnce(ctx, name)
-		return err
-	})
-	return is, err
-}
-
-func (r *remote) statOnce(ctx context.Context, name string) (minio.ObjectInfo, error) {
 	is, err := r.client.StatObject(ctx, r.bucket, r.key(name), minio.StatObjectOptions{})
 	if err == nil {
 		err = checkInfo(infoOf(name, is))
@@ -59,15 +53,9 @@ func checkInfo(i fileio.Info) error {
 
 var errNoTag = broken("a file without size or ETag")
 
-// remove removes a file if it has the tag match. With an empty match it removes any file, or
-// none. lost reports whether the file may be removed despite the error.
-func (r *remote) remove(ctx context.Context, key, match string) (lost bool, err error) {
-	err = r.repeatIf(ctx, match != "", func(ctx context.Context) error {
-		err := r.client.RemoveObject(withMatch(ctx, match), r.bucket, key, minio.RemoveObjectOptions{})
-		lost = lost || err != nil && !settled(err)
-		return err
-	})
-	return lost, err
+// remove removes a file if it has the tag match. With an empty match it removes any file, or none.
+func (r *remote) remove(ctx context.Context, key, match string) error {
+	return r.client.RemoveObject(withMatch(ctx, match), r.bucket, key, minio.RemoveObjectOptions{})
 }
 
 func infoOf(name string, o minio.ObjectInfo) fileio.Info {
@@ -97,15 +85,6 @@ func (c condition) options(id string) (o minio.PutObjectOptions) {
 	return o
 }
 
-// put writes a file with one request, and returns its tag.
-func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
-	err = r.repeatIf(ctx, want != condition{}, func(ctx context.Context) (err error) {
-		tag, err = r.putOnce(ctx, key, data, want, id)
-		return err
-	})
-	return tag, err
-}
-
 // signedDigest returns the SHA-256 that the signature of a body contains, or "" over TLS, where
 // minio-go signs no bodies. Without it minio-go would sign the body in chunks, and copy it.
 func (r *remote) signedDigest(data []byte) string {
@@ -115,85 +94,36 @@ func (r *remote) signedDigest(data []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
-func (r *remote) putOnce(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
-	b := newBody(data)
-	defer b.Close()
+// put writes a file with one request, and returns its tag.
+func (r *remote) put(ctx context.Context, key string, data []byte, want condition, id string) (tag string, err error) {
 	o := want.options(id)
 	digest := r.signedDigest(data)
 	o.DisableContentSha256 = digest != ""
-	done, err := r.client.PutObject(ctx, r.bucket, key, b, b.size, "", digest, o)
+	done, err := r.client.PutObject(ctx, r.bucket, key, bytes.NewReader(data), int64(len(data)), "", digest, o)
 	if err == nil && done.ETag == "" { // a server that is no object store may answer 200 to everything
 		err = errNoTag
 	}
 	return done.ETag, err
 }
 
-// putCarefully is like put without a condition, for an object store that obeys conditions. An
-// attempt that got no answer may be executed later, even after its repetition and somebody
-// else's write. So a repetition looks for the file first, and replaces only what it saw. Only
-// the first attempt can do harm if it is executed late.
-func (r *remote) putCarefully(ctx context.Context, key string, data []byte, id string) (tag string, err error) {
-	lost := false
-	err = r.repeat(ctx, func(ctx context.Context) (err error) {
-		var want condition
-		if lost {
-			is, err := r.client.StatObject(ctx, r.bucket, key, minio.StatObjectOptions{})
-			switch {
-			case err == nil && is.UserMetadata[writeKey] == id:
-				tag = is.ETag
-				return nil
-			case err == nil && is.ETag != "":
-				want.match = is.ETag
-			case errors.Is(r.explain(ctx, err), fs.ErrNotExist):
-				want.absent = true
-			default:
-				return cmp.Or(err, errNoTag)
-			}
-		}
-		tag, err = r.putOnce(ctx, key, data, want, id)
-		lost = lost || err != nil && !settled(err)
-		if why := r.explain(ctx, err); lost && (errors.Is(why, fileio.ErrChanged) || errors.Is(why, fs.ErrNotExist)) {
-			return errRaced
-		}
-		return err
-	})
-	return tag, err
-}
-
-// settled reports whether a request that failed was certainly not executed.
-func settled(err error) bool {
-	if _, ok := errors.AsType[*busyError](err); ok {
-		return true
-	}
-	status := minio.ToErrorResponse(err).StatusCode
-	return status/100 == 4 || status == http.StatusServiceUnavailable
-}
-
-// errRaced is the error of a write without a condition, while others wrote.
-var errRaced = fmt.Errorf("others change the file all the time: %w", fileio.ErrBusy)
-
 // firstSize is how much Get reads before it knows the size of the file.
 const firstSize = 256 << 10
 
 // fetch reads the first bytes of a file into b, which it fits to the file's size.
 func (r *remote) fetch(ctx context.Context, name string, b *pages.Buffer) (info fileio.Info, n int, err error) {
-	err = r.repeat(ctx, func(ctx context.Context) error {
-		var body io.ReadCloser
-		body, info, err = r.open(ctx, name, "", 0, firstSize)
-		if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-			info, err = r.statEmpty(ctx, name)
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		n = int(min(info.Size, firstSize))
-		b.Fit(n)
-		n = min(n, len(b.Data))
-		return readFull(body, b.Data[:n])
-	})
-	return info, n, err
+	body, info, err := r.open(ctx, name, "", 0, firstSize)
+	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
+		info, err = r.statEmpty(ctx, name)
+		return info, 0, err
+	}
+	if err != nil {
+		return info, 0, err
+	}
+	defer body.Close()
+	n = int(min(info.Size, firstSize))
+	b.Fit(n)
+	n = min(n, len(b.Data))
+	return info, n, readFull(body, b.Data[:n])
 }
 
 // openRest requests n bytes of a known file from an offset on, and reads the first ones into data.
@@ -259,15 +189,16 @@ func parseRange(text string) (first, size int64, ok bool) {
 
 // statEmpty describes a file that has no first byte.
 func (r *remote) statEmpty(ctx context.Context, name string) (fileio.Info, error) {
-	is, err := r.statOnce(ctx, name)
+	is, err := r.stat(ctx, name)
 	if err == nil && is.Size > 0 {
 		err = errReplaced
 	}
 	return infoOf(name, is), err
 }
 
-// matching adds the condition of withMatch to a request, because minio-go has no option for it. It
-// bounds what minio-go reads of an answer that is not a file, reads Retry-After, and drops cookies.
+// matching adds the condition of withMatch to a request, because minio-go has no option for it. It ends
+// the body of an attempt with the attempt. It
+// bounds what minio-go reads of an answer that is not a file, and drops cookies.
 type matching struct{ http.RoundTripper }
 
 type matchKey struct{}
@@ -279,9 +210,14 @@ func withMatch(ctx context.Context, tag string) context.Context {
 
 // RoundTrip implements http.RoundTripper.
 func (m matching) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
 	if tag, _ := r.Context().Value(matchKey{}).(string); tag != "" {
-		r = r.Clone(r.Context())
 		r.Header.Set("If-Match", `"`+tag+`"`)
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		b := &body{in: r.Body}
+		defer b.Close()
+		r.Body = b
 	}
 	answer, err := m.RoundTripper.RoundTrip(r)
 	if err != nil {

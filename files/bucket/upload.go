@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -23,14 +24,13 @@ type upload struct {
 	parts []minio.CompletePart
 }
 
-func (u *upload) begin(ctx context.Context, id string) error {
-	return u.repeat(ctx, func(ctx context.Context) (err error) {
-		u.id, err = u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(id))
-		if err == nil && u.id == "" {
-			err = broken("an upload without a name")
-		}
-		return err
-	})
+func (u *upload) begin(ctx context.Context, write string) error {
+	id, err := u.client.NewMultipartUpload(ctx, u.bucket, u.key, condition{}.options(write))
+	if err == nil && id == "" {
+		err = broken("an upload without a name")
+	}
+	u.id = id
+	return err
 }
 
 func (u *upload) add(ctx context.Context, data []byte) error {
@@ -40,36 +40,26 @@ func (u *upload) add(ctx context.Context, data []byte) error {
 	}
 	digest := u.signedDigest(data)
 	o := minio.PutObjectPartOptions{Sha256Hex: digest, DisableContentSha256: digest != ""}
-	return u.repeat(ctx, func(ctx context.Context) error {
-		b := newBody(data)
-		defer b.Close()
-		part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, b, b.size, o)
-		if err == nil && part.ETag == "" {
-			err = errNoTag
-		}
-		if err == nil {
-			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
-		}
-		return err
-	})
+	part, err := u.client.PutObjectPart(ctx, u.bucket, u.key, u.id, number, bytes.NewReader(data), int64(len(data)), o)
+	if err == nil && part.ETag == "" {
+		err = errNoTag
+	}
+	if err == nil {
+		u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
+	}
+	return err
 }
 
 func (u *upload) complete(ctx context.Context, want condition) (tag string, err error) {
-	err = u.repeatIf(ctx, want != condition{}, func(ctx context.Context) error {
-		done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
-		tag = done.ETag
-		return err
-	})
-	return tag, err
+	done, err := u.client.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts, want.options(""))
+	return done.ETag, err
 }
 
 // abort removes the parts, even if the client has gone.
 func (u *upload) abort(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortMax)
 	defer cancel()
-	err := u.repeat(ctx, func(ctx context.Context) error {
-		return u.client.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
-	})
+	err := u.client.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
 	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
 		return nil
 	}

@@ -56,6 +56,9 @@ type closer struct {
 }
 
 func (o *object) put(ctx context.Context, body io.ReaderAt, size int64, want files.Condition) (string, error) {
+	if err := o.store.Probe(ctx); err != nil {
+		return "", err
+	}
 	info, err := o.store.Put(ctx, o.name, io.NewSectionReader(body, 0, size), size, func(now *fileio.Info) bool {
 		if want.IfNoneMatchAll {
 			return now == nil

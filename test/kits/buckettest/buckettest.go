@@ -7,7 +7,6 @@ package buckettest
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/xml"
@@ -41,11 +40,7 @@ type Server struct {
 	// Lose reports whether the answer of an executed request shall get lost.
 	Lose func(r *http.Request) bool
 
-	// Late reports whether a request shall get no answer, and be executed by Land.
-	Late func(r *http.Request) bool
-
 	mu      sync.Mutex
-	late    []*http.Request
 	objects map[string]object
 	uploads map[string]map[int][]byte
 	begun   map[string]http.Header // by upload
@@ -99,41 +94,10 @@ func (s *Server) Uploads() int {
 	return len(s.uploads)
 }
 
-// Land executes the requests that are late, and returns the status of each.
-func (s *Server) Land() (status []int) {
-	s.mu.Lock()
-	late := s.late
-	s.late = nil
-	s.mu.Unlock()
-	for _, r := range late {
-		answer := httptest.NewRecorder()
-		s.serve(answer, r)
-		status = append(status, answer.Code)
-	}
-	return status
-}
-
-// delay keeps a request for Land.
-func (s *Server) delay(r *http.Request) {
-	sent, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	r = r.Clone(context.Background())
-	r.Body = io.NopCloser(bytes.NewReader(sent))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.late = append(s.late, r)
-}
-
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.Fault != nil && s.Fault(w, r) {
 		return
-	}
-	if s.Late != nil && s.Late(r) {
-		s.delay(r)
-		panic(http.ErrAbortHandler)
 	}
 	if s.Lose != nil && s.Lose(r) {
 		s.serve(httptest.NewRecorder(), r)

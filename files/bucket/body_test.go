@@ -2,20 +2,14 @@ package bucket
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
-
-	"muster/fileio"
 )
 
 // A transport may read the body of a failed attempt while the next one is sent, and after that.
@@ -34,7 +28,7 @@ func TestLateTransport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			late := &lateTransport{sent: make([][]byte, 2)}
 			core, err := minio.NewCore("s3.example.com", &minio.Options{
-				Creds: credentials.NewStaticV4("key", "secret", ""), Region: regionDefault, Secure: true, Transport: late, MaxRetries: 1,
+				Creds: credentials.NewStaticV4("key", "secret", ""), Region: regionDefault, Secure: true, Transport: matching{late}, MaxRetries: 2,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -79,61 +73,6 @@ func (l *lateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// A request is repeated a bounded number of times, and not if its caller or its reason ends it.
-func TestRepeat(t *testing.T) {
-	core, err := minio.NewCore("s3.example.com", &minio.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &remote{client: core}
-	busy, refused := minio.ErrorResponse{StatusCode: http.StatusServiceUnavailable}, minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
-	ctx, cancel := context.WithCancel(t.Context())
-	for _, c := range []struct {
-		want  int
-		errs  []error
-		after func()
-	}{
-		{want: 1, errs: []error{nil}},
-		{want: 3, errs: []error{busy, &brokenError{io.ErrUnexpectedEOF}, nil}},
-		{want: 2, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "RequestTimeout"}, refused}},
-		{want: 2, errs: []error{minio.ErrorResponse{StatusCode: http.StatusConflict, Code: "OperationAborted"}, nil}},
-		{want: 1, errs: []error{errReplaced}},
-		{want: 1, errs: []error{minio.ErrorResponse{StatusCode: http.StatusBadRequest, Code: "Malformed"}}},
-		{want: triesMax, errs: []error{busy, busy, busy, busy, busy, nil}},
-		{want: 2, errs: []error{busy, busy, nil}, after: cancel},
-	} {
-		times := 0
-		err := r.repeatIf(ctx, true, func(context.Context) error {
-			times++
-			if times == c.want && c.after != nil {
-				c.after()
-			}
-			return c.errs[times-1]
-		})
-		if times != c.want || !errors.Is(err, c.errs[times-1]) {
-			t.Errorf("%v: %d attempts, %v", c.errs, times, err)
-		}
-	}
-}
-
-// A request and its repetitions end together after requestMax.
-func TestRepeatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began, times := time.Now(), 0
-		err := peer{}.repeat(t.Context(), func(ctx context.Context) error {
-			if times++; times == 1 {
-				time.Sleep(requestMax - time.Second)
-				return minio.ErrorResponse{StatusCode: http.StatusServiceUnavailable}
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		})
-		if took := time.Since(began); times != 2 || took != requestMax || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%d attempts in %v, %v", times, took, err)
-		}
-	})
-}
-
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
@@ -148,52 +87,6 @@ func remoteOver(t *testing.T, answer transport) *remote {
 		t.Fatal(err)
 	}
 	return &remote{peer: peer{bucket: "kept"}, client: core}
-}
-
-// A repetition waits as long as the object store asks. If that is longer than a request may take,
-// the request is not repeated.
-func TestRetryAfter(t *testing.T) {
-	for _, c := range []struct {
-		status      int
-		after       string
-		least, most time.Duration // until the repetition; 0 = none
-	}{
-		{http.StatusServiceUnavailable, "7", 7 * time.Second, 8 * time.Second},
-		{http.StatusTooManyRequests, "Sat, 01 Jan 2000 00:00:09 GMT", 9 * time.Second, 10 * time.Second}, // the bubble's clock begins at midnight
-		{http.StatusServiceUnavailable, "120", 0, 0},
-		{http.StatusServiceUnavailable, "99999999999999999999", 0, 0},
-		{http.StatusServiceUnavailable, "-7", 1, time.Second},
-		{http.StatusServiceUnavailable, "Fri, 31 Dec 1999 23:59:00 GMT", 1, time.Second},
-		{http.StatusServiceUnavailable, "Fri, 31 Dec 9999 23:59:00 GMT", 0, 0},
-		{http.StatusServiceUnavailable, "soon", 1, time.Second},
-		{http.StatusServiceUnavailable, "0", 1, time.Second},
-		{http.StatusInternalServerError, "7", 1, time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			began, times := time.Now(), 0
-			r := remoteOver(t, func(q *http.Request) (*http.Response, error) {
-				answer := &http.Response{StatusCode: http.StatusOK, Request: q, Body: http.NoBody, Header: http.Header{
-					"Etag": {`"tag"`}, "Content-Length": {"1"}, "Last-Modified": {"Mon, 02 Jan 2006 15:04:05 GMT"},
-				}}
-				if times++; times == 1 {
-					answer.StatusCode, answer.Status = c.status, "503 Busy"
-					answer.Header.Set("Retry-After", c.after)
-				}
-				return answer, nil
-			})
-			_, err := r.stat(t.Context(), "x")
-			took := time.Since(began)
-			if c.least == 0 {
-				if why := r.explain(t.Context(), err); times != 1 || took > time.Second || !errors.Is(why, fileio.ErrBusy) || !strings.Contains(why.Error(), `is too busy ("503 Busy")`) {
-					t.Errorf("%s: %d requests in %v: %v", c.after, times, took, why)
-				}
-				return
-			}
-			if times != 2 || took < c.least || took > c.most || err != nil {
-				t.Errorf("%d, %s: %d requests in %v: %v", c.status, c.after, times, took, err)
-			}
-		})
-	}
 }
 
 // endless is a body without an end.
@@ -216,12 +109,12 @@ func TestEndlessAnswers(t *testing.T) {
 	}{
 		"get":  {http.StatusForbidden, func(r *remote) error { _, _, err := r.open(t.Context(), "x", "", 0, 1); return err }, "denies access"},
 		"list": {http.StatusForbidden, func(r *remote) error { _, err := r.client.ListObjectsV2("kept", "", "", "", "", 1); return err }, "denies access"},
-		"put":  {http.StatusInsufficientStorage, func(r *remote) error { _, err := r.putOnce(t.Context(), "x", nil, condition{}, ""); return err }, syscall.ENOSPC.Error()},
+		"put":  {http.StatusInsufficientStorage, func(r *remote) error { _, err := r.put(t.Context(), "x", nil, condition{}, ""); return err }, syscall.ENOSPC.Error()},
 		"complete": {http.StatusOK, func(r *remote) error {
 			_, err := (&upload{remote: r, key: "x"}).complete(t.Context(), condition{})
 			return err
 		}, "it is too long"},
-		"busy": {http.StatusServiceUnavailable, func(r *remote) error { _, err := r.statOnce(t.Context(), "x"); return err }, "too busy"},
+		"busy": {http.StatusServiceUnavailable, func(r *remote) error { _, err := r.stat(t.Context(), "x"); return err }, "too busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &endless{}
