@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -56,40 +55,33 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if s := answer.StatusCode; s == 0 || s == http.StatusOK || s == http.StatusBadRequest || s == http.StatusForbidden || s == http.StatusNotFound || s == http.StatusConflict {
-		answer.StatusCode = cmp.Or(statusOf(answer.Code), s)
-	}
-	if answer.Code == "RequestTimeTooSkewed" {
-		return fmt.Errorf("the clock of this machine or of the object store at %s is wrong: set it", at)
+	// The code counts before the status: a store may begin to answer 200 before it completes an upload.
+	switch answer.Code {
+	case minio.NoSuchBucket:
+		return fmt.Errorf("the object store at %s has no bucket %s: create it", at, p.bucket)
+	case minio.NoSuchUpload:
+		return fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
+	case minio.PreconditionFailed, "ConditionalRequestConflict": // the second one: another write was under way
+		return fileio.ErrChanged
+	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
+		answer.StatusCode = http.StatusServiceUnavailable
+	case "XAdminUserNotFound": // versitygw's, with 404
+		answer.StatusCode = http.StatusForbidden
 	}
 	switch answer.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		if answer.Region != "" && answer.Region != p.region {
-			return fmt.Errorf("the object store at %s keeps bucket %s in region %.60q, and was asked for region %q: set AWS_REGION", at, p.bucket, answer.Region, p.region)
-		}
-		return fmt.Errorf("the object store at %s keeps bucket %s elsewhere (%.60q): check --endpoint or AWS_ENDPOINT_URL, and AWS_REGION", at, p.bucket, answer.Code)
 	case http.StatusNotFound:
-		switch answer.Code {
-		case minio.NoSuchBucket:
-			return fmt.Errorf("the object store at %s has no bucket %s: create it", at, p.bucket)
-		case minio.NoSuchUpload:
-			return errNoUpload
-		}
 		return fs.ErrNotExist
 	case http.StatusPreconditionFailed:
 		return fileio.ErrChanged
-	case http.StatusConflict:
-		if answer.Code == "ConditionalRequestConflict" {
-			return fileio.ErrChanged // another write was under way
-		}
-	case http.StatusForbidden, http.StatusUnauthorized:
-		return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q): check the credentials and their rights", at, p.bucket, answer.Code)
 	case http.StatusInsufficientStorage:
 		return syscall.ENOSPC
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError, http.StatusRequestTimeout:
 		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, answer.Code, fileio.ErrBusy)
 	}
-	return fmt.Errorf("the object store at %s refused a request (%.60q): %.200q", at, answer.Code, answer.Message)
+	if answer.Region != "" && answer.Region != p.region {
+		return fmt.Errorf("the object store at %s keeps bucket %s in region %.60q, and was asked for region %q: set AWS_REGION", at, p.bucket, answer.Region, p.region)
+	}
+	return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q, %.200q): check the credentials and their rights, --endpoint or AWS_ENDPOINT_URL, AWS_REGION and the clock", at, p.bucket, answer.Code, answer.Message)
 }
 
 // A wordedError has a text of its own, and is another error for errors.Is.
@@ -103,33 +95,8 @@ func (e *wordedError) Error() string { return e.text }
 // Is implements the interface of errors.Is.
 func (e *wordedError) Is(target error) bool { return target == e.is }
 
-// statusOf returns the status that a code means, or 0 if the answer's own status is right. That one
-// may be missing or wrong: a store may begin to answer before it completes an upload, and Amazon's
-// answers 400 to its time-outs, and 409 if it refuses two changes at once. A repetition follows a code
-// with StatusServiceUnavailable.
-func statusOf(code string) int {
-	switch code {
-	case minio.PreconditionFailed:
-		return http.StatusPreconditionFailed
-	case "ConditionalRequestConflict":
-		return http.StatusConflict
-	case minio.NoSuchUpload:
-		return http.StatusNotFound
-	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
-		return http.StatusMovedPermanently
-	case "XAdminUserNotFound", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken": // the first is versitygw's
-		return http.StatusForbidden
-	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
-		return http.StatusServiceUnavailable
-	}
-	return 0
-}
-
 // errReplaced is the error of a file that is not the one that Get opened.
 var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", fileio.ErrBusy)
-
-// errNoUpload is the error of an upload that the object store does not know any more.
-var errNoUpload = fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
 
 // brokenError is the error of an answer that ended early or makes no sense.
 type brokenError struct{ error }

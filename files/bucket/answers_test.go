@@ -195,10 +195,10 @@ func TestRefusalsNameTheMend(t *testing.T) {
 	}{
 		{http.StatusNotFound, "XAdminUserNotFound", "", "check the credentials"},
 		{http.StatusNotFound, "", "", "check --endpoint or AWS_ENDPOINT_URL"},
-		{http.StatusForbidden, "RequestTimeTooSkewed", "", "set it"},
+		{http.StatusForbidden, "RequestTimeTooSkewed", "", "the clock"},
 		{http.StatusBadRequest, "AuthorizationHeaderMalformed", "", "AWS_REGION"},
 		{http.StatusForbidden, "AuthorizationHeaderMalformed", "eu-1", `keeps bucket kept in region "eu-1", and was asked for region "us-east-1": set AWS_REGION`},
-		{http.StatusTemporaryRedirect, "", "", "check --endpoint"},
+		{http.StatusTemporaryRedirect, "", "", "--endpoint"},
 	} {
 		server := buckettest.Start(t)
 		server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
