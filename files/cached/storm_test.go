@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"muster/fileio"
@@ -96,7 +97,11 @@ func storm(t *testing.T, seed uint64) {
 				continue
 			}
 			f.Lock()
-			if err := s.Delete(context.Background(), f.name, nil); err != nil {
+			err := s.Delete(context.Background(), f.name, nil)
+			for errors.Is(err, syscall.EIO) { // of the copy
+				err = s.Delete(context.Background(), f.name, nil)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Error(err)
 			}
 			if _, err := enginetest.Get(context.Background(), s, f.name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errCut) {
