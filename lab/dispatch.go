@@ -11,6 +11,7 @@ import (
 	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // DispatchOptions configures [Dispatch]. Lists must rise.
@@ -76,8 +77,12 @@ func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs 
 	}
 	for _, n := range procs {
 		name, estimate := DispatchName(peer.Impl, mode, jobs, tasks, n), 50*time.Millisecond+time.Duration(tasks)*300*time.Nanosecond
-		t := p.Probe(name, estimate, question("dispatch", dispatchQuestion{mode, jobs, tasks})...)
-		if peer.Impl != run.Muster {
+		if peer.Own && !probe.HasDispatchMode(peer.Impl, mode) {
+			p.Results.Absent = append(p.Results.Absent, results.Absent{Name: name, Why: results.NoSuchMode})
+			continue
+		}
+		t := p.Probe(name, estimate, question("dispatch", dispatchQuestion{peer.Impl, mode, jobs, tasks})...)
+		if !peer.Own {
 			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
 		}

@@ -65,7 +65,7 @@ func question(name string, options any, words ...string) []string {
 // Options of questions. The other questions use options of package probe.
 type (
 	dispatchQuestion struct {
-		Mode           string
+		Impl, Mode     string
 		Workers, Tasks int
 	}
 	waitingQuestion struct{ Goroutines int }

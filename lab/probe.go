@@ -116,7 +116,7 @@ func decoded[O any](answer func(input, O) (results.Sample, error)) answer {
 func costOf(c probe.Cost, err error) (results.Sample, error) { return run.NewSample(c), err }
 
 func probeDispatch(_ input, o dispatchQuestion) (results.Sample, error) {
-	return costOf(probe.Dispatch(o.Mode, o.Workers, o.Tasks))
+	return costOf(probe.Dispatch(o.Impl, o.Mode, o.Workers, o.Tasks))
 }
 
 func probeChannel(in input, o probe.ChannelOptions) (results.Sample, error) {

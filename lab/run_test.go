@@ -244,6 +244,29 @@ func TestContestants(t *testing.T) {
 	}
 }
 
+// The program itself plays the article's contestant and a bare channel: they need no compiler.
+func TestContestantsWithoutCompiler(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("JAVA_HOME", "")
+	o := tinyDispatch(options(t, 1))
+	o.Peers = []string{"channel", "article", "go"}
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, impl := range []string{"channel", "article"} {
+		if s := r.Summary(lab.DispatchName(impl, "single", 2, 1000, 1), results.NsPerOp); s.Median <= 0 {
+			t.Errorf("%s: %+v, %+v", impl, s, r.Absent)
+		}
+		if why := r.Why(lab.DispatchName(impl, "batch", 2, 1000, 1)); why != results.NoSuchMode {
+			t.Errorf("%s in batches: %q", impl, why)
+		}
+	}
+	if len(r.Missing) != 1 || r.Missing[0].Peer != "go" {
+		t.Errorf("missing %+v, want only the pools of other modules", r.Missing)
+	}
+}
+
 // The list of peers selects contestants by language or by name. Muster always takes part, and
 // is in Go.
 func TestPeers(t *testing.T) {

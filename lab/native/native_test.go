@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,6 +128,10 @@ func runs(t *testing.T, b *native.Executable, impl, mode string) bool {
 	var wall, cpu float64
 	if _, err := fmt.Sscanf(stdout, "%s %d %f ns/op %f cpu-ns/op\n", &name, &n, &wall, &cpu); err != nil || n < 1 || wall <= 0 {
 		t.Errorf("%s %s prints %q: %v", impl, mode, stdout, err)
+	}
+	// A clock with ticks of 10 ms would report 0 or whole ticks.
+	if used := math.Round(cpu * float64(n)); b.Language == "Java" && math.Mod(used, 1e7) == 0 {
+		t.Errorf("%s %s took %.0f ns of CPU time: the clock has ticks", impl, mode, used)
 	}
 	if want := "BenchmarkDispatch/impl=" + impl + "/mode=" + mode + "/workers=2"; name != want {
 		t.Errorf("%s %s prints %q, want %q", impl, mode, name, want)

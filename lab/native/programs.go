@@ -5,8 +5,9 @@ import "strings"
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {
 	return []Program{
+		// Package probe has the contestants that need no module.
 		golang("go", Dispatch, "_go", "dispatch", "", "Go from go.dev/dl",
-			"channel", "article", "go", "errgroup", "ants", "ants-func", "pond", "conc", "workerpool"),
+			"errgroup", "ants", "ants-func", "pond", "conc", "workerpool"),
 		cpp("cpp-std", Dispatch, "article.cpp", "-std=c++17", "", "libc6-dev", "cpp-std"),
 		cpp("cpp-boost", Dispatch, "article.cpp", "-std=c++17 -DBOOST", "-lboost_thread -lboost_system", "libboost-thread-dev", "cpp-boost"),
 		cpp("tbb", Dispatch, "tbb.cpp", "-std=c++17", "-ltbb", "libtbb-dev", "tbb-group", "tbb-enqueue", "tbb-parallel-for", "tbb-pointer"),
@@ -91,7 +92,7 @@ func java(name string, q Question, jdk int, impls ...string) Program {
 	return Program{
 		Name: name, Question: q, Language: "Java", Impls: impls,
 		folder: "java", jdk: jdk,
-		build:   []string{"javac", "--release", "17", "Dispatch.java", "Spawn.java"},
+		build:   []string{"javac", "--release", "17", "Cpu.java", "Dispatch.java", "Spawn.java"},
 		run:     []string{"java", "-Xlog:disable", "-cp", ".", class},
 		install: install,
 	}

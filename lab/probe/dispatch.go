@@ -24,16 +24,25 @@ const (
 	batchLength   = 64
 )
 
+// Own is the name of muster's pool among the contestants of Dispatch.
+const Own = "muster"
+
 // DispatchModes returns the modes of Dispatch, in the order of the README.
 func DispatchModes() []string {
 	return []string{"single", "batch", "producers", "foreach", "makespan", "barrier"}
 }
 
-// Dispatch measures the cost of a task on muster's pool after a warm-up. The modes makespan
-// and barrier have fixed numbers of tasks.
-func Dispatch(mode string, workers, tasks int) (Cost, error) {
-	if !slices.Contains(DispatchModes(), mode) {
-		return Cost{}, fmt.Errorf("unknown mode %q: use one of %q", mode, DispatchModes())
+// HasDispatchMode reports whether muster's pool or one of DispatchContestants has a mode.
+func HasDispatchMode(impl, mode string) bool {
+	only := []string{"batch", "foreach"} // muster's
+	return slices.Contains(DispatchModes(), mode) && (impl == Own || !slices.Contains(only, mode))
+}
+
+// Dispatch measures the cost of a task on muster's pool or on one of DispatchContestants, after
+// a warm-up. The modes makespan and barrier have fixed numbers of tasks.
+func Dispatch(impl, mode string, workers, tasks int) (Cost, error) {
+	if !HasDispatchMode(impl, mode) {
+		return Cost{}, fmt.Errorf("%q has no mode %q: the modes of muster are %q", impl, mode, DispatchModes())
 	}
 	handle := trivial
 	switch mode {
@@ -42,10 +51,22 @@ func Dispatch(mode string, workers, tasks int) (Cost, error) {
 	case "makespan":
 		handle, tasks = mixedTask, makespanTasks
 	case "barrier":
-		all := &barrier{size: workers}
-		all.all.L = &all.mu
+		all := newBarrier(workers)
 		handle, tasks = func(int) { all.wait() }, barrierRounds
 	}
+	if impl == Own {
+		return dispatchOwn(mode, workers, tasks, handle), nil
+	}
+	c, ok := newContestant(impl, workers, handle)
+	if !ok {
+		return Cost{}, fmt.Errorf("unknown contestant %q: use one of %q", impl, DispatchContestants())
+	}
+	defer c.close()
+	c.run(mode, min(tasks, warmUpMax), workers)
+	return measure(tasks, func(n int) { c.run(mode, n, workers) }), nil
+}
+
+func dispatchOwn(mode string, workers, tasks int, handle func(int)) Cost {
 	p := pool.New(workers, handle)
 	defer p.Close()
 	run := map[string]func(*pool.Pool[int], int){
@@ -53,7 +74,7 @@ func Dispatch(mode string, workers, tasks int) (Cost, error) {
 		"barrier": func(p *pool.Pool[int], rounds int) { submitRounds(p, rounds, workers) },
 	}[mode]
 	run(p, min(tasks, warmUpMax))
-	return measure(tasks, func(n int) { run(p, n) }), nil
+	return measure(tasks, func(n int) { run(p, n) })
 }
 
 func submit(p *pool.Pool[int], n int) {
@@ -147,6 +168,12 @@ type barrier struct {
 	all            sync.Cond
 	size           int
 	arrived, round int
+}
+
+func newBarrier(size int) *barrier {
+	b := &barrier{size: size}
+	b.all.L = &b.mu
+	return b
 }
 
 func (m *barrier) wait() {

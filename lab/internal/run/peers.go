@@ -8,25 +8,35 @@ import (
 	"time"
 
 	"muster/lab/native"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
 // A Peer is one implementation of a task: muster's own or a contestant's.
 type Peer struct {
 	Impl, Language string
+	Own            bool // this program plays it: [Plan.Probe] makes its trials
 
 	dir     string
 	command []string
 }
 
 // Muster is the name of this program's own implementation, which always takes part.
-const Muster = "muster"
+const Muster = probe.Own
 
 // Golang is the language whose programs obey GOMAXPROCS.
 const Golang = "Go"
 
-// OwnPeer returns this program's own implementation. [Plan.Probe] makes its trials.
-func OwnPeer() Peer { return Peer{Impl: Muster, Language: Golang} }
+// OwnPeer returns this program's own implementation.
+func OwnPeer() Peer { return Peer{Impl: Muster, Language: Golang, Own: true} }
+
+// ownContestants returns the contestants that this program plays, so that they need no compiler.
+func ownContestants(q native.Question) []string {
+	if q == native.Dispatch {
+		return probe.DispatchContestants()
+	}
+	return nil
+}
 
 // Trial returns a trial of a contestant with the given flags.
 func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
@@ -58,9 +68,14 @@ func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers [
 // Compile builds the wanted contestants for a question. wanted lists languages or contestants;
 // nil means all. Contestants that cannot be built go to the results' Missing.
 func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []string) (peers []Peer, err error) {
+	for _, impl := range ownContestants(question) {
+		if takesPart(wanted, Golang, impl) {
+			peers = append(peers, Peer{Impl: impl, Language: Golang, Own: true})
+		}
+	}
 	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return n.Question != question })
 	for _, n := range programs {
-		impls := slices.DeleteFunc(slices.Clone(n.Impls), func(impl string) bool { return !takesPart(wanted, n, impl) })
+		impls := slices.DeleteFunc(slices.Clone(n.Impls), func(impl string) bool { return !takesPart(wanted, n.Language, impl) })
 		if len(impls) == 0 {
 			continue
 		}
@@ -103,8 +118,8 @@ func (p *Plan) build(ctx context.Context, n native.Program) (*native.Executable,
 	return nil, results.Missing{Peer: n.Name, Reason: err.Error()}, nil
 }
 
-func takesPart(wanted []string, n native.Program, impl string) bool {
-	return wanted == nil || slices.Contains(wanted, languageWord(n.Language)) || slices.Contains(wanted, impl)
+func takesPart(wanted []string, language, impl string) bool {
+	return wanted == nil || slices.Contains(wanted, languageWord(language)) || slices.Contains(wanted, impl)
 }
 
 // languageWord returns the name of a language as people type it.
@@ -126,6 +141,9 @@ func checkPeers(names []string, questions []native.Question) error {
 		}
 	}
 	languages := len(known)
+	for _, q := range questions {
+		known = append(known, ownContestants(q)...)
+	}
 	for _, n := range programs {
 		known = append(known, n.Impls...)
 	}

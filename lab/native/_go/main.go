@@ -1,5 +1,4 @@
-// Command dispatch is Go's contestants: pools that other modules offer, and what one
-// writes without a pool. See ../README.md for what the modes are.
+// Command dispatch is the pools that other modules of Go offer. See ../README.md for what the modes are.
 package main
 
 import (
@@ -38,9 +37,6 @@ type runner struct {
 }
 
 var contestants = map[string]func(workers int, handle func(int)) runner{
-	"go":         bare,
-	"channel":    channelOf(1024),
-	"article":    channelOf(0), // as many places as workers
 	"errgroup":   errgroupLimited,
 	"ants":       antsSubmit,
 	"ants-func":  antsFunc,
@@ -59,42 +55,6 @@ func counted(handle func(int), submit func(task func())) (func(int), func()) {
 			tasks.Done()
 		})
 	}, tasks.Wait
-}
-
-func bare(_ int, handle func(int)) runner {
-	submit, wait := counted(handle, func(task func()) { go task() })
-	return runner{submit, wait, func() {}}
-}
-
-// channelOf is workers that read a channel. It waits by a task for each worker, in which
-// they meet: channels are read in order.
-func channelOf(places int) func(int, func(int)) runner {
-	return func(workers int, handle func(int)) runner {
-		if places == 0 {
-			places = workers
-		}
-		tasks := make(chan int, places)
-		all := newMeeting(workers + 1)
-		var ended sync.WaitGroup
-		for range workers {
-			ended.Go(func() {
-				for n := range tasks {
-					if n < 0 {
-						all.wait()
-						continue
-					}
-					handle(n)
-				}
-			})
-		}
-		wait := func() {
-			for range workers {
-				tasks <- -1
-			}
-			all.wait()
-		}
-		return runner{func(n int) { tasks <- n }, wait, func() { close(tasks); ended.Wait() }}
-	}
 }
 
 func errgroupLimited(workers int, handle func(int)) runner {

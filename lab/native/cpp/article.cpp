@@ -46,11 +46,9 @@ public:
 	}
 	template <class F>
 	void submit(F f) {
-		{
-			lib::unique_lock<lib::mutex> l(mutex_);
-			queue_.push(f);
-		}
-		some_.notify_one();
+		lib::unique_lock<lib::mutex> l(mutex_);
+		queue_.push(f);
+		some_.notify_one(); // under the lock, as the article does: after it, a task takes more than twice the time
 	}
 	void wait() { bench::waitByMeeting(*this, int(threads_.size())); }
 	~Pool() {

@@ -1,4 +1,3 @@
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ForkJoinPool;
@@ -22,11 +21,14 @@ public final class Dispatch {
     static int workers = 2;
     static long tasks = 1_000_000;
     static long patience = 20_000; // in ms
+
+    // Volatile, so that the compiler must read never at each call and cannot remove the call.
+    static volatile long never = Long.MAX_VALUE;
     static volatile long sink;
 
     /** Costs next to nothing, yet no call of it can be left out. */
     static void trivial(long n) {
-        if (n == Long.MAX_VALUE) {
+        if (n == never) {
             sink = n;
         }
     }
@@ -69,28 +71,26 @@ public final class Dispatch {
         return t;
     }
 
-    static long cpuNanos() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
-    }
+    /** The just-in-time compiler needs a million calls: ten times this many. */
+    static final long WARM_TASKS = 100_000;
 
-    /** Runs often enough for the compiler, then once by the clock, and prints the result. */
-    static void measure(long n, LongConsumer run) {
+    /** Warms up with a number of runs of warm tasks, then runs once by the clock, and prints the result. */
+    static void measure(long n, int runs, long warm, LongConsumer run) {
         Thread watch = watch();
-        for (int i = 0; i < 5; i++) {
-            run.accept(Math.min(n, 100_000));
+        for (int i = 0; i < runs; i++) {
+            run.accept(warm);
         }
         if (!mode.equals("barrier")) {
             watch.interrupt();
         }
-        long cpu = cpuNanos();
+        Cpu cpu = new Cpu();
         long began = System.nanoTime();
         run.accept(n);
         long wall = System.nanoTime() - began;
-        cpu = cpuNanos() - cpu;
+        long used = cpu.nanos();
         watch.interrupt();
         System.out.printf("BenchmarkDispatch/impl=%s/mode=%s/workers=%d %d %.2f ns/op %.2f cpu-ns/op%n",
-                impl, mode, workers, n, (double) wall / n, (double) cpu / n);
+                impl, mode, workers, n, (double) wall / n, (double) used / n);
     }
 
     static void usage(String text) {
@@ -130,18 +130,21 @@ public final class Dispatch {
     }
 
     static void producers(ForkJoinPool pool, long n) {
-        CountDownLatch all = new CountDownLatch(PRODUCERS);
+        Thread[] all = new Thread[PRODUCERS];
         for (int k = 0; k < PRODUCERS; k++) {
-            new Thread(() -> {
+            all[k] = new Thread(() -> {
                 for (long i = 0; i < n / PRODUCERS; i++) {
                     long v = i;
                     pool.execute(() -> trivial(v));
                 }
-                all.countDown();
-            }).start();
+                Cpu.keep();
+            });
+            all[k].start();
         }
         try {
-            all.await();
+            for (Thread t : all) {
+                t.join();
+            }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -170,23 +173,25 @@ public final class Dispatch {
         parse(args);
         ForkJoinPool pool = new ForkJoinPool(workers);
         switch (mode) {
-            case "single" -> measure(tasks, n -> {
+            case "single" -> measure(tasks, 10, WARM_TASKS, n -> {
                 for (long i = 0; i < n; i++) {
                     long v = i;
                     pool.execute(() -> trivial(v));
                 }
                 quiesce(pool);
             });
-            case "producers" -> measure(tasks, n -> producers(pool, n));
-            case "makespan" -> measure(MAKESPAN_TASKS, n -> {
+            case "producers" -> measure(tasks, 10, WARM_TASKS, n -> producers(pool, n));
+            // The first tasks are trivial.
+            case "makespan" -> measure(MAKESPAN_TASKS, 200, LONG_FIRST, n -> {
                 for (long i = 0; i < n; i++) {
                     long v = i;
                     pool.execute(() -> mixed(v));
                 }
                 quiesce(pool);
             });
-            case "barrier" -> measure(BARRIER_ROUNDS, n -> barrier(pool, n));
-            case "foreach" -> measure(tasks, n -> {
+            // Its tasks wait much longer than compiled code could save.
+            case "barrier" -> measure(BARRIER_ROUNDS, 5, BARRIER_ROUNDS, n -> barrier(pool, n));
+            case "foreach" -> measure(tasks, 10, WARM_TASKS, n -> {
                 pool.submit(() -> LongStream.range(0, n).parallel().forEach(Dispatch::trivial)).join();
             });
             default -> System.exit(STATUS_NO_SUCH_MODE);

@@ -1,11 +1,11 @@
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 
 /** What a call costs in a thread of its own, a platform's or a virtual one. See ../README.md. */
 public final class Spawn {
@@ -77,7 +77,7 @@ public final class Spawn {
         }
     }
 
-    static void direct(int n) {
+    static void direct(int n, int work) {
         double sum = 0;
         for (int i = 0; i < n; i++) {
             sum += roots(work, i);
@@ -89,14 +89,17 @@ public final class Spawn {
     /** Every thread holds its result until it is taken, so all are there at once. */
     static void each(ThreadFactory threads, int n) {
         SynchronousQueue<Double> results = new SynchronousQueue<>();
+        Thread[] all = new Thread[n];
+        Runnable end = impl.equals("java-thread") ? Cpu::keep : () -> {};
         for (int i = 0; i < n; i++) {
-            int from = i;
-            start(threads, () -> {
+            int at = i;
+            start(r -> all[at] = threads.newThread(r), () -> {
                 try {
-                    results.put(roots(work, from));
+                    results.put(roots(work, at));
                 } catch (InterruptedException e) {
                     throw new IllegalStateException(e);
                 }
+                end.run();
             }, i);
         }
         double sum = 0;
@@ -104,16 +107,14 @@ public final class Spawn {
             for (int i = 0; i < n; i++) {
                 sum += results.take();
             }
+            for (Thread t : all) {
+                t.join();
+            }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
         sink = sum;
         System.gc();
-    }
-
-    static long cpuNanos() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
     }
 
     /** This process's resident memory in bytes; 0 = cannot be told. */
@@ -140,16 +141,20 @@ public final class Spawn {
         void of(int n);
     }
 
-    /** Runs often enough for the compiler, then once by the clock, and prints the result. */
-    static void measure(int warm, Run run) {
-        for (int i = 0; i < 5; i++) {
-            run.of(Math.min(count, warm));
+    /** The just-in-time compiler needs a million calls. */
+    static final int WARM_CALLS = 1_000_000;
+
+    /** Warms up with a number of runs of warm calls, then runs once by the clock, and prints the result. */
+    static void measure(int runs, int warm, IntConsumer run) {
+        direct(WARM_CALLS, 1);
+        for (int i = 0; i < runs; i++) {
+            run.accept(warm);
         }
-        long cpu = cpuNanos();
+        Cpu cpu = new Cpu();
         long began = System.nanoTime();
-        run.of(count);
+        run.accept(count);
         long wall = System.nanoTime() - began;
-        print(wall, cpuNanos() - cpu, "");
+        print(wall, cpu.nanos(), "");
     }
 
     static void print(long wall, long cpu, String more) {
@@ -174,14 +179,14 @@ public final class Spawn {
         // A collection may give memory back, so it comes first.
         long heldBefore = held();
         long before = resident();
-        long cpu = cpuNanos();
+        Cpu cpu = new Cpu();
         long began = System.nanoTime();
         for (int i = 0; i < count; i++) {
             int at = i;
             start(r -> all[at] = threads.newThread(r), body, i);
         }
         long wall = System.nanoTime() - began;
-        cpu = cpuNanos() - cpu;
+        long used = cpu.nanos();
         while (there.sum() < count) {
             Thread.onSpinWait();
         }
@@ -190,7 +195,7 @@ public final class Spawn {
         if (impl.equals("java-virtual")) {
             more += String.format(" %.2f stack-B/op", (double) (held() - heldBefore) / count);
         }
-        print(wall, cpu, more);
+        print(wall, used, more);
         sink = all.length;
         Runtime.getRuntime().halt(0);
     }
@@ -198,10 +203,10 @@ public final class Spawn {
     public static void main(String[] args) throws ReflectiveOperationException {
         parse(args);
         ThreadFactory threads = factory();
-        int warm = impl.equals("java-thread") ? 1_000 : 100_000;
+        boolean platform = impl.equals("java-thread"); // a million of them would take minutes
         switch (mode) {
-            case "direct" -> measure(100_000, Spawn::direct);
-            case "each" -> measure(warm, n -> each(threads, n));
+            case "direct" -> measure(1, 1_000, n -> direct(n, work));
+            case "each" -> measure(platform ? 5 : 10, platform ? 1_000 : 100_000, n -> each(threads, n));
             case "waiting" -> waiting(threads);
             default -> System.exit(STATUS_NO_SUCH_MODE);
         }
