@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type ChannelOptions struct {
 	Cycles    []int // loop iterations on both sides for each item
 	Items     int   // through the channel; a multiple of 100,000
 	Processes int   // most processes at the same time; 0 = skip
+	Portions  bool  // report the time of every portion, not only their median
 
 	Writers []int // goroutines that write to a database at the same time; empty = skip
 	Rows    int   // rows that they write in all
@@ -27,8 +29,11 @@ type ChannelOptions struct {
 // channelPortion is the number of items that are timed together, as in the article.
 const channelPortion = 100_000
 
-// Settings of the measurements of channels and threads.
+// Settings of the measurements of channels and threads. At most itemCycles loop iterations for
+// each of ChannelOptions.Items are made: with more cycles fewer items pass, at least itemsMin.
 const (
+	itemCycles   = 1000
+	itemsMin     = 10
 	bufferPlaces = 100
 	startedEach  = 20 * time.Millisecond
 )
@@ -40,7 +45,7 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("cycles", 0, 100_000, o.Cycles...); err != nil {
+	if err := checkNumbers("cycles", 0, 10_000_000, o.Cycles...); err != nil {
 		return nil, err
 	}
 	if o.Items < channelPortion || o.Items%channelPortion != 0 {
@@ -56,6 +61,9 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if len(o.Writers) > 0 {
 		conditions = append(conditions, results.Pair{Key: "rows", Value: strconv.Itoa(o.Rows)})
 	}
+	if o.Portions {
+		conditions = append(conditions, results.Pair{Key: "portions", Value: "each"})
+	}
 	plan, err := run.New(&o.Options, "channel", conditions...)
 	if err != nil {
 		return nil, err
@@ -64,14 +72,15 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	for _, buffer := range []int{0, bufferPlaces} {
 		for _, cycles := range o.Cycles {
 			for _, procs := range o.Procs {
-				p.addChannel(o.Items, buffer, cycles, procs, 0)
+				p.Add(p.channelTrial(o.items(cycles), buffer, cycles, procs, 0, o.Portions))
 			}
 		}
 	}
-	for n := 1; n <= o.Processes; n *= 2 {
-		p.addChannel(o.Items, 0, o.Cycles[0], 1, n)
-		if last := o.Cycles[len(o.Cycles)-1]; last != o.Cycles[0] {
-			p.addChannel(o.Items, 0, last, 1, n)
+	for _, cycles := range o.ends() {
+		for _, procs := range o.procsEach() {
+			for n := 1; n <= o.Processes; n *= 2 {
+				p.addChannel(o.items(cycles), 0, cycles, procs, n)
+			}
 		}
 	}
 	for _, procs := range o.Procs {
@@ -87,13 +96,41 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	return p.Results, p.Measure(ctx)
 }
 
+// items returns how many items pass with a number of cycles: fewer if all would take too long.
+func (o *ChannelOptions) items(cycles int) int {
+	if cycles <= itemCycles {
+		return o.Items
+	}
+	return max(itemsMin, o.Items*itemCycles/cycles)
+}
+
+// ends returns the smallest and the largest number of cycles, without repetition.
+func (o *ChannelOptions) ends() []int {
+	if len(o.Cycles) == 1 {
+		return o.Cycles
+	}
+	return []int{o.Cycles[0], o.Cycles[len(o.Cycles)-1]}
+}
+
+// procsEach returns the values of GOMAXPROCS for each of several processes.
+func (o *ChannelOptions) procsEach() []int {
+	return slices.DeleteFunc(slices.Clone(o.Procs), func(n int) bool { return n > max(o.Processes, o.Procs[0]) })
+}
+
 func (p planner) addChannel(items, buffer, cycles, procs, processes int) {
+	p.Add(p.channelTrial(items, buffer, cycles, procs, processes, false))
+}
+
+func (p planner) channelTrial(items, buffer, cycles, procs, processes int, portions bool) run.Trial {
 	t := p.Probe(ChannelName(buffer, cycles, procs, processes),
 		time.Duration(items*max(1, processes))*(150*time.Nanosecond+time.Duration(cycles)*time.Nanosecond/2),
-		question("channel", probe.ChannelOptions{Items: items, Portion: min(channelPortion, items), Cycles: cycles, Buffer: buffer})...)
+		question("channel", channelQuestion{probe.ChannelOptions{Items: items, Portion: min(channelPortion, items), Cycles: cycles, Buffer: buffer}, portions})...)
 	t.Procs, t.Processes = procs, processes
-	p.Add(t)
+	return t
 }
+
+// portionName returns the unit of the nth portion, from 1 on.
+func portionName(n int) string { return fmt.Sprintf("s/portion-%d", n) }
 
 // ChannelName returns the name of a figure of [Channel]. processes is 0 for a single process
 // without a gate.

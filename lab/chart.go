@@ -8,6 +8,9 @@ import (
 	"muster/lab/stat"
 )
 
+// linesMax is the largest number of lines that a chart highlights. Further lines are grey.
+const linesMax = 6
+
 // medianLine returns a line with the median at each x of the benchmark that of names.
 func (r view) medianLine(name string, xs []int, unit string, of func(x int) string) plot.Line {
 	l := plot.Line{Name: name}
@@ -44,7 +47,7 @@ func (r view) scaledPoint(x float64, name, unit string, factor float64) []plot.P
 }
 
 // bars returns a chart with a bar for each thing with a figure, the least one first: its median
-// divided by divisor.
+// divided by divisor. The axis is logarithmic.
 func (r view) bars(title, label string, things []string, unit string, divisor float64, nameOf func(thing string) string) []plot.Chart {
 	type bar struct {
 		thing string
@@ -57,9 +60,12 @@ func (r view) bars(title, label string, things []string, unit string, divisor fl
 		}
 	}
 	slices.SortStableFunc(all, func(a, b bar) int { return cmp.Compare(a.point.Y, b.point.Y) })
-	c := plot.Chart{Title: title, X: plot.Axis{Names: []string{}}, Y: plot.Axis{Label: label}, Lines: []plot.Line{{Name: label, Form: plot.Bars}}}
-	for i, b := range all {
-		b.point.X = float64(i)
+	c := plot.Chart{Title: title, X: plot.Axis{Names: []string{}}, Y: plot.Axis{Label: label + ", logarithmic", Log: true}, Lines: []plot.Line{{Name: label, Form: plot.Bars}}}
+	for _, b := range all {
+		if b.point.Y <= 0 {
+			continue // cannot be on a logarithmic axis
+		}
+		b.point.X = float64(len(c.X.Names))
 		c.X.Names = append(c.X.Names, b.thing)
 		c.Lines[0].Points = append(c.Lines[0].Points, b.point)
 	}

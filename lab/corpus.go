@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/corpora"
 	"muster/lab/internal/run"
@@ -90,4 +92,34 @@ func corpusJobs() []int {
 
 func corpusName(impl string, jobs int) string {
 	return fmt.Sprintf("Corpus/impl=%s/jobs=%d", impl, jobs)
+}
+
+// corpus returns the runs over the corpus as the article reports them: elapsed, user and system time in
+// seconds, and how idle the processors were. The chart has the elapsed time.
+func (j *judge) corpus() (page.Table, []plot.Chart) {
+	t := page.Table{Caption: fmt.Sprintf("runs over %s: seconds, and how idle %s were", readable.Count(j.Cases, "source"), readable.Count(j.cpus, "processor")),
+		Columns: newColumns("", "elapsed", "user", "system", "idle")}
+	var titles []string
+	nameOf := map[string]string{}
+	add := func(title, name string) {
+		titles, nameOf[title] = append(titles, title), name
+		row := page.Row(title)
+		for _, unit := range []string{results.NsPerOp, userUnit, systemUnit} {
+			row = append(row, j.medianCell(name, unit, 1e9/float64(j.Cases)))
+		}
+		idle := "–"
+		if s := j.summary(figure{kind: busy, a: name}); s.N > 0 && j.cpus > 0 {
+			idle = fmt.Sprintf("%.0f %%", 100*max(0, 1-s.Median/float64(j.cpus)))
+		}
+		t.Rows = append(t.Rows, append(row, page.Cell{Text: idle}))
+	}
+	for _, jobs := range corpusJobs() {
+		title := "muster, " + readable.Count(jobs, "worker")
+		if jobs == 0 {
+			title = "muster, one after another"
+		}
+		add(title, corpusName(run.Muster, jobs))
+	}
+	add(fmt.Sprintf("make -j%d", j.cpus), corpusName(makeImpl, j.cpus))
+	return t, j.bars("The corpus by workers", "seconds", titles, results.NsPerOp, 1e9/float64(j.Cases), func(title string) string { return nameOf[title] })
 }

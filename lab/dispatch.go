@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
@@ -20,6 +21,10 @@ type DispatchOptions struct {
 	Jobs  int   // workers of each pool
 	Tasks []int // numbers of trivial tasks, each a column of the table
 	Procs []int // values of GOMAXPROCS for contestants in Go
+
+	// RowMax is the longest estimated duration of all runs of one contestant with one number of
+	// tasks. Longer rows are left out, and reported as such. 0 = no limit.
+	RowMax time.Duration
 }
 
 // modeTasksMax bounds the tasks of modes other than "single". More tasks do not change their
@@ -58,8 +63,12 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 		return nil, err
 	}
 	for _, peer := range append([]run.Peer{run.OwnPeer()}, peers...) {
-		for _, tasks := range o.Tasks {
-			p.addDispatch(peer, "single", o.Jobs, tasks, o.Procs)
+		for i, tasks := range o.Tasks {
+			fewer := 0
+			if i > 0 {
+				fewer = o.Tasks[i-1]
+			}
+			p.addRow(peer, "single", o.Jobs, tasks, o.Procs, fewer, o.RowMax)
 		}
 		most := o.Procs[len(o.Procs)-1:]
 		for _, mode := range probe.DispatchModes()[1:] {
@@ -69,9 +78,14 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 	return p.Results, p.Measure(ctx)
 }
 
-// addDispatch adds the trials of one peer in one mode. A peer in Go has a trial for each
-// GOMAXPROCS.
+// addDispatch adds the trials of one peer in one mode, without a limit.
 func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs []int) {
+	p.addRow(peer, mode, jobs, tasks, procs, 0, 0)
+}
+
+// addRow adds the trials of one peer in one mode. A peer in Go has a trial for each GOMAXPROCS. The
+// figures of the row with fewer tasks decide whether this one takes longer than most.
+func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int, fewer int, most time.Duration) {
 	if peer.Language != run.Golang {
 		procs = []int{0}
 	}
@@ -87,6 +101,7 @@ func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs 
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
 		}
 		t.Procs = n
+		t.Ops, t.Smaller, t.TotalMax = tasks, DispatchName(peer.Impl, mode, jobs, fewer, n), most
 		p.Add(t)
 	}
 }
@@ -124,9 +139,11 @@ type SpawnOptions struct {
 	Goroutines []int // calls, and goroutines alive at the same time
 	Procs      []int // values of GOMAXPROCS
 
-	// EachMax is the longest estimated duration of one measurement. Longer ones are left out,
-	// and reported as such. 0 = no limit.
-	EachMax time.Duration
+	// EachMax is the longest estimated duration of one measurement. MemoryMax is the most memory
+	// that goroutines, threads or processes may need, in bytes. Measurements that exceed one of
+	// them are left out, and reported as such. 0 = no limit.
+	EachMax   time.Duration
+	MemoryMax int64
 }
 
 // threadsMost bounds the system threads of contestants.
@@ -161,17 +178,35 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 			p.AddShort(p.spawnTrial(probe.Bare, work, directCalls(work), procs), o.EachMax)
 			for _, count := range o.Goroutines {
 				p.AddShort(p.spawnTrial(probe.Sending, work, count, procs), o.EachMax)
-				p.AddShort(p.spawnTrial(probe.Each, work, count, procs), o.EachMax)
+				p.addAlive(o, run.Muster, count, p.spawnTrial(probe.Each, work, count, procs))
 			}
 		}
 	}
 	for _, count := range o.Goroutines {
-		p.AddShort(p.waitingTrial(count), o.EachMax)
+		p.addAlive(o, run.Muster, count, p.waitingTrial(count))
 	}
 	for _, peer := range peers {
 		p.addPeerSpawn(o, peer)
 	}
 	return p.Results, p.Measure(ctx)
+}
+
+// addAlive adds a trial of count goroutines, threads or processes that are alive at once.
+func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
+	if need := int64(count) * peerMemory(impl); o.MemoryMax > 0 && need > o.MemoryMax {
+		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: fmt.Sprintf("%sneeds about %s of memory, and %s are free",
+			results.TooLarge, readable.Size(need), readable.Size(o.MemoryMax))})
+		return
+	}
+	p.AddShort(t, o.EachMax)
+}
+
+// peerMemory is the approximate memory of one goroutine, thread or process, in bytes, for estimates.
+func peerMemory(impl string) int64 {
+	if strings.HasSuffix(impl, "-thread") {
+		return 64 << 10
+	}
+	return 3 << 10
 }
 
 // directCalls returns how often a loop that sends nothing calls a function. The final garbage collection takes as
@@ -201,6 +236,8 @@ func peerCost(impl string) time.Duration {
 		return 200 * time.Microsecond
 	case "cpp-thread", "rust-thread":
 		return 10 * time.Microsecond
+	case "rayon":
+		return 300 * time.Nanosecond
 	}
 	return 3 * time.Microsecond
 }
@@ -213,8 +250,8 @@ func (p planner) addPeerSpawn(o SpawnOptions, peer run.Peer) {
 			continue
 		}
 		for _, mode := range []string{"each", "waiting"} {
-			p.AddShort(peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
-				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)), o.EachMax)
+			p.addAlive(o, peer.Impl, count, peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
+				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)))
 		}
 	}
 }

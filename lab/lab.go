@@ -17,6 +17,7 @@ import (
 
 	"muster/lab/internal/run"
 	"muster/lab/native"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -34,6 +35,9 @@ type Results = results.Results
 // Compilers looks for the compilers of contestants. It returns what is there, and what is missing with
 // the command that installs it.
 func Compilers(ctx context.Context) ([]native.Compiler, error) { return native.Compilers(ctx) }
+
+// MemoryFree returns how many bytes of memory this process could still take, 0 if it is unknown.
+func MemoryFree() int64 { return probe.MemoryFree() }
 
 func inputf(format string, args ...any) error {
 	return &InputError{Err: fmt.Errorf(format, args...)}
@@ -68,6 +72,10 @@ type (
 		Impl, Mode     string
 		Workers, Tasks int
 	}
+	channelQuestion struct {
+		probe.ChannelOptions
+		Portions bool // report every portion
+	}
 	waitingQuestion struct{ Goroutines int }
 	startedQuestion struct {
 		Goroutines int
@@ -98,6 +106,8 @@ const (
 	stackUnit      = "stack-B/op"
 	sysUnit        = "sys-B/op"
 	portionUnit    = "s/portion"
+	userUnit       = "user-ns/op" // of a command and its children
+	systemUnit     = "sys-ns/op"
 	wireUnit       = "wire-B" // size of an encoded message
 	procsUnit      = "procs"
 	exitStatusUnit = "exit-status" // exit status of a program

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,19 +120,27 @@ func probeDispatch(_ input, o dispatchQuestion) (results.Sample, error) {
 	return costOf(probe.Dispatch(o.Impl, o.Mode, o.Workers, o.Tasks))
 }
 
-func probeChannel(in input, o probe.ChannelOptions) (results.Sample, error) {
+func probeChannel(in input, o channelQuestion) (results.Sample, error) {
 	if in.gated {
 		fmt.Fprintln(in.stdout, run.Ready)
 		if _, err := io.Copy(io.Discard, in.stdin); err != nil {
 			return results.Sample{}, err
 		}
 	}
-	c, err := probe.Channel(o)
+	c, err := probe.Channel(o.ChannelOptions)
 	if err != nil {
 		return results.Sample{}, err
 	}
-	slices.Sort(c.Portions)
-	return run.NewSample(c.Cost, results.Value{Unit: portionUnit, Figure: c.Portions[len(c.Portions)/2].Seconds()}, results.Value{Unit: threadsUnit, Figure: float64(c.Threads)}), nil
+	var each []results.Value
+	for i, portion := range c.Portions { // a portion may have fewer items than the unit
+		each = append(each, results.Value{Unit: portionName(i + 1), Figure: portion.Seconds() * channelPortion / float64(o.Portion)})
+	}
+	sorted := slices.SortedFunc(slices.Values(each), func(a, b results.Value) int { return cmp.Compare(a.Figure, b.Figure) })
+	s := run.NewSample(c.Cost, results.Value{Unit: portionUnit, Figure: sorted[len(sorted)/2].Figure}, results.Value{Unit: threadsUnit, Figure: float64(c.Threads)})
+	if o.Portions {
+		s.Values = append(s.Values, each...)
+	}
+	return s, nil
 }
 
 func probeSpawn(_ input, o probe.SpawnOptions) (results.Sample, error) { return costOf(probe.Spawn(o)) }
@@ -170,6 +179,7 @@ func probeCorpus(in input, o compileQuestion) (results.Sample, error) {
 	if err != nil {
 		return results.Sample{}, err
 	}
+	began := probe.Times()
 	sum, err := record.Run(in.ctx, regress.Options{
 		Corpus:  regress.Corpus{Path: sources},
 		Command: regress.Command{Words: append(compiler, "{in}", "-o", "{out}")},
@@ -182,7 +192,7 @@ func probeCorpus(in input, o compileQuestion) (results.Sample, error) {
 	if err != nil {
 		return results.Sample{}, err
 	}
-	return run.NewSample(probe.Cost{N: sum.Cases, Wall: sum.Wall, CPU: sum.CPU + sum.OwnCPU}), nil
+	return commandSample(sum.Cases, sum.Wall, probe.Times().Since(began)), nil
 }
 
 // probeMake compiles all C sources below a folder with GNU make.
@@ -214,7 +224,14 @@ func probeMake(in input, o compileQuestion) (results.Sample, error) {
 		first, _, _ := strings.Cut(stderr.String(), "\n")
 		return results.Sample{}, errors.Join(fmt.Errorf("make compiled %d of %d sources: %s", len(made), len(cases), first), err)
 	}
-	return run.NewSample(probe.Cost{N: len(cases), Wall: wall, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}), nil
+	return commandSample(len(cases), wall, probe.CPUTimes{User: c.ProcessState.UserTime(), System: c.ProcessState.SystemTime()}), nil
+}
+
+// commandSample returns the cost of a case, with user and system time.
+func commandSample(cases int, wall time.Duration, used probe.CPUTimes) results.Sample {
+	each := func(d time.Duration) float64 { return float64(d) / float64(cases) }
+	return run.NewSample(probe.Cost{N: cases, Wall: wall, CPU: used.User + used.System},
+		results.Value{Unit: userUnit, Figure: each(used.User)}, results.Value{Unit: systemUnit, Figure: each(used.System)})
 }
 
 // makefileName is a file beside the sources. If make read its rules from a pipe, it would copy

@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		"tasks must rise: 10 comes after 10":                      dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{10, 10} }),
 		"procs is 0, ":                                            dispatch(func(o *lab.DispatchOptions) { o.Procs = []int{0} }),
 		"procs is 4096, but must be from 1 to 1024":               channel(func(o *lab.ChannelOptions) { o.Procs = []int{1, 4096} }),
-		"cycles is -1, but must be from 0 to 100000":              channel(func(o *lab.ChannelOptions) { o.Cycles = []int{-1} }),
+		"cycles is -1, but must be from 0 to 10000000":            channel(func(o *lab.ChannelOptions) { o.Cycles = []int{-1} }),
 		"no cycles given":                                         channel(func(o *lab.ChannelOptions) { o.Cycles = nil }),
 		"items is 150000, but must be a multiple of 100000":       channel(func(o *lab.ChannelOptions) { o.Items = 150_000 }),
 		"items is 0, ":                                            channel(func(o *lab.ChannelOptions) { o.Items = 0 }),

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +42,14 @@ func (r Report) JSON(w io.Writer, of *Results) error {
 	return of.WriteJSON(w)
 }
 
+// Charts returns the charts of the report, in its order.
+func (r Report) Charts() (charts []plot.Chart) {
+	for _, s := range r.document.Sections {
+		charts = append(charts, slices.Concat(s.Pictures, s.Charts)...)
+	}
+	return charts
+}
+
 // A view derives cells, points and warnings from results.
 type view struct{ *Results }
 
@@ -71,7 +81,26 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 			d.Conditions = append(d.Conditions, page.Pair{Name: "failed", Value: a.Name + ": " + why})
 		}
 	}
+	d.Conditions = append(d.Conditions, tooLarge(r)...)
 	return d
+}
+
+// tooLarge names the figures that were left out for lack of memory, one line for each amount.
+func tooLarge(r *Results) (lines []page.Pair) {
+	names := map[string][]string{}
+	for _, a := range r.Absent {
+		if why, large := strings.CutPrefix(a.Why, results.TooLarge); large {
+			names[why] = append(names[why], a.Name)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(names)) {
+		text := names[why][0]
+		if more := len(names[why]) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		lines = append(lines, page.Pair{Name: "left out", Value: text + ": " + why})
+	}
+	return lines
 }
 
 // medianCell returns the median of a benchmark, divided by divisor, and the spread of its
@@ -89,7 +118,7 @@ func reasonText(why string) string {
 	switch {
 	case why == "" || why == results.NoSuchMode:
 		return "–"
-	case why == results.TooLong:
+	case why == results.TooLong, strings.HasPrefix(why, results.TooLarge):
 		return "left out"
 	case strings.HasPrefix(why, results.Failed):
 		return "failed"
@@ -260,10 +289,10 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	t := page.Table{Caption: "time in goroutines ÷ time in a loop, both with a send for each call", Columns: newColumns("goroutines", texts(o.Work, rootsText)...)}
 	chart := plot.Chart{
 		Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs),
-		X:     plot.Axis{Label: "goroutines alive", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop"},
+		X:     plot.Axis{Label: "goroutines alive", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop", Log: true},
 	}
-	for _, work := range o.Work {
-		l := plot.Line{Name: rootsText(work)}
+	for i, work := range o.Work {
+		l := plot.Line{Name: rootsText(work), Muted: i >= linesMax}
 		for _, count := range o.Goroutines {
 			each, loop := goName(work, count, procs), loopName(work, count, procs)
 			l.Points = append(l.Points, summaryPoint(float64(count), r.timeRatio(each, loop))...)
@@ -285,14 +314,8 @@ func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 		bare = append(bare, r.ratioCell(bareName(work, procs), loops...))
 	}
 	t.Rows = append(t.Rows, bare)
-	s.Tables = []page.Table{t}
+	s.Tables = []page.Table{r.callsTable(o, procs), t}
 	s.Pictures = chart.Drawable()
-	if len(chart.Lines) > 1 {
-		without := chart
-		without.Title += ", without the smallest"
-		without.Lines = chart.Lines[1:]
-		s.Pictures = append(s.Pictures, without.Drawable()...)
-	}
 	s.Warnings = r.warnings(all)
 	return s
 }
@@ -307,6 +330,24 @@ func (r view) ratioCell(name string, loops ...string) page.Cell {
 		}
 	}
 	return cell
+}
+
+// callsTable returns the µs of a call, in a loop and in goroutines.
+func (r view) callsTable(o SpawnOptions, procs int) page.Table {
+	t := page.Table{Caption: "µs per call", Columns: newColumns("", texts(o.Work, rootsText)...)}
+	add := func(title string, nameOf func(work int) string) {
+		row := page.Row(title)
+		for _, work := range o.Work {
+			row = append(row, r.medianCell(nameOf(work), results.NsPerOp, 1000))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	add("in a loop without sends", func(work int) string { return bareName(work, procs) })
+	for _, count := range o.Goroutines {
+		add("in a loop, "+readable.Count(count, "call"), func(work int) string { return loopName(work, count, procs) })
+		add("in "+readable.Count(count, "goroutine"), func(work int) string { return goName(work, count, procs) })
+	}
+	return t
 }
 
 func rootsText(work int) string {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"muster/internal/page"
@@ -37,7 +38,7 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		title = fmt.Sprintf("With a buffer of %d items", buffer)
 	}
 	s := page.Section{Title: title}
-	titles := texts(o.Cycles, func(cycles int) string { return readable.Number(cycles) + " cycles" })
+	titles := texts(o.Cycles, cyclesText)
 	var all []string
 	t := page.Table{Caption: "seconds for " + readable.Number(channelPortion) + " items", Columns: newColumns("GOMAXPROCS", titles...)}
 	for _, procs := range o.Procs {
@@ -54,28 +55,62 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		r.markBest(t.Rows, i+1, portionUnit, names)
 	}
 	s.Tables = []page.Table{t}
+	if few := slices.IndexFunc(o.Cycles, func(cycles int) bool { return o.items(cycles) < channelPortion }); few >= 0 {
+		s.Text = []string{fmt.Sprintf("From %s cycles on fewer items pass, and the time of %s is extrapolated.", readable.Number(o.Cycles[few]), readable.Number(channelPortion))}
+	}
+	if o.Portions {
+		s.Tables = append(s.Tables, r.portionsTables(o, buffer)...)
+	}
 	s.Pictures = r.channelCharts(o, buffer)
 	s.Warnings = r.warnings(all)
 	return s
 }
 
-// channelCharts returns the article's two charts: time against GOMAXPROCS with a line per
-// number of cycles, and time against cycles with a line for some values of GOMAXPROCS.
-func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
-	seconds := plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items", Log: true}
-	against := plot.Chart{Title: "Time against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true}, Y: seconds}
+// portionsTables returns the time of every portion, with a table for each number of cycles.
+func (r view) portionsTables(o ChannelOptions, buffer int) (tables []page.Table) {
 	for _, cycles := range o.Cycles {
-		against.Lines = append(against.Lines, r.medianLine(strconv.Itoa(cycles)+" cycles", o.Procs, portionUnit, func(procs int) string {
-			return ChannelName(buffer, cycles, procs, 0)
-		}))
+		t := page.Table{Caption: "seconds of each portion, " + cyclesText(cycles), Columns: newColumns("portion", texts(o.Procs, procsText)...)}
+		for n := range o.items(cycles) / channelPortion {
+			row := page.Row(strconv.Itoa(n + 1))
+			for _, procs := range o.Procs {
+				row = append(row, r.medianCell(ChannelName(buffer, cycles, procs, 0), portionName(n+1), 1))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		if len(t.Rows) > 1 {
+			tables = append(tables, t)
+		}
 	}
-	cycles := plot.Chart{Title: "Time against cycles", X: plot.Axis{Label: "cycles for each item"}, Y: plot.Axis{Label: seconds.Label}}
-	for _, procs := range o.Procs[:min(len(o.Procs), 4)] {
-		cycles.Lines = append(cycles.Lines, r.medianLine("GOMAXPROCS "+strconv.Itoa(procs), o.Cycles, portionUnit, func(n int) string {
-			return ChannelName(buffer, n, procs, 0)
-		}))
+	return tables
+}
+
+func cyclesText(cycles int) string { return readable.Number(cycles) + " cycles" }
+func procsText(procs int) string   { return "GOMAXPROCS " + strconv.Itoa(procs) }
+
+// channelCharts returns the time against GOMAXPROCS with a line per number of cycles, and, against
+// cycles, how much longer or shorter it is than at the least GOMAXPROCS. The first is the article's.
+func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
+	beside := ""
+	if buffer > 0 {
+		beside = ", with a buffer"
 	}
-	return append(against.Drawable(), cycles.Drawable()...)
+	against := plot.Chart{Title: "Time against GOMAXPROCS" + beside, X: plot.Axis{Label: "GOMAXPROCS", Log: true},
+		Y: plot.Axis{Label: "seconds for " + readable.Number(channelPortion) + " items", Log: true}}
+	for i, cycles := range o.Cycles {
+		l := r.medianLine(cyclesText(cycles), o.Procs, portionUnit, func(procs int) string { return ChannelName(buffer, cycles, procs, 0) })
+		l.Muted = i >= linesMax
+		against.Lines = append(against.Lines, l)
+	}
+	pays := plot.Chart{Title: "Further processors against cycles" + beside, X: plot.Axis{Label: "cycles for each item", Log: true},
+		Y: plot.Axis{Label: "time ÷ time at " + procsText(o.Procs[0]), Log: true}}
+	for i, procs := range o.Procs[1:] {
+		l := plot.Line{Name: procsText(procs), Muted: i >= linesMax}
+		for _, cycles := range o.Cycles {
+			l.Points = append(l.Points, summaryPoint(float64(cycles), r.Ratio(ChannelName(buffer, cycles, procs, 0), ChannelName(buffer, cycles, o.Procs[0], 0), results.NsPerOp))...)
+		}
+		pays.Lines = append(pays.Lines, l)
+	}
+	return append(against.Drawable(), pays.Drawable()...)
 }
 
 func (r view) threadsSection(o ChannelOptions) page.Section {
@@ -98,36 +133,39 @@ func (r view) threadsSection(o ChannelOptions) page.Section {
 	}
 }
 
+// processesSection reports several processes, each with several values of GOMAXPROCS: a table and a
+// chart for each number of cycles.
 func (r view) processesSection(o ChannelOptions) page.Section {
-	first, last := o.Cycles[0], o.Cycles[len(o.Cycles)-1]
-	c := plot.Chart{
-		Title: "Items per second against processes",
-		X:     plot.Axis{Label: "processes with GOMAXPROCS 1"}, Y: plot.Axis{Label: "multiple of one process"},
+	s := page.Section{
+		Title: "Several processes",
+		Text:  []string{"A reader of the article stated that N processes on N processors do N times as much. Each process has the same work, and all start at the same time."},
 	}
-	t := page.Table{Caption: "items per second of all processes together, as a multiple of one process", Columns: newColumns("processes")}
 	var all []string
-	kinds := []int{first}
-	if last != first {
-		kinds = append(kinds, last)
-	}
-	for _, cycles := range kinds {
-		t.Columns = append(t.Columns, page.Column{Title: readable.Number(int64(cycles)) + " cycles", Right: true})
-		c.Lines = append(c.Lines, plot.Line{Name: strconv.Itoa(cycles) + " cycles"})
-	}
-	for n := 1; n <= o.Processes; n *= 2 {
-		row := page.Row(strconv.Itoa(n))
-		for i, cycles := range kinds {
-			name := ChannelName(0, cycles, 1, n)
-			ratio := r.Ratio(ChannelName(0, cycles, 1, 1), name, results.NsPerOp)
-			row = append(row, page.Cell{Text: ratioText(ratio)})
-			c.Lines[i].Points = append(c.Lines[i].Points, summaryPoint(float64(n), ratio)...)
-			all = append(all, name)
+	one := procsText(o.procsEach()[0])
+	for _, cycles := range o.ends() {
+		base := ChannelName(0, cycles, o.procsEach()[0], 1)
+		t := page.Table{
+			Caption: fmt.Sprintf("items per second of all processes together, %s, as a multiple of one process at %s", cyclesText(cycles), one),
+			Columns: newColumns("processes", texts(o.procsEach(), procsText)...),
 		}
-		t.Rows = append(t.Rows, row)
+		c := plot.Chart{Title: "Items per second against processes, " + cyclesText(cycles), X: plot.Axis{Label: "processes", Log: true},
+			Y: plot.Axis{Label: "multiple of one process at " + one, Log: true}}
+		for i, procs := range o.procsEach() {
+			c.Lines = append(c.Lines, plot.Line{Name: procsText(procs), Muted: i >= linesMax})
+		}
+		for n := 1; n <= o.Processes; n *= 2 {
+			row := page.Row(strconv.Itoa(n))
+			for i, procs := range o.procsEach() {
+				name := ChannelName(0, cycles, procs, n)
+				ratio := r.Ratio(base, name, results.NsPerOp)
+				row = append(row, page.Cell{Text: ratioText(ratio)})
+				c.Lines[i].Points = append(c.Lines[i].Points, summaryPoint(float64(n), ratio)...)
+				all = append(all, name)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		s.Tables, s.Pictures = append(s.Tables, t), append(s.Pictures, c.Drawable()...)
 	}
-	return page.Section{
-		Title:  "Several processes",
-		Text:   []string{"A reader of the article stated that N processes on N processors do N times as much. Each process has GOMAXPROCS 1 and the same work. All start at the same time."},
-		Tables: []page.Table{t}, Pictures: c.Drawable(), Warnings: r.warnings(all),
-	}
+	s.Warnings = r.warnings(all)
+	return s
 }

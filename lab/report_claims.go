@@ -7,7 +7,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/results"
 )
 
@@ -19,7 +18,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 		sections []page.Section
 		lines    []any
 	)
-	charts := []plot.Chart{corpusChart(j), procsChart(j), rootsChart(j), {}}
+	charts := []plot.Chart{{}, procsChart(j), rootsChart(j), {}}
 	for i, a := range j.articles() {
 		s := page.Section{
 			Title: a.title, Text: []string{a.address + ". Measured on " + a.machine + "."},
@@ -37,6 +36,10 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
 				{Text: fmt.Sprint(c.number)}, {Text: c.statement}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.holdsIf()}, {Text: f.why},
 			})
+		}
+		if i == 0 {
+			table, bars := j.corpus()
+			s.Tables, s.Pictures = append(s.Tables, table), bars
 		}
 		s.Charts = charts[i].Drawable()
 		sections = append(sections, s)
@@ -56,17 +59,6 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 		Warnings: j.warnings(r.Names()),
 	})
 	return Report{d, lines}
-}
-
-func corpusChart(j *judge) plot.Chart {
-	c := plot.Chart{Title: "The corpus by workers", X: plot.Axis{Label: "workers; 0 = sequential, without a pool"}, Y: plot.Axis{Label: "ms per source"}}
-	runner := plot.Line{Name: "muster record"}
-	for _, jobs := range corpusJobs() {
-		runner.Points = append(runner.Points, j.scaledPoint(float64(jobs), corpusName(run.Muster, jobs), results.NsPerOp, 1e-6)...)
-	}
-	with := plot.Line{Name: "make -j", Points: j.scaledPoint(float64(j.cpus), corpusName(makeImpl, j.cpus), results.NsPerOp, 1e-6)}
-	c.Lines = []plot.Line{runner, with}
-	return c
 }
 
 func procsChart(j *judge) plot.Chart {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"muster/internal/page"
@@ -27,6 +28,9 @@ func DispatchReport(of *Results, o DispatchOptions) Report {
 	d := newDocument(of, "The cost of dispatching a task",
 		fmt.Sprintf("Trivial tasks for %d workers, in ns of elapsed time per task, from the first submission to the end of the last task.", o.Jobs),
 		howMeasured(o.Count))
+	if o.RowMax > 0 {
+		d.Lead = append(d.Lead, fmt.Sprintf("A number of tasks is left out where all runs of a contestant together would take more than %s. --full measures it.", readable.Duration(o.RowMax)))
+	}
 	if s := r.articleSection(o); len(s.Tables) > 0 {
 		d.Sections = append(d.Sections, s)
 	}
@@ -66,60 +70,102 @@ func (r view) dispatchName(impl, mode string, jobs, tasks, procs int) string {
 	return DispatchName(impl, mode, jobs, tasks, procs)
 }
 
-// articleSection returns the article's tables: tasks and seconds, for each language.
+// articleSection returns the article's table: seconds for each number of tasks and each program.
 func (r view) articleSection(o DispatchOptions) page.Section {
-	s := page.Section{
-		Title: "The article's tables",
-		Text: []string{"The article's programs in Go (a channel with a buffer of one task per worker) and in C++ (a mutex, a condition variable " +
-			"and a queue, from Boost and from the standard library). The article's times of 2011 for 10,000 to 100,000,000 tasks on 8 processors: C++ 0.03, 0.35, 3.43, 29.57 and 327.37 s; " +
-			"Go at GOMAXPROCS 1: 0.00, 0.03, 0.35, 3.72 and 38.27 s."},
+	t := page.Table{Caption: "seconds", Columns: newColumns("tasks")}
+	for _, tasks := range o.Tasks {
+		t.Rows = append(t.Rows, page.Row(readable.Number(int64(tasks))))
 	}
 	add := func(title, impl string, procs int) {
-		t := page.Table{Caption: title, Columns: []page.Column{{Title: "tasks", Right: true}, {Title: "seconds", Right: true}}}
-		for _, tasks := range o.Tasks {
-			sum := r.Summary(r.dispatchName(impl, "single", o.Jobs, tasks, procs), results.NsPerOp)
-			if sum.N > 0 {
-				t.Rows = append(t.Rows, page.Row(fmt.Sprintf("%10d", tasks), fmt.Sprintf("%.2f", sum.Median*float64(tasks)/1e9)))
-			}
+		if len(r.Figures(r.largestRow(o, impl, procs), results.NsPerOp)) == 0 {
+			return
 		}
-		if len(t.Rows) > 0 {
-			s.Tables = append(s.Tables, t)
+		t.Columns = append(t.Columns, page.Column{Title: title, Right: true})
+		for i, tasks := range o.Tasks {
+			t.Rows[i] = append(t.Rows[i], r.medianCell(r.dispatchName(impl, "single", o.Jobs, tasks, procs), results.NsPerOp, 1e9/float64(tasks)))
 		}
 	}
 	for _, procs := range o.Procs {
 		add(fmt.Sprintf("Go, GOMAXPROCS %d", procs), "article", procs)
 	}
 	add("C++, Boost", "cpp-boost", 0)
-	add("C++, standard library", "cpp-std", 0)
+	add("C++, std", "cpp-std", 0)
+	s := page.Section{
+		Title: "The article's table",
+		Text: []string{"The article's programs in Go (a channel with a buffer of one task per worker) and in C++ (a mutex, a condition variable " +
+			"and a queue, from Boost and from the standard library). The article's times of 2011 for 10,000 to 100,000,000 tasks on 8 processors: C++ 0.03, 0.35, 3.43, 29.57 and 327.37 s; " +
+			"Go at GOMAXPROCS 1: 0.00, 0.03, 0.35, 3.72 and 38.27 s."},
+	}
+	if len(t.Columns) > 1 {
+		s.Tables = []page.Table{t}
+	}
 	return s
 }
 
 func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	titles := texts(o.Tasks, func(tasks int) string { return readable.Number(tasks) + " tasks" })
-	most := o.Tasks[len(o.Tasks)-1]
-	own := DispatchName(run.Muster, "single", o.Jobs, most, procs)
 	t := page.Table{
 		Caption: fmt.Sprintf("ns per task, dispatched one by one; contestants in Go at GOMAXPROCS %d", procs),
 		Columns: newColumns("", append(titles, "CPU", "÷ muster")...),
 	}
-	var names, all []string
+	var all []string
 	for _, impl := range r.impls() {
 		row := page.Row(impl)
-		name := ""
 		for _, tasks := range o.Tasks {
-			name = r.dispatchName(impl, "single", o.Jobs, tasks, procs)
+			name := r.dispatchName(impl, "single", o.Jobs, tasks, procs)
 			row = append(row, r.medianCell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
+		name := r.largestRow(o, impl, procs)
+		own := DispatchName(run.Muster, "single", o.Jobs, tasksOf(name), procs)
 		row = append(row, r.medianCell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Ratio(name, own, results.NsPerOp))})
-		names = append(names, name)
 		t.Rows = append(t.Rows, row)
 	}
-	r.markBest(t.Rows, len(o.Tasks), results.NsPerOp, names)
+	for i, tasks := range o.Tasks {
+		names := texts(r.impls(), func(impl string) string { return r.dispatchName(impl, "single", o.Jobs, tasks, procs) })
+		r.markBest(t.Rows, i+1, results.NsPerOp, names)
+	}
 	return page.Section{
-		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Tables: []page.Table{t}, Pictures: r.dispatchCharts(o, procs),
+		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Text: []string{"CPU and ÷ muster are those of the most tasks that were not left out."}, Tables: []page.Table{t}, Pictures: r.dispatchCharts(o, procs),
 		Warnings: r.warnings(all),
 	}
+}
+
+// largestRow returns the name of a contestant's figure for the most tasks that were not left out.
+func (r view) largestRow(o DispatchOptions, impl string, procs int) (name string) {
+	for _, tasks := range o.Tasks {
+		if one := r.dispatchName(impl, "single", o.Jobs, tasks, procs); name == "" || len(r.Figures(one, results.NsPerOp)) > 0 {
+			name = one
+		}
+	}
+	return name
+}
+
+// tasksOf returns the number of tasks in the name of a figure.
+func tasksOf(name string) int {
+	n, _ := strconv.Atoi(results.KeyOf(name, "tasks"))
+	return n
+}
+
+// highlighted returns the contestants that charts highlight: muster, the article's programs, and the
+// fastest and the slowest of the others. The others are grey.
+func (r view) highlighted(o DispatchOptions, procs int) []string {
+	list := []string{run.Muster, "article", "cpp-boost", "cpp-std"}
+	var fastest, slowest string
+	var least, most float64
+	for _, impl := range r.impls() {
+		s := r.Summary(r.largestRow(o, impl, procs), results.NsPerOp)
+		if s.N == 0 || slices.Contains(list, impl) {
+			continue
+		}
+		if fastest == "" || s.Median < least {
+			fastest, least = impl, s.Median
+		}
+		if slowest == "" || s.Median > most {
+			slowest, most = impl, s.Median
+		}
+	}
+	return append(list, fastest, slowest)
 }
 
 // dispatchCharts returns the time against the number of tasks, with a line per contestant, and
@@ -129,19 +175,26 @@ func (r view) dispatchCharts(o DispatchOptions, procs int) []plot.Chart {
 		Title: fmt.Sprintf("Time against tasks, GOMAXPROCS %d", procs),
 		X:     plot.Axis{Label: "tasks", Log: true}, Y: plot.Axis{Label: "seconds", Log: true},
 	}
+	bright := r.highlighted(o, procs)
+	var grey []string
 	for _, impl := range r.impls() {
-		l := plot.Line{Name: impl}
+		l := plot.Line{Name: impl, Muted: !slices.Contains(bright, impl)}
+		if l.Muted {
+			grey = append(grey, impl)
+		}
 		for _, tasks := range o.Tasks {
 			name := r.dispatchName(impl, "single", o.Jobs, tasks, procs)
 			l.Points = append(l.Points, r.scaledPoint(float64(tasks), name, results.NsPerOp, float64(tasks)/1e9)...)
 		}
 		against.Lines = append(against.Lines, l)
 	}
-	most := o.Tasks[len(o.Tasks)-1]
-	title := fmt.Sprintf("Time per task, %s tasks, GOMAXPROCS %d", readable.Number(most), procs)
-	return append(against.Drawable(), r.bars(title, "ns per task", r.impls(), results.NsPerOp, 1, func(impl string) string {
-		return r.dispatchName(impl, "single", o.Jobs, most, procs)
-	})...)
+	bars := r.bars(fmt.Sprintf("Time per task, GOMAXPROCS %d", procs), "ns per task", r.impls(), results.NsPerOp, 1, func(impl string) string {
+		return r.largestRow(o, impl, procs)
+	})
+	for i := range bars {
+		bars[i].X.Muted = grey
+	}
+	return append(against.Drawable(), bars...)
 }
 
 func (r view) modesSection(o DispatchOptions) page.Section {

@@ -87,7 +87,7 @@ func TestReportsOfAnything(t *testing.T) {
 func TestPagesHaveCharts(t *testing.T) {
 	all := reports(t)
 	for question, titles := range map[string][]string{
-		"dispatch": {"Time against tasks, GOMAXPROCS 1", "Time per task, 100 tasks, GOMAXPROCS 2"},
+		"dispatch": {"Time against tasks, GOMAXPROCS 1", "Time per task, GOMAXPROCS 2"},
 		"io":       {"Time to put a file of 50,000 bytes", "Time to get a file of 50,000 bytes", "A log line of one goroutine, buffered"},
 		"advise":   {"Tasks by workers", "Files by workers"},
 	} {

@@ -100,7 +100,7 @@ func (r view) writersTable(o ChannelOptions, written []database) page.Table {
 }
 
 func (r view) writersChart(o ChannelOptions, written []database) plot.Chart {
-	c := plot.Chart{Title: "Rows per second against goroutines", X: plot.Axis{Label: "writing goroutines", Log: true}, Y: plot.Axis{Label: "rows per second"}}
+	c := plot.Chart{Title: "Rows per second against goroutines", X: plot.Axis{Label: "writing goroutines", Log: true}, Y: plot.Axis{Label: "rows per second", Log: true}}
 	for _, d := range written {
 		c.Lines = append(c.Lines, r.medianLine(d.name, o.Writers, rowsPerSecond, func(n int) string { return insertName(d.impl, n) }))
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/lab"
 	"muster/lab/results"
@@ -124,10 +126,10 @@ func TestChannel(t *testing.T) {
 	}
 	text, page := expectComplete(t, r, 1, lab.ChannelReport(r, o))
 	expectText(t, text, "Without a buffer", "With a buffer of 100 items", "Threads of the process", "Several processes", "one run in a process of its own")
-	if n := strings.Count(page, "<svg"); n != 2+2+1 {
-		t.Errorf("%d charts, want two for each buffer and one for the processes", n)
+	if n := strings.Count(page, "<svg"); n != 2+2+2 {
+		t.Errorf("%d charts, want two for each buffer and two for the processes", n)
 	}
-	if n := len(countSamples(r)); n != 2*2*2+2*2+2 {
+	if n := len(countSamples(r)); n != 2*2*2+2*2*2+2 {
 		t.Errorf("%d figures", n)
 	}
 }
@@ -139,15 +141,50 @@ func TestSpawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, page := expectComplete(t, r, 2, lab.SpawnReport(r, o))
-	expectText(t, text, "Goroutine ÷ loop, GOMAXPROCS 1", "Goroutine ÷ loop, GOMAXPROCS 2", "Work for which a goroutine is cheap", "Memory of a goroutine")
+	expectText(t, text, "Goroutine ÷ loop, GOMAXPROCS 1", "Goroutine ÷ loop, GOMAXPROCS 2", "µs per call", "in a loop", "in 100 goroutines", "Work for which a goroutine is cheap", "Memory of a goroutine")
 	if strings.Contains(text, "other languages") {
 		t.Error("a comparison without contestants")
 	}
-	if n := strings.Count(page, "<svg"); n != 2*2+1 {
+	if n := strings.Count(page, "<svg"); n != 2+1 {
 		t.Errorf("%d charts", n)
 	}
 	if n := len(countSamples(r)); n != 2*2*(1+2*2)+2 {
 		t.Errorf("%d figures", n)
+	}
+}
+
+// Rows that take too long are left out, and the smaller row of the same contestant decides that.
+func TestRowsThatTakeTooLong(t *testing.T) {
+	o := tinyDispatch(fakeOptions(t, "whole", 2)) // 150 ns per task
+	o.Tasks, o.RowMax = []int{10_000, 1_000_000, 2_000_000, 100_000_000}, time.Second/2
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tasks, want := range map[int]string{10_000: "", 1_000_000: "", 2_000_000: results.TooLong, 100_000_000: results.TooLong} {
+		if why := r.Why(lab.DispatchName("muster", "single", 2, tasks, 1)); why != want {
+			t.Errorf("%d tasks: %q, want %q", tasks, why, want)
+		}
+	}
+	text, _ := expectComplete(t, r, 2, lab.DispatchReport(r, o))
+	expectText(t, strings.Join(strings.Fields(text), " "), "muster 150 * 150 * left out left out 150 1.00", "is left out where all runs of a contestant together")
+}
+
+// Goroutines for which the memory does not suffice are left out, and the report says why.
+func TestTooLittleMemory(t *testing.T) {
+	o := tinySpawn(fakeOptions(t, "whole", 1))
+	o.Goroutines, o.MemoryMax = []int{100, 700_000}, 1e9
+	r, err := lab.Spawn(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := r.Why(lab.SpawnName("muster", "each", 1, 700_000, 1)); !strings.HasPrefix(why, results.TooLarge) {
+		t.Errorf("700,000 goroutines in 1 GB: %q", why)
+	}
+	text, _ := expectComplete(t, r, 1, lab.SpawnReport(r, o))
+	expectText(t, strings.Join(strings.Fields(text), " "), "procs=1 and 4 more: needs about 2.2 GB of memory, and 1.0 GB are free", "700,000 left out left out")
+	if free := lab.MemoryFree(); runtime.GOOS == "linux" && (free < 1<<20 || free > 1<<50) {
+		t.Errorf("%d bytes of memory are free", free)
 	}
 }
 

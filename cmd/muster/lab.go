@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,6 +44,7 @@ type labFlags struct {
 	count        int
 	full, resume bool
 	out, html    string
+	svg          string
 	format       regress.Format
 	quiet        bool
 }
@@ -54,6 +57,7 @@ func (l *labFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.out, "out", "", "write each result to `FILE` at once, in Go's benchmark format, for benchstat")
 	f.BoolVar(&l.resume, "resume", false, "resume the interrupted run that wrote --out FILE")
 	f.StringVar(&l.html, "html", "", "write tables and charts to `FILE`, as one self-contained page")
+	f.StringVar(&l.svg, "svg", "", "write each chart to a file in `DIR`, as SVG")
 	f.Var(newFormat(&l.format), "format", "print results as `FORMAT`: text or json")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
@@ -86,7 +90,10 @@ func measure[O any](ctx context.Context, p *program, l *labFlags, common *lab.Op
 	common.Progress = func(now lab.Progress) { progress.show(progressLine(now)) }
 	results, err := run(ctx, *o)
 	progress.end()
-	show := func() error { return p.showReport(l.html, l.format, labReport{report(results, *o), results}) }
+	show := func() error {
+		r := report(results, *o)
+		return errors.Join(p.showReport(l.html, l.format, labReport{r, results}), l.writeCharts(r))
+	}
 	if err == nil {
 		return show()
 	}
@@ -104,7 +111,30 @@ func (l *labFlags) check() error {
 	if l.resume && l.out == "" {
 		return usagef("--resume needs --out FILE, with the results of the interrupted run")
 	}
+	if l.svg != "" {
+		if info, err := os.Stat(l.svg); err != nil || !info.IsDir() {
+			return usagef("--svg: %s is not a folder: create it, or name another", l.svg)
+		}
+	}
 	return checkFiles(map[string]string{"--out": l.out, "--html": l.html})
+}
+
+// writeCharts writes each chart to a file of --svg. The number in its name is that of its place in the report.
+func (l *labFlags) writeCharts(r lab.Report) error {
+	if l.svg == "" {
+		return nil
+	}
+	for i, c := range r.Charts() {
+		words := strings.FieldsFunc(strings.ToLower(c.Title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		var b bytes.Buffer
+		if err := c.SVG(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(l.svg, fmt.Sprintf("%02d-%s.svg", i+1, strings.Join(words, "-"))), b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // labReport is a report with the results that its JSON contains.

@@ -26,28 +26,30 @@ func (p *program) labProbe() *cobra.Command {
 
 func (p *program) labDispatch() *cobra.Command {
 	var l labFlags
-	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000}, Procs: oneAndAll()}
+	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}, Procs: oneAndAll()}
 	c := &cobra.Command{
 		Use:   "dispatch [flags]",
 		Short: "Measure the cost of a task on a pool, in Go and other languages",
 		Long: `Dispatch measures the cost of a trivial task on a pool of workers. Contestants are
 muster's pool, the articles' programs in Go and C++, and widely used pools in Go, C++,
 Rust and Java. Contestants are compiled at their first use; missing compilers are
-reported. --full measures up to 100,000,000 tasks.`,
+reported. The numbers of tasks are the article's, 10,000 to 100,000,000. If all runs of a
+contestant would take more than a minute, the report leaves that number of tasks out;
+--full measures it.`,
 		Example: `  muster lab dispatch
   muster lab dispatch --jobs 2 --peers go,rust --tasks 1e6
   muster lab dispatch --full --out dispatch.txt      and after an interruption:
   muster lab dispatch --full --out dispatch.txt --resume`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if l.full && !c.Flags().Changed("tasks") {
-				o.Tasks = []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
+			if !l.full {
+				o.RowMax = time.Minute
 			}
 			return measure(c.Context(), p, &l, &o.Options, &o, lab.Dispatch, lab.DispatchReport)
 		},
 	}
 	l.add(c.Flags())
-	c.Flags().BoolVar(&l.full, "full", false, "measure up to 100,000,000 tasks; takes hours, unless --tasks or --peers restrict it")
+	c.Flags().BoolVar(&l.full, "full", false, "also measure what takes more than a minute; takes hours, unless --tasks or --peers restrict it")
 	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
 	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "dispatch `NUMBERS` of tasks, such as 1e4,1e5,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`, for contestants in Go")
@@ -74,15 +76,16 @@ func (p *program) labChannel() *cobra.Command {
 	var l labFlags
 	o := lab.ChannelOptions{
 		Procs:  []int{1, 2, 4, 8, 16, 32, 64, 128, 256},
-		Cycles: []int{0, 10, 100, 1000}, Writers: []int{1, 20, 100, 1000},
+		Cycles: []int{0, 100, 1000, 10_000, 1_000_000, 10_000_000}, Writers: []int{1, 20, 100, 1000},
 	}
 	c := &cobra.Command{
 		Use:   "channel [flags]",
 		Short: "Measure channels, against GOMAXPROCS and work beside them",
 		Long: `Channel measures one goroutine that fills a channel and another that drains it, as the
 article of 2013 did. It varies GOMAXPROCS, the buffer, and the loop iterations beside
-each item (cycles). It counts threads, and compares one process with several. Last,
-goroutines write rows to a private PostgreSQL server and to SQLite.
+each item (cycles). It counts threads, and compares one process with several, each with
+several values of GOMAXPROCS. Last, goroutines write rows to a private PostgreSQL server
+and to SQLite.
 --full uses the article's 1,000,000 items instead of 200,000, and 20,000 rows instead of
 2,000.`,
 		Example: `  muster lab channel --html channel.html
@@ -106,7 +109,8 @@ goroutines write rows to a private PostgreSQL server and to SQLite.
 	c.Flags().BoolVar(&l.full, "full", false, "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
 	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
-	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = skip")
+	c.Flags().BoolVar(&o.Portions, "portions", false, "also report the time of every portion of 100,000 items")
+	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time, each with --procs up to N; 0 = skip")
 	defaultByMachine(c.Flags(), "processes", "twice the processors of this machine")
 	c.Flags().Var((*numbers)(&o.Writers), "writers", "let `NUMBERS` of goroutines write to a database at the same time; 0 = skip")
 	c.Flags().IntVar(&o.Rows, "rows", 0, "write `N` rows in total (default 2000, with --full 20000)")
@@ -114,12 +118,12 @@ goroutines write rows to a private PostgreSQL server and to SQLite.
 }
 
 // spawnQuick bounds one measurement without --full.
-const spawnQuick = 100 * time.Millisecond
+const spawnQuick = time.Second
 
 func (p *program) labSpawn() *cobra.Command {
 	var l labFlags
 	o := lab.SpawnOptions{
-		Work: []int{1, 10, 100, 1000, 5000}, Goroutines: []int{1_000, 10_000, 100_000, 1_000_000}, Procs: oneAndAll(),
+		Work: []int{1, 10, 100, 1000, 5000}, Goroutines: []int{1_000, 10_000, 100_000, 700_000, 1_000_000}, Procs: oneAndAll(),
 	}
 	c := &cobra.Command{
 		Use:   "spawn [flags]",
@@ -128,7 +132,8 @@ func (p *program) labSpawn() *cobra.Command {
 the article of 2012 did. It calls it in a loop, and each time in a goroutine. It also measures
 a loop that sends nothing. Times include garbage collection. Spawn also measures the memory
 of waiting goroutines. Contestants are threads in C++, Rust and Java, rayon's tasks, Java's
-virtual threads and Erlang's processes. Measurements longer than 0.1 s need --full.`,
+virtual threads and Erlang's processes. Measurements longer than 1 s need --full. Those for which the
+machine lacks free memory are left out.`,
 		Example: `  muster lab spawn --html spawn.html
   muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
 		Args: noneWanted,
@@ -136,11 +141,12 @@ virtual threads and Erlang's processes. Measurements longer than 0.1 s need --fu
 			if !l.full {
 				o.EachMax = spawnQuick
 			}
+			o.MemoryMax = lab.MemoryFree()
 			return measure(c.Context(), p, &l, &o.Options, &o, lab.Spawn, lab.SpawnReport)
 		},
 	}
 	l.add(c.Flags())
-	c.Flags().BoolVar(&l.full, "full", false, "also make measurements longer than 0.1 s; takes some minutes")
+	c.Flags().BoolVar(&l.full, "full", false, "also make measurements longer than 1 s; takes some minutes")
 	c.Flags().Var((*numbers)(&o.Work), "work", "compute `NUMBERS` of square roots per call")
 	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "make `NUMBERS` of calls with as many goroutines alive, such as 1e3,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")

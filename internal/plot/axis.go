@@ -21,9 +21,16 @@ const (
 	powersOfTwo  = 12
 )
 
-// newScale chooses a scale that shows all values. values has at least one element.
-func newScale(a Axis, values []float64, zero bool) scale {
+// barsBelow is how far below the least value bars begin on a logarithmic axis, as a factor: a bar of no length would
+// look like a value of 0.
+const barsBelow = 3
+
+// newScale chooses a scale that shows all values, of bars from their begin on. values has at least one element.
+func newScale(a Axis, values []float64, zero, bars bool) scale {
 	low, high := slices.Min(values), slices.Max(values)
+	if a.Log && bars {
+		low /= barsBelow
+	}
 	if a.Log {
 		return logScale(low, high, values)
 	}

@@ -61,14 +61,26 @@ func (c Chart) picture() (picture, error) {
 			}
 		}
 		points := slices.SortedStableFunc(slices.Values(l.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
-		lines[i] = Line{Name: cleanLabel(l.Name), Form: l.Form, Points: points}
+		lines[i] = Line{Name: cleanLabel(l.Name), Form: l.Form, Muted: l.Muted, Points: points}
 	}
+	// Muted lines are drawn first, so that they cover no other.
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(mutedFirst(a), mutedFirst(b)) })
 	c.Title, c.X.Label, c.Y.Label, c.Lines = cleanLabel(c.Title), cleanLabel(c.X.Label), cleanLabel(c.Y.Label), lines
-	c.X.Names = slices.Clone(c.X.Names)
+	c.X.Names, c.X.Muted = slices.Clone(c.X.Names), slices.Clone(c.X.Muted)
 	for i, name := range c.X.Names {
 		c.X.Names[i] = cleanLabel(name)
 	}
+	for i, name := range c.X.Muted {
+		c.X.Muted[i] = cleanLabel(name)
+	}
 	return newPicture(c), nil
+}
+
+func mutedFirst(l Line) int {
+	if l.Muted {
+		return 0
+	}
+	return 1
 }
 
 const labelMax = 80
@@ -90,10 +102,11 @@ func replaceInvisible(r rune) rune {
 	return r
 }
 
-// The size of pictures in points, without the legend.
+// The size of pictures in points, without the legend. On a telephone, 420 points wide, the texts
+// of a wider picture would be too small to read.
 const (
-	width      = 640 * vg.Length(1)
-	plotHeight = 360 * vg.Length(1)
+	width      = 480 * vg.Length(1)
+	plotHeight = 300 * vg.Length(1)
 )
 
 // A picture is a checked chart with its layout. x and y are the axes of the picture: if the
@@ -101,7 +114,7 @@ const (
 type picture struct {
 	chart Chart
 	x, y  scale
-	rows  [][]int // the lines in each row of the legend
+	rows  [][]entry // of the legend
 }
 
 const (
@@ -122,7 +135,7 @@ func newPicture(c Chart) picture {
 	for _, l := range c.Lines {
 		for _, p := range l.Points {
 			xs, ys = append(xs, p.X), append(ys, p.Y)
-			if !p.HasInterval() {
+			if !p.HasInterval() || l.Muted {
 				continue
 			}
 			ys = append(ys, p.High)
@@ -132,24 +145,51 @@ func newPicture(c Chart) picture {
 		}
 	}
 	if c.X.Names != nil {
-		return picture{c, newScale(c.Y, ys, true), namesScale(c.X.Names), nil}
+		return picture{c, newScale(c.Y, ys, true, true), namesScale(c.X.Names), nil}
 	}
-	return picture{c, newScale(c.X, xs, false), newScale(c.Y, ys, true), legendRows(c.Lines)}
+	bars := slices.ContainsFunc(c.Lines, func(l Line) bool { return l.Form == Bars })
+	return picture{c, newScale(c.X, xs, false, false), newScale(c.Y, ys, true, bars), legendRows(c.Lines)}
+}
+
+// An entry is one entry of the legend.
+type entry struct {
+	name   string
+	series *series
+}
+
+// newEntries returns the entries of the lines. The muted ones have one entry, the last.
+func newEntries(lines []Line) (entries []entry) {
+	muted := 0
+	for i, l := range lines {
+		if l.Muted {
+			muted++
+			continue
+		}
+		entries = append(entries, entry{l.Name, newSeries(i-muted, l)})
+	}
+	switch muted {
+	case 0:
+	case 1:
+		entries = append(entries, entry{lines[0].Name, newSeries(0, lines[0])})
+	default:
+		entries = append(entries, entry{fmt.Sprintf("%d others", muted), newSeries(0, lines[0])})
+	}
+	return entries
 }
 
 // legendRows breaks the legend into rows that fit the picture. A single line without a name
 // needs no legend.
-func legendRows(lines []Line) (rows [][]int) {
+func legendRows(lines []Line) (rows [][]entry) {
 	if len(lines) == 1 && lines[0].Name == "" {
 		return nil
 	}
 	left := vg.Length(0)
-	for i, l := range lines {
-		need := entryWidth(l.Name)
+	for _, e := range newEntries(lines) {
+		need := entryWidth(e.name)
 		if len(rows) == 0 || need > left {
 			rows, left = append(rows, nil), width-2*margin
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], i)
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
 		left -= need
 	}
 	return rows
@@ -162,6 +202,9 @@ func (p picture) height() vg.Length {
 	}
 	if names := len(p.chart.X.Names); names > 0 {
 		return vg.Length(names)*nameHeight + valuesHeight + top + 2*margin
+	}
+	if p.chart.Y.Label != "" {
+		top += rowHeight
 	}
 	return plotHeight + top + 2*margin
 }
@@ -178,17 +221,21 @@ func (p picture) draw(c draw.Canvas) {
 		p.drawLegend(c, row)
 		c.Max.Y -= rowHeight
 	}
+	if p.chart.Y.Label != "" && p.chart.X.Names == nil {
+		// Above its axis, not beside it: there a long label would not fit.
+		c.FillText(style(12), vg.Point{X: c.Min.X, Y: c.Max.Y - rowHeight + margin/2}, p.chart.Y.Label)
+		c.Max.Y -= rowHeight
+	}
 	c.Max.Y -= margin / 2
 	p.plot().Draw(c)
 }
 
-func (p picture) drawLegend(c draw.Canvas, row []int) {
+func (p picture) drawLegend(c draw.Canvas, row []entry) {
 	x, y := c.Min.X, c.Max.Y-rowHeight/2
-	for _, i := range row {
-		newSeries(i, p.chart.Lines[i]).sample(c, x, y)
-		name := p.chart.Lines[i].Name
-		c.FillText(style(11), vg.Point{X: x + sampleWidth, Y: y - 4}, name)
-		x += entryWidth(name)
+	for _, e := range row {
+		e.series.sample(c, x, y)
+		c.FillText(style(11), vg.Point{X: x + sampleWidth, Y: y - 4}, e.name)
+		x += entryWidth(e.name)
 	}
 }
 
@@ -201,18 +248,22 @@ func (p picture) plot() *plot.Plot {
 	pl.Add(lines)
 	if p.chart.X.Names != nil {
 		lines.Horizontal.Color = nil
-		pl.Add(&namedBars{p.chart.Lines[0].Points})
+		pl.Add(&namedBars{p.chart.X, p.chart.Lines[0].Points})
 		styleAxis(&pl.X, p.chart.Y, p.x)
 		styleAxis(&pl.Y, Axis{}, p.y)
 		pl.Y.Width, pl.Y.Tick.Width = 0, 0 // the line at 0 is part of the grid
 		pl.Y.Padding = nameRoom(p.chart.X.Names)
 		return pl
 	}
+	muted := 0 // these come first
 	for i, l := range p.chart.Lines {
-		pl.Add(newSeries(i, l))
+		if l.Muted {
+			muted++
+		}
+		pl.Add(newSeries(max(0, i-muted), l))
 	}
 	styleAxis(&pl.X, p.chart.X, p.x)
-	styleAxis(&pl.Y, p.chart.Y, p.y)
+	styleAxis(&pl.Y, Axis{Log: p.chart.Y.Log}, p.y)
 	pl.Y.Padding = 6 // keep the first points off the axis
 	return pl
 }

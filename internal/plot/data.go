@@ -10,7 +10,7 @@ import (
 type Chart struct {
 	Title string
 	X, Y  Axis
-	Lines []Line // in the order of the legend; the position determines colour and marker
+	Lines []Line // in the order of the legend; the position among those not muted determines colour and marker
 }
 
 // An Axis describes what is drawn along it. A linear Y axis always includes 0, so that heights
@@ -22,12 +22,16 @@ type Axis struct {
 	// Names are the things that 0, 1, 2 … on an X axis stand for. The chart then has one line, of
 	// Bars, which are drawn from left to right, one below the other, each with its name and value.
 	Names []string
+
+	// Muted are those of the names whose bars are grey: the others are what the chart is about.
+	Muted []string
 }
 
 // A Line is a series of points, drawn in the order of their X.
 type Line struct {
 	Name   string // in the legend
 	Form   Form
+	Muted  bool // thin and grey, below the others; the legend has one entry for all muted lines
 	Points []Point
 }
 
@@ -39,7 +43,7 @@ const (
 	Joined Form = iota // a line through the points, each with a marker
 	Cloud              // a dot for each point, and no line
 	Rule               // a thin line without markers, as a reference for the others
-	Bars               // a bar from 0 to each point, as wide as the distance between points
+	Bars               // a bar from 0, or from below the least on a logarithmic axis, as wide as the distance between points
 )
 
 // A Point is a measured value and its interval. Low and High are both 0 if the point has no

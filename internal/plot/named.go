@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -26,7 +28,10 @@ func nameRoom(names []string) vg.Length {
 }
 
 // namedBars draws bars from left to right, with their intervals and values.
-type namedBars struct{ points []Point }
+type namedBars struct {
+	axis   Axis
+	points []Point
+}
 
 const (
 	barHeight = 14 * vg.Length(1)
@@ -43,7 +48,11 @@ func (b *namedBars) Plot(c draw.Canvas, p *plot.Plot) {
 	thin := draw.LineStyle{Color: ink, Width: 1}
 	for _, pt := range b.points {
 		middle, end := y(-pt.X), x(pt.Y)
-		fillBox(c, colours[0], left, middle-barHeight/2, end, middle+barHeight/2)
+		fill := colours[0]
+		if slices.Contains(b.axis.Muted, b.axis.Names[int(pt.X)]) {
+			fill = mutedBar
+		}
+		fillBox(c, fill, left, middle-barHeight/2, end, middle+barHeight/2)
 		if pt.HasInterval() {
 			low, high := x(max(pt.Low, p.X.Min)), x(pt.High)
 			c.StrokeLine2(thin, low, middle, high, middle)

@@ -57,6 +57,7 @@ func (s strokeShape) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point)
 // A series draws one line, cloud or row of bars.
 type series struct {
 	form   Form
+	muted  bool
 	points []Point
 	line   draw.LineStyle
 	glyph  draw.GlyphStyle
@@ -65,7 +66,10 @@ type series struct {
 func newSeries(i int, l Line) *series {
 	dashes := [][]vg.Length{nil, {7, 3}, {2, 2}}[i/len(markers)%3] // none for the first use of each marker
 	line := draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75, Dashes: dashes}
-	s := &series{form: l.Form, points: l.Points, line: line, glyph: draw.GlyphStyle{Color: line.Color, Radius: 3.5, Shape: markers[i%len(markers)]}}
+	s := &series{form: l.Form, muted: l.Muted, points: l.Points, line: line, glyph: draw.GlyphStyle{Color: line.Color, Radius: 3.5, Shape: markers[i%len(markers)]}}
+	if l.Muted {
+		s.line, s.glyph = draw.LineStyle{Color: muted, Width: 0.9}, draw.GlyphStyle{Color: muted, Radius: 1.2, Shape: draw.CircleGlyph{}}
+	}
 	switch l.Form {
 	case Cloud:
 		s.glyph.Radius, s.glyph.Shape = dot, draw.CircleGlyph{}
@@ -93,7 +97,7 @@ func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
 	var path []vg.Point
 	for _, pt := range s.points {
 		path = append(path, vg.Point{X: x(pt.X), Y: y(pt.Y)})
-		if pt.HasInterval() {
+		if pt.HasInterval() && !s.muted {
 			s.interval(c, x(pt.X), y(max(pt.Low, p.Y.Min)), y(pt.High))
 		}
 	}
@@ -163,6 +167,10 @@ func (s *series) sample(c draw.Canvas, x, y vg.Length) {
 var (
 	ink  = color.RGBA{0x33, 0x33, 0x33, 0xFF}
 	grid = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
+
+	// Lines and bars that are not highlighted.
+	muted    = color.RGBA{0xA8, 0xA8, 0xA8, 0xFF}
+	mutedBar = color.RGBA{0xB8, 0xB8, 0xB8, 0xFF}
 )
 
 // colours are those of Okabe and Ito, which colour-blind readers can distinguish. Their yellow

@@ -151,10 +151,15 @@ func threadShortage(proc string, need int) string {
 	if left := cgroup.ProcessesLeft(proc); left < int64(need) {
 		return fmt.Sprintf("control groups allow %d more threads, not %d", left, need)
 	}
-	if free := min(int64(readField(root, "meminfo", "MemAvailable:", 1<<10)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
+	if free := memoryFree(proc); free/threadBytes < int64(need) {
 		return fmt.Sprintf("%s of memory are available, and %s may need %s", readable.BinarySize(int64(free)), readable.Count(int64(need), "thread"), readable.BinarySize(int64(need*threadBytes)))
 	}
 	return ""
+}
+
+// memoryFree returns how many bytes of memory this process could still take.
+func memoryFree(proc string) int64 {
+	return min(int64(readField(os.DirFS(proc), "meminfo", "MemAvailable:", 1<<10)), cgroup.MemoryLeft(proc))
 }
 
 // readLimit reads a file that holds one number. A word such as max, or a missing file, means

@@ -30,6 +30,9 @@ func MemoryTotal() uint64 {
 	return uint64(i.Totalram) * uint64(i.Unit)
 }
 
+// MemoryFree returns how many bytes of memory this process could still take, 0 if it is unknown.
+func MemoryFree() int64 { return memoryFree("/proc") }
+
 // threads returns the number of threads of this process, 0 if it is unknown.
 func threads() int {
 	var st syscall.Stat_t

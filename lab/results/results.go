@@ -70,7 +70,8 @@ const (
 	NeverEnds  = "does not end"
 	Refused    = "the system gives no more"
 	TooLong    = "left out as too long"
-	Failed     = "failed: " // followed by the contestant's error
+	TooLarge   = "left out: " // followed by the memory that is missing
+	Failed     = "failed: "   // followed by the contestant's error
 )
 
 // Units of time.

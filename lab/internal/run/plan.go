@@ -121,6 +121,12 @@ func (p *Plan) Measure(ctx context.Context) error {
 			if p.counts[t.Name] > round || p.remaining(t) == 0 {
 				continue
 			}
+			if p.exceedsTotal(t) {
+				if err := p.leaveOut(t); err != nil {
+					return err
+				}
+				continue
+			}
 			p.reportProgress(t.Name)
 			if err := p.measureOnce(ctx, t); err != nil {
 				for i := range p.trials {
@@ -132,6 +138,28 @@ func (p *Plan) Measure(ctx context.Context) error {
 	}
 	p.reportProgress("")
 	return nil
+}
+
+// exceedsTotal reports whether a trial without a figure would exceed its limit. A trial also does if the smaller
+// one was left out.
+func (p *Plan) exceedsTotal(t *Trial) bool {
+	if t.TotalMax == 0 || p.counts[t.Name] > 0 {
+		return false
+	}
+	if p.Results.Why(t.Smaller) == results.TooLong {
+		return true
+	}
+	each := t.Estimate
+	if figures := p.Results.Figures(t.Smaller, results.NsPerOp); len(figures) > 0 {
+		each = time.Duration(figures[0] * float64(t.Ops))
+	}
+	return each > t.TotalMax/time.Duration(p.runsWanted(t))
+}
+
+func (p *Plan) leaveOut(t *Trial) error {
+	a := results.Absent{Name: t.Name, Why: results.TooLong}
+	p.Results.Absent = append(p.Results.Absent, a)
+	return p.writeJournal(a.String())
 }
 
 // remaining returns how many measurements of a trial are still to be made.

@@ -29,6 +29,13 @@ type Trial struct {
 
 	Do func(context.Context) (s results.Sample, why string, err error) // replaces Command; usually nil
 
+	// If all measurements of the trial would take longer than TotalMax, it is left out; 0 = no
+	// limit. The estimate follows from the first figure of Smaller, a trial of fewer operations,
+	// and from the number of operations Ops. Without that figure it is Estimate.
+	TotalMax time.Duration
+	Smaller  string
+	Ops      int
+
 	Times     int // measurements, if fewer than Count suffice; 0 = Count
 	Processes int // probes that run at the same time behind a gate; 0 = one probe without a gate
 
