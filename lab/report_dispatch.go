@@ -28,8 +28,9 @@ func DispatchReport(of *Results, o DispatchOptions) Report {
 	d := newDocument(of, "The cost of dispatching a task",
 		fmt.Sprintf("Trivial tasks for %d workers, in ns of elapsed time per task, from the first submission to the end of the last task.", o.Jobs),
 		howMeasured(o.Count))
-	if o.RowMax > 0 {
-		d.Lead = append(d.Lead, fmt.Sprintf("A number of tasks is left out where all runs of a contestant together would take more than %s. --full measures it.", readable.Duration(o.RowMax)))
+	if slices.ContainsFunc(of.Absent, func(a results.Absent) bool { return a.Why == results.TooLong }) {
+		d.Lead = append(d.Lead, fmt.Sprintf("Where all runs of a contestant together would take more than %s, that number of tasks is left out. --full measures it. "+
+			"CPU and ÷ muster are those of the most tasks that were measured.", readable.Duration(o.RowMax)))
 	}
 	if s := r.articleSection(o); len(s.Tables) > 0 {
 		d.Sections = append(d.Sections, s)
@@ -126,7 +127,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 		r.markBest(t.Rows, i+1, results.NsPerOp, names)
 	}
 	return page.Section{
-		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Text: []string{"CPU and ÷ muster are those of the most tasks that were not left out."}, Tables: []page.Table{t}, Pictures: r.dispatchCharts(o, procs),
+		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Tables: []page.Table{t}, Pictures: r.dispatchCharts(o, procs),
 		Warnings: r.warnings(all),
 	}
 }

@@ -167,7 +167,7 @@ func TestRowsThatTakeTooLong(t *testing.T) {
 		}
 	}
 	text, _ := expectComplete(t, r, 2, lab.DispatchReport(r, o))
-	expectText(t, strings.Join(strings.Fields(text), " "), "muster 150 * 150 * left out left out 150 1.00", "is left out where all runs of a contestant together")
+	expectText(t, strings.Join(strings.Fields(text), " "), "muster 150 * 150 * left out left out 150 1.00", "Where all runs of a contestant together would take more than 500ms, that number")
 }
 
 // Goroutines for which the memory does not suffice are left out, and the report says why.
