@@ -221,11 +221,7 @@ func (p picture) draw(c draw.Canvas) {
 		p.drawLegend(c, row)
 		c.Max.Y -= rowHeight
 	}
-	if p.chart.Y.Label != "" && p.chart.X.Names == nil {
-		// Above its axis, not beside it: there a long label would not fit.
-		c.FillText(style(12), vg.Point{X: c.Min.X, Y: c.Max.Y - rowHeight + margin/2}, p.chart.Y.Label)
-		c.Max.Y -= rowHeight
-	}
+	c = p.drawLabels(c)
 	c.Max.Y -= margin / 2
 	p.plot().Draw(c)
 }
@@ -239,6 +235,26 @@ func (p picture) drawLegend(c draw.Canvas, row []entry) {
 	}
 }
 
+// drawLabels draws the labels of the axes, and returns what is left of the canvas. gonum would reserve room for a
+// label where the middle of the values is on a logarithmic axis, and so make the plot smaller.
+func (p picture) drawLabels(c draw.Canvas) draw.Canvas {
+	above, below := p.chart.Y.Label, p.chart.X.Label
+	if p.chart.X.Names != nil {
+		above, below = "", p.chart.Y.Label
+	}
+	if above != "" { // not beside its axis, where a long label would not fit
+		c.FillText(style(12), vg.Point{X: c.Min.X, Y: c.Max.Y - rowHeight + margin/2}, above)
+		c.Max.Y -= rowHeight
+	}
+	if below != "" {
+		centred := style(12)
+		centred.XAlign = draw.XCenter
+		c.FillText(centred, vg.Point{X: c.Center().X, Y: c.Min.Y + 1}, below)
+		c.Min.Y += rowHeight
+	}
+	return c
+}
+
 func (p picture) plot() *plot.Plot {
 	pl := plot.New()
 	pl.BackgroundColor = nil
@@ -249,8 +265,8 @@ func (p picture) plot() *plot.Plot {
 	if p.chart.X.Names != nil {
 		lines.Horizontal.Color = nil
 		pl.Add(&namedBars{p.chart.X, p.chart.Lines[0].Points})
-		styleAxis(&pl.X, p.chart.Y, p.x)
-		styleAxis(&pl.Y, Axis{}, p.y)
+		styleAxis(&pl.X, p.chart.Y.Log, p.x)
+		styleAxis(&pl.Y, false, p.y)
 		pl.Y.Width, pl.Y.Tick.Width = 0, 0 // the line at 0 is part of the grid
 		pl.Y.Padding = nameRoom(p.chart.X.Names)
 		return pl
@@ -262,25 +278,22 @@ func (p picture) plot() *plot.Plot {
 		}
 		pl.Add(newSeries(max(0, i-muted), l))
 	}
-	styleAxis(&pl.X, p.chart.X, p.x)
-	styleAxis(&pl.Y, Axis{Log: p.chart.Y.Log}, p.y)
+	styleAxis(&pl.X, p.chart.X.Log, p.x)
+	styleAxis(&pl.Y, p.chart.Y.Log, p.y)
 	pl.Y.Padding = 6 // keep the first points off the axis
 	return pl
 }
 
-func styleAxis(to *plot.Axis, a Axis, s scale) {
+func styleAxis(to *plot.Axis, log bool, s scale) {
 	to.Min, to.Max = s.min, s.max
 	to.Tick.Marker = plot.ConstantTicks(s.ticks)
-	if a.Log {
+	if log {
 		to.Scale = plot.LogScale{}
 	}
 	to.Padding = 0
 	to.Color, to.Tick.Color = ink, ink
 	to.Tick.Length = 5
-	to.Tick.Label.Color, to.Label.TextStyle.Color = ink, ink
-	to.Tick.Label.Font, to.Label.TextStyle.Font = face(11), face(12)
-	to.Label.Text = a.Label
-	to.Label.Padding = 4
+	to.Tick.Label.Color, to.Tick.Label.Font = ink, face(11)
 }
 
 // darkStyle adapts a chart to dark pages. Pages that contain a chart may set

@@ -61,3 +61,20 @@ func TestBarsOnLogAxis(t *testing.T) {
 		t.Errorf("two blue bars and a grey one have the lengths %v, want at least 20", lengths)
 	}
 }
+
+// A long label does not make the plot narrower or lower, also on logarithmic axes.
+func TestLongLabels(t *testing.T) {
+	size := func(label string) (right, top float64) {
+		c := plot.Chart{X: plot.Axis{Label: label, Log: true}, Y: plot.Axis{Label: label, Log: true}, Lines: points(1, 1, 1e6, 1e6)}
+		for _, m := range regexp.MustCompile(`d="M[0-9.]+,[0-9.]+L([0-9.]+),([0-9.]+)"`).FindAllStringSubmatch(draw(t, c), -1) {
+			x, _ := strconv.ParseFloat(m[1], 64)
+			y, _ := strconv.ParseFloat(m[2], 64)
+			right, top = max(right, x), max(top, y)
+		}
+		return right, top
+	}
+	right, top := size("ns")
+	if r, u := size(strings.Repeat("a long label ", 5)); r != right || u != top || right < 400 {
+		t.Errorf("with a long label the plot ends at %g, %g, with a short one at %g, %g", r, u, right, top)
+	}
+}

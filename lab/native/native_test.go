@@ -21,7 +21,7 @@ import (
 func modesOf(q native.Question) []string {
 	return map[native.Question][]string{
 		native.Dispatch: {"single", "batch", "producers", "foreach", "makespan", "barrier"},
-		native.Spawn:    {"direct", "each", "waiting"},
+		native.Spawn:    {"each", "waiting"},
 		native.Call:     {"call"},
 		native.Codec:    {"codec", "echo"},
 	}[q]

@@ -89,12 +89,6 @@ double each(long n, long work) {
 	return sum;
 }
 
-double direct(long n, long work) {
-	double sum = 0;
-	for (long i = 0; i < n; i++) sum += roots(work, i);
-	return sum;
-}
-
 using Clock = std::chrono::steady_clock;
 
 void print(const Options &o, std::chrono::duration<double> wall, double cpu, const std::string &more) {
@@ -149,7 +143,6 @@ int measure(const Options &o, long warm, F run) {
 
 int main(int argc, char **argv) {
 	auto o = parse(argc, argv);
-	if (o.mode == "direct") return measure(o, 100000, [&](long n) { return direct(n, o.work); });
 	if (o.mode == "each") return measure(o, 1000, [&](long n) { return each(n, o.work); });
 	if (o.mode == "waiting") waiting(o);
 	return bench::statusNoSuchMode;

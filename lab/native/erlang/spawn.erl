@@ -38,7 +38,6 @@ fail(Status, Text) ->
     io:format(standard_error, "~s~n", [Text]),
     erlang:halt(Status).
 
-measure("direct", Work, Count) -> timed("direct", Work, Count, fun(N) -> direct(N, Work) end);
 measure("each", Work, Count) -> timed("each", Work, Count, fun(N) -> each(N, Work) end);
 measure("waiting", Work, Count) -> waiting(Work, Count);
 measure(_, _, _) -> erlang:halt(?STATUS_NO_SUCH_MODE).
@@ -61,13 +60,6 @@ cost(Run) ->
 print(Mode, Work, Count, {Wall, CPU}, More) ->
     io:format("BenchmarkSpawn/impl=erlang/mode=~s/work=~b ~b ~.2f ns/op ~.2f cpu-ns/op~s~n",
               [Mode, Work, Count, Wall / Count, CPU / Count, More]).
-
-direct(N, Work) ->
-    true = is_float(sum(N, Work, 0.0)),
-    erlang:garbage_collect().
-
-sum(0, _, Sum) -> Sum;
-sum(N, Work, Sum) -> sum(N - 1, Work, Sum + roots(Work, N)).
 
 %% Every process holds its result until it is asked for it, so all are there at once.
 each(N, Work) ->

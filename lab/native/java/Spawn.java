@@ -77,15 +77,6 @@ public final class Spawn {
         }
     }
 
-    static void direct(int n, int work) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            sum += roots(work, i);
-        }
-        sink = sum;
-        System.gc();
-    }
-
     /** Every thread holds its result until it is taken, so all are there at once. */
     static void each(ThreadFactory threads, int n) {
         SynchronousQueue<Double> results = new SynchronousQueue<>();
@@ -146,7 +137,9 @@ public final class Spawn {
 
     /** Warms up with a number of runs of warm calls, then runs once by the clock, and prints the result. */
     static void measure(int runs, int warm, IntConsumer run) {
-        direct(WARM_CALLS, 1);
+        for (int i = 0; i < WARM_CALLS; i++) {
+            sink = roots(1, i);
+        }
         for (int i = 0; i < runs; i++) {
             run.accept(warm);
         }
@@ -205,7 +198,6 @@ public final class Spawn {
         ThreadFactory threads = factory();
         boolean platform = impl.equals("java-thread"); // a million of them would take minutes
         switch (mode) {
-            case "direct" -> measure(1, 1_000, n -> direct(n, work));
             case "each" -> measure(platform ? 5 : 10, platform ? 1_000 : 100_000, n -> each(threads, n));
             case "waiting" -> waiting(threads);
             default -> System.exit(STATUS_NO_SUCH_MODE);

@@ -186,7 +186,6 @@ fn main() {
     let o = parse();
     end_on_refusal();
     match (o.implementation.as_str(), o.mode.as_str()) {
-        ("rust-thread" | "rayon", "direct") => measure(&o, 100_000, &|n| (0..n).map(|i| roots(o.work, i)).sum()),
         ("rust-thread", "each") => measure(&o, 1_000, &|n| threads(n, o.work)),
         ("rust-thread", "waiting") => waiting(&o),
         ("rayon", "each") => {
