@@ -65,3 +65,33 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 		t.Errorf("%v and %v, want none and one", served, own)
 	}
 }
+
+// All runs of a trial together must not exceed its limit. Its estimate follows from a smaller trial. If that one was
+// left out, the trial is too, whatever it is estimated to take.
+func TestTotalMax(t *testing.T) {
+	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 10 5000000 ns/op"}} // 5 ms each
+	var journal strings.Builder
+	o.Journal = &journal
+	p, err := New(o, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	smaller := "no such trial"
+	for _, trial := range []struct {
+		name string
+		ops  int
+	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
+		one := p.Probe(trial.name, time.Millisecond)
+		one.Ops, one.Smaller, one.TotalMax = trial.ops, smaller, time.Second
+		p.Add(one)
+		smaller = trial.name
+	}
+	if err := p.Measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"First": "", "Fits": "", "Long": results.TooLong, "Longer": results.TooLong} {
+		if why := p.Results.Why(name); why != want || strings.Contains(journal.String(), `{"name":"`+name+`"`) != (want != "") {
+			t.Errorf("%s: %q, want %q; the journal is\n%s", name, why, want, journal.String())
+		}
+	}
+}
