@@ -35,7 +35,7 @@ muster's pool, the articles' programs in Go and C++, and widely used pools in Go
 Rust and Java. Contestants are compiled at their first use; missing compilers are
 reported. The numbers of tasks are the article's, 10,000 to 100,000,000. If all runs of a
 contestant would take more than a minute, the report leaves that number of tasks out;
---full measures it.`,
+--full measures it. The defaults take about a quarter of an hour.`,
 		Example: `  muster lab dispatch
   muster lab dispatch --jobs 2 --peers go,rust --tasks 1e6
   muster lab dispatch --full --out dispatch.txt      and after an interruption:

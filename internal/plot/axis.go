@@ -25,7 +25,8 @@ const (
 // look like a value of 0.
 const barsBelow = 3
 
-// newScale chooses a scale that shows all values, of bars from their begin on. values has at least one element.
+// newScale chooses a scale that shows all values. values has at least one element. If they are bars, a logarithmic
+// scale begins below the least of them.
 func newScale(a Axis, values []float64, zero, bars bool) scale {
 	low, high := slices.Min(values), slices.Max(values)
 	if a.Log && bars {

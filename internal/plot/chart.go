@@ -157,7 +157,7 @@ type entry struct {
 	series *series
 }
 
-// newEntries returns the entries of the lines. The muted ones have one entry, the last.
+// newEntries returns the entries of the lines. All muted lines share the last entry.
 func newEntries(lines []Line) (entries []entry) {
 	muted := 0
 	for i, l := range lines {

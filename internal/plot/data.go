@@ -23,7 +23,7 @@ type Axis struct {
 	// Bars, which are drawn from left to right, one below the other, each with its name and value.
 	Names []string
 
-	// Muted are those of the names whose bars are grey: the others are what the chart is about.
+	// Muted lists the names whose bars are grey. The chart is about the others.
 	Muted []string
 }
 

@@ -2,16 +2,16 @@ package probe
 
 import "sync"
 
-// A contestant is what Go programs use instead of a pool. Its tasks are numbers.
+// A contestant does tasks without a pool, as many Go programs do. A task is a number.
 type contestant struct {
 	submit func(n int)
 	wait   func() // until all submitted tasks are done
 	close  func()
 }
 
-// DispatchContestants returns the contestants of Dispatch that need no module of others:
-// workers that read a channel with 1,024 places, the article's program, whose channel has a
-// place for each worker, and a goroutine for each task.
+// DispatchContestants returns the names of the contestants that Dispatch can play. "channel" is
+// workers that read a channel with 1,024 places. "article" is the article's program: its channel
+// has a place for each worker. "go" starts a goroutine for each task.
 func DispatchContestants() []string { return []string{"channel", "article", "go"} }
 
 // newContestant starts a contestant. It reports false for an unknown name.

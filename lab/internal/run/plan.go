@@ -140,8 +140,8 @@ func (p *Plan) Measure(ctx context.Context) error {
 	return nil
 }
 
-// exceedsTotal reports whether a trial without a figure would exceed its limit. A trial also does if the smaller
-// one was left out.
+// exceedsTotal reports whether a trial without a figure would exceed its limit. It does in any case if the smaller
+// trial was left out.
 func (p *Plan) exceedsTotal(t *Trial) bool {
 	if t.TotalMax == 0 || p.counts[t.Name] > 0 {
 		return false
