@@ -119,7 +119,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 		}
 		name := r.largestRow(o, impl, procs)
 		own := DispatchName(run.Muster, "single", o.Jobs, tasksOf(name), procs)
-		row = append(row, r.medianCell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Ratio(name, own, results.NsPerOp))})
+		row = append(row, r.medianCell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.timeRatio(name, own))})
 		t.Rows = append(t.Rows, row)
 	}
 	for i, tasks := range o.Tasks {

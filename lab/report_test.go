@@ -83,6 +83,25 @@ func TestReportsOfAnything(t *testing.T) {
 	}
 }
 
+// Go's contestants at GOMAXPROCS 1 are compared with muster by processor time, others by elapsed time.
+func TestRatioToMuster(t *testing.T) {
+	sample := func(name string, wall, cpu float64) results.Sample {
+		return results.Sample{Name: name, N: 100, Values: []results.Value{{Unit: results.NsPerOp, Figure: wall}, {Unit: results.CPUPerOp, Figure: cpu}}}
+	}
+	for procs, want := range map[int]string{1: "ants 900 300 3.00", 2: "ants 900 300 9.00"} {
+		o := lab.DispatchOptions{Jobs: 2, Tasks: []int{100}, Procs: []int{procs}}
+		r := &lab.Results{Samples: []results.Sample{
+			sample(lab.DispatchName("muster", "single", 2, 100, procs), 100, 100), sample(lab.DispatchName("ants", "single", 2, 100, procs), 900, 300),
+			sample(lab.DispatchName("cpp-std", "single", 2, 100, 0), 400, 200),
+		}}
+		var text strings.Builder
+		if err := lab.DispatchReport(r, o).Text(&text); err != nil {
+			t.Fatal(err)
+		}
+		expectText(t, strings.Join(strings.Fields(text.String()), " "), want, "cpp-std 400 200 4.00")
+	}
+}
+
 // Pages draw the figures of the tables, and texts do not repeat them.
 func TestPagesHaveCharts(t *testing.T) {
 	all := reports(t)
