@@ -299,7 +299,7 @@ func (p *Pool[T]) rescue(w *worker[T]) bool {
 	}
 	from := &p.workers[p.turn]
 	behind := uint64(batchMax * len(p.workers))
-	return p.shared && p.claimed > behind && from.first < p.claimed-behind && from != w && from.unstarted() > 0 && w.steal(from)
+	return p.shared && p.claimed > behind && from.first < p.claimed-behind && from != w && w.steal(from)
 }
 
 // reachAwaited is called by a worker that has finished its tasks before awaited.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,7 @@ func simulate(c costs, processors int, task time.Duration) float64 {
 		actors[i] = &actor{worker: i%2 == 1}
 	}
 	workers := processors / 2
+	random := rand.New(rand.NewPCG(1, uint64(processors)))
 	var free time.Duration // when the lock is free
 	var owner *actor
 	queued, done := 0, 0
@@ -69,8 +71,10 @@ func simulate(c costs, processors int, task time.Duration) float64 {
 			return cmp.Compare(a.at, b.at)
 		})
 		if a.at < free {
-			if a.at += c.lookAway; c.lookAway == 0 {
+			if c.lookAway == 0 {
 				a.at = free
+			} else { // no two loops take the same time
+				a.at += c.lookAway/2 + time.Duration(random.Int64N(int64(c.lookAway)))
 			}
 			continue
 		}
