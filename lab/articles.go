@@ -138,7 +138,7 @@ func (s setting) channelClaims() []claim {
 		}
 		twoToOne = append(twoToOne, within(fmt.Sprintf("%s%d cycles: %%s", before, cycles), ratio(channelAt(cycles, 2), channelAt(cycles, 1)), 0, 1))
 	}
-	few, many := insertName(postgresImpl, claimWriters(s.ClaimSizes)[0]), insertName(postgresImpl, claimWriters(s.ClaimSizes)[1])
+	few, many := insertName(claimWriters()[0]), insertName(claimWriters()[1])
 	processes := min(s.cpus, run.ProcessesMax)
 	return []claim{
 		{number: 8, statement: "A channel is fastest at GOMAXPROCS 1.", condition: "no other value is faster", parallel: true, parts: against,
@@ -172,7 +172,7 @@ func (s setting) channelClaims() []claim {
 			condition: "GOMAXPROCS 2 is slower than 1 for some number of cycles, and faster for another", parallel: true, either: true, parts: twoToOne,
 			held: "parallel work gains time, and the exchange of items costs time", gone: "every tried number of cycles has the same result"},
 		{number: 15, statement: "1,000 goroutines write to a database about 10 times as fast as 20, nearly in proportion, and take 40 MB.", condition: "at least LOW times as fast",
-			parts: []part{within("%s as many rows a second", ratio(few, many), 5, unbounded), shown(", with %s MB", figure{kind: total, a: many, unit: clientRSS, factor: 1 / megabyte})},
+			parts: []part{within("%s as many rows a second", ratio(few, many), 5, unbounded), shown(", with %s MB", figure{kind: total, a: many, unit: clientRSS, factor: 1e-6})},
 			held:  "writers share flushes of the server's log", gone: "the server's processors and log are the limit; goroutines without a connection only wait"},
 		{number: 16, statement: "N processes with GOMAXPROCS 1 on N processors do N times as much (a reader's comment).", condition: "at least 0.9 × N times as much", parallel: true,
 			parts: []part{within(fmt.Sprintf("%%s with %d processes", processes), ratio(ChannelName(0, 0, 1, 1), ChannelName(0, 0, 1, processes)), 0.9*float64(processes), unbounded)},

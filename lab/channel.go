@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,9 +20,6 @@ type ChannelOptions struct {
 	Items     int   // through the channel; a multiple of 100,000
 	Processes int   // most processes at the same time; 0 = skip
 	Portions  bool  // report the time of every portion, not only their median
-
-	Writers []int // goroutines that write to a database at the same time; empty = skip
-	Rows    int   // rows that they write in all
 }
 
 // channelPortion is the number of items that are timed together, as in the article.
@@ -40,8 +36,8 @@ const (
 
 // Channel measures a goroutine that fills a channel and another that drains it. It varies
 // GOMAXPROCS, the buffer and the work beside the channel. It also measures the threads that
-// GOMAXPROCS brings, several processes at once, and goroutines that write to a database.
-func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
+// GOMAXPROCS brings, and several processes at once.
+func Channel(ctx context.Context, o ChannelOptions) (*Results, error) {
 	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
 		return nil, err
 	}
@@ -54,13 +50,7 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if o.Processes < 0 || o.Processes > run.ProcessesMax {
 		return nil, inputf("processes is %d, but must be from 0 to %d", o.Processes, run.ProcessesMax)
 	}
-	if err := o.checkWriters(); err != nil {
-		return nil, err
-	}
 	conditions := []results.Pair{{Key: "items", Value: strconv.Itoa(o.Items)}}
-	if len(o.Writers) > 0 {
-		conditions = append(conditions, results.Pair{Key: "rows", Value: strconv.Itoa(o.Rows)})
-	}
 	if o.Portions {
 		conditions = append(conditions, results.Pair{Key: "portions", Value: "each"})
 	}
@@ -88,11 +78,6 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 		t.Procs = procs
 		p.Add(t)
 	}
-	end, err := p.addWriters(ctx, o.Writers, o.Rows, "")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, end()) }()
 	return p.Results, p.Measure(ctx)
 }
 

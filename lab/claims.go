@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -67,8 +66,12 @@ func claimWork() []int   { return []int{1, 10, 100, 1000, 5000} }
 func claimProcs() []int  { return []int{1, 2, 4, 16, 64, 256} }
 func claimCycles() []int { return []int{0, 100, 1000, 100_000, 1_000_000} }
 
-// claimWriters returns the article's numbers of goroutines, bounded by the rows.
-func claimWriters(sizes ClaimSizes) []int { return []int{min(20, sizes.Rows-1), min(1000, sizes.Rows)} }
+// claimWriters returns the article's numbers of goroutines that write to a database.
+func claimWriters() []int { return []int{20, 1000} }
+
+func insertName(goroutines int) string {
+	return fmt.Sprintf("Insert/impl=postgres/goroutines=%d", goroutines)
+}
 
 // Claims measures the claims of the articles on this machine.
 func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
@@ -107,11 +110,7 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 	}
 	p.addUploads(o)
 	p.addExhaust(o.Probe, o.Sizes.ThreadsLimit)
-	end, err := p.addWriters(ctx, claimWriters(o.Sizes), o.Sizes.Rows, o.Dir)
-	if err != nil {
-		return p.Results, err
-	}
-	return p.Results, errors.Join(p.Measure(ctx), end())
+	return p.Results, p.Measure(ctx)
 }
 
 // addClaimPeers adds the trials of the articles' contestants.
@@ -129,6 +128,18 @@ func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	}
 	for _, peer := range codecs {
 		p.Add(echoTrial(peer, claimMessages))
+	}
+	inserting, err := p.Compile(ctx, native.Insert, nil)
+	if err != nil {
+		return err
+	}
+	for _, peer := range inserting {
+		for _, goroutines := range claimWriters() {
+			t := peer.Trial(insertName(goroutines), time.Second+time.Duration(sizes.Rows)*60*time.Microsecond,
+				"-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(sizes.Rows))
+			t.Folder = true // in the system's folder for temporary files, which the server's user may enter
+			p.Add(t)
+		}
 	}
 	erlang, err := p.Compile(ctx, native.Spawn, []string{"erlang"})
 	if err != nil {

@@ -254,11 +254,8 @@ func (j *judge) missingFor(name string) (results.Missing, bool) {
 			needed = append(needed, p.Name)
 		}
 	}
-	switch {
-	case strings.HasPrefix(name, "Corpus/"):
+	if strings.HasPrefix(name, "Corpus/") {
 		needed = append(needed, corpusMissing)
-	case impl == postgresImpl:
-		needed = append(needed, postgresName)
 	}
 	i := slices.IndexFunc(j.Missing, func(m results.Missing) bool { return slices.Contains(needed, m.Peer) })
 	if i < 0 {

@@ -123,8 +123,5 @@ const (
 	putUnit = "put-ns/op"
 	getUnit = "get-ns/op"
 
-	// Writers to a database.
-	rowsPerSecond   = "rows/s"
-	clientRSS       = "rss-B" // of the whole process, at the end
-	connectionsUnit = "connections"
+	clientRSS = "rss-B" // of a whole process that writes to a database, at the end
 )

@@ -26,9 +26,6 @@ func ChannelReport(of *Results, o ChannelOptions) Report {
 	if o.Processes > 0 {
 		d.Sections = append(d.Sections, r.processesSection(o))
 	}
-	if len(o.Writers) > 0 {
-		d.Sections = append(d.Sections, r.writersSection(o))
-	}
 	return Report{document: d}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,17 +65,14 @@ func oneAndAll() []int {
 	return []int{1}
 }
 
-// Default numbers of items and rows, and the article's.
-const (
-	itemsQuick, rowsQuick = 200_000, 2_000
-	itemsFull, rowsFull   = 1_000_000, 20_000
-)
+// Default number of items, and the article's.
+const itemsQuick, itemsFull = 200_000, 1_000_000
 
 func (p *program) labChannel() *cobra.Command {
 	var l labFlags
 	o := lab.ChannelOptions{
 		Procs:  []int{1, 2, 4, 8, 16, 32, 64, 128, 256},
-		Cycles: []int{0, 100, 1000, 10_000, 1_000_000, 10_000_000}, Writers: []int{1, 20, 100, 1000},
+		Cycles: []int{0, 100, 1000, 10_000, 1_000_000, 10_000_000},
 	}
 	c := &cobra.Command{
 		Use:   "channel [flags]",
@@ -84,36 +80,25 @@ func (p *program) labChannel() *cobra.Command {
 		Long: `Channel measures one goroutine that fills a channel and another that drains it, as the
 article of 2013 did. It varies GOMAXPROCS, the buffer, and the loop iterations beside
 each item (cycles). It counts threads, and compares one process with several, each with
-several values of GOMAXPROCS. Last, goroutines write rows to a private PostgreSQL server
-and to SQLite.
---full uses the article's 1,000,000 items instead of 200,000, and 20,000 rows instead of
-2,000.`,
+several values of GOMAXPROCS.
+--full uses the article's 1,000,000 items instead of 200,000.`,
 		Example: `  muster lab channel --html channel.html
   muster lab channel --procs 1,2,3,4 --cycles 0,1000 --processes 8`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			rows := rowsQuick
 			if o.Items = itemsQuick; l.full {
-				o.Items, rows = itemsFull, rowsFull
-			}
-			if !c.Flags().Changed("rows") {
-				o.Rows = rows
-			}
-			if slices.Equal(o.Writers, []int{0}) {
-				o.Writers = nil
+				o.Items = itemsFull
 			}
 			return measure(c.Context(), p, &l, &o.Options, &o, lab.Channel, lab.ChannelReport)
 		},
 	}
 	l.add(c.Flags())
-	c.Flags().BoolVar(&l.full, "full", false, "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
+	c.Flags().BoolVar(&l.full, "full", false, "use 1,000,000 items, as in the article; takes some minutes")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
 	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
 	c.Flags().BoolVar(&o.Portions, "portions", false, "also report the time of every portion of 100,000 items")
 	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time, each with --procs up to N; 0 = skip")
 	defaultByMachine(c.Flags(), "processes", "twice the processors of this machine")
-	c.Flags().Var((*numbers)(&o.Writers), "writers", "let `NUMBERS` of goroutines write to a database at the same time; 0 = skip")
-	c.Flags().IntVar(&o.Rows, "rows", 0, "write `N` rows in total (default 2000, with --full 20000)")
 	return c
 }
 

@@ -35,7 +35,7 @@ func Programs() []Program {
 		// still have the codecs.
 		golang("cgo", Call, "_io", "crossing", "1", "Go from go.dev/dl and apt-get install gcc libc6-dev", "cgo", "go"),
 		golang("codec", Codec, "_io", "crossing", "0", "Go from go.dev/dl", "protobuf", "json"),
-		golang("inserts", Insert, "_db", "inserts", "0", "Go from go.dev/dl", "postgres", "sqlite"),
+		golang("inserts", Insert, "_db", "inserts", "0", "Go from go.dev/dl", "postgres"),
 	}
 }
 

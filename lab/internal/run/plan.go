@@ -205,7 +205,7 @@ func (p *Plan) measureOnce(ctx context.Context, t *Trial) error {
 		return err
 	}
 	p.durations[t.Name] = time.Since(began)
-	if share, ok := readProcessors("/proc").disturbance(before); ok && !t.Served {
+	if share, ok := readProcessors("/proc").disturbance(before); ok {
 		s.Values = append(s.Values, results.Value{Unit: results.DisturbedUnit, Figure: share})
 	}
 	var line string

@@ -42,8 +42,6 @@ type Trial struct {
 	Folder   bool   // pass an empty folder with -dir, and remove it afterwards
 	FolderIn string // parent of that folder; "" = the system's folder for temporary files
 
-	Served bool // a server outside of the trial works for it, so its time is not that of other programs
-
 	peer bool // a contestant's trial: a failure is a result
 }
 

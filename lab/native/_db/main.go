@@ -1,4 +1,4 @@
-// Command inserts measures goroutines that write rows to a database at the same time,
+// Command inserts measures goroutines that write rows to a PostgreSQL server at the same time,
 // each row a transaction of its own. See ../README.md.
 package main
 
@@ -12,85 +12,90 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const warmUpMax = 1_000
 
-type options struct {
-	impl        string
-	dsn         string
-	goroutines  int
-	rows        int
-	connections int
-}
-
-// A table is where rows go. Its methods are for many goroutines at once.
-type table interface {
-	insert(ctx context.Context, row int) error
-	count(ctx context.Context) (int, error)
-	close(ctx context.Context) error // takes the table away
-}
-
-// open makes an empty table and all connections.
-type open func(ctx context.Context, o *options) (table, error)
-
-var contestants = map[string]open{"postgres": openPostgres, "sqlite": openSQLite}
-
 func main() {
-	var o options
-	flag.StringVar(&o.impl, "impl", "", "postgres or sqlite")
-	flag.StringVar(&o.dsn, "dsn", "", "where it is: a connection string of PostgreSQL, or the path of a file")
-	flag.IntVar(&o.goroutines, "goroutines", 1, "that insert at the same time")
-	flag.IntVar(&o.rows, "rows", 10_000, "in all")
-	flag.IntVar(&o.connections, "connections", 0, "at most; 0 = one for each goroutine, or as many as the server allows when that is less: then goroutines wait for one another's")
+	_ = flag.String("impl", "postgres", "postgres")
+	dir := flag.String("dir", "", "an empty folder, for the server's files")
+	goroutines := flag.Int("goroutines", 1, "goroutines that insert at the same time")
+	rows := flag.Int("rows", 10_000, "rows in all")
 	flag.Parse()
-	begin := contestants[o.impl]
-	if begin == nil || o.dsn == "" || o.goroutines < 1 || o.rows < 1 || o.connections < 0 {
-		fmt.Fprintln(os.Stderr, "unknown -impl, no -dsn, or a number below its least")
+	if *dir == "" || *goroutines < 1 || *rows < 1 {
+		fmt.Fprintln(os.Stderr, "no -dir, or a number below 1")
 		os.Exit(2)
 	}
-	if err := o.compete(context.Background(), begin); err != nil {
+	if err := compete(context.Background(), *dir, *goroutines, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func (o *options) compete(ctx context.Context, begin open) error {
-	to, err := begin(ctx, o)
+func compete(ctx context.Context, dir string, goroutines, rows int) error {
+	s, err := startServer(ctx, dir)
 	if err != nil {
 		return err
 	}
-	warmUp := min(o.rows/4, warmUpMax)
-	if err := o.insertAll(ctx, to, 0, warmUp); err != nil {
+	defer s.stop()
+	// More goroutines than connections wait for one another's.
+	connections := min(goroutines, connectionsMax)
+	to, err := openTable(ctx, s.dsn, connections)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	warmUp := min(rows/4, warmUpMax)
+	if err := insertAll(ctx, to, goroutines, 0, warmUp); err != nil {
 		return err
 	}
 	cpu, began := cpuTime(), time.Now()
-	if err := o.insertAll(ctx, to, warmUp, o.rows); err != nil {
+	if err := insertAll(ctx, to, goroutines, warmUp, rows); err != nil {
 		return err
 	}
 	wall := time.Since(began)
 	cpu = cpuTime() - cpu
 	resident := residentBytes()
-	switch n, err := to.count(ctx); {
-	case err != nil:
-		return err
-	case n != warmUp+o.rows:
-		return fmt.Errorf("%d rows are there of %d", n, warmUp+o.rows)
+	n := 0
+	if err := to.QueryRow(ctx, "SELECT count(*) FROM inserts").Scan(&n); err != nil || n != warmUp+rows {
+		return fmt.Errorf("%d rows are there of %d: %w", n, warmUp+rows, err)
 	}
-	each := func(d time.Duration) float64 { return float64(d) / float64(o.rows) }
-	fmt.Printf("BenchmarkInsert/impl=%s/goroutines=%d %d %.0f ns/op %.0f cpu-ns/op %.1f rows/s %d rss-B %d connections\n",
-		o.impl, o.goroutines, o.rows, each(wall), each(cpu), float64(o.rows)/wall.Seconds(), resident, o.connections)
-	return to.close(ctx)
+	each := func(d time.Duration) float64 { return float64(d) / float64(rows) }
+	_, err = fmt.Printf("BenchmarkInsert/impl=postgres/goroutines=%d %d %.0f ns/op %.0f cpu-ns/op %.1f rows/s %d rss-B %d connections\n",
+		goroutines, rows, each(wall), each(cpu), float64(rows)/wall.Seconds(), resident, connections)
+	return err
 }
 
-// insertAll shares n rows among the goroutines, the first row being from.
-func (o *options) insertAll(ctx context.Context, to table, from, n int) error {
+// openTable creates the table, and opens all connections before the clock starts.
+func openTable(ctx context.Context, dsn string, connections int) (*pgxpool.Pool, error) {
+	to, err := pgxpool.New(ctx, fmt.Sprintf("%s pool_max_conns=%d", dsn, connections))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := to.Exec(ctx, "CREATE TABLE inserts (id bigint PRIMARY KEY, content text NOT NULL)"); err != nil {
+		return nil, err
+	}
+	for range connections {
+		c, err := to.Acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Release()
+	}
+	return to, nil
+}
+
+// insertAll inserts n rows from row from on. The goroutines share them. Each row is a transaction.
+func insertAll(ctx context.Context, to *pgxpool.Pool, goroutines, from, n int) error {
 	var all sync.WaitGroup
-	failed := make(chan error, o.goroutines)
-	for g := range o.goroutines {
+	failed := make(chan error, goroutines)
+	for g := range goroutines {
 		all.Go(func() {
-			for row := from + g; row < from+n; row += o.goroutines {
-				if err := to.insert(ctx, row); err != nil {
+			for row := from + g; row < from+n; row += goroutines {
+				content := fmt.Sprintf("%08d %s", row, strings.Repeat("x", 91)) // as long as a line of a log
+				if _, err := to.Exec(ctx, "INSERT INTO inserts (id, content) VALUES ($1, $2)", row, content); err != nil {
 					failed <- fmt.Errorf("row %d: %w", row, err)
 					return
 				}
@@ -102,11 +107,6 @@ func (o *options) insertAll(ctx context.Context, to table, from, n int) error {
 	return <-failed
 }
 
-// content is a row's, of the length of a line in a log.
-func content(row int) string {
-	return fmt.Sprintf("%08d %s", row, strings.Repeat("x", 91))
-}
-
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -115,12 +115,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// residentBytes is this client's memory without the server's; 0 = unknown.
+// residentBytes returns the memory of this process, without the server's; 0 = unknown.
 func residentBytes() uint64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
+	text, _ := os.ReadFile("/proc/self/statm")
 	fields := strings.Fields(string(text))
 	if len(fields) < 2 {
 		return 0
