@@ -84,7 +84,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 func (p planner) workersTrial(workers, procs int, wait time.Duration) run.Trial {
 	tasks := adviseWork * run.Processors()
 	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
-		question("workers", probe.WorkersOptions{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait})...)
+		probe.Workers{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait})
 	t.Procs = procs
 	return t
 }
@@ -245,7 +245,7 @@ func (a *adviser) charts() []plot.Chart {
 	file := func(n int) string { return filesName(adviseSize, n) }
 	files := plot.Chart{Title: "Files by workers", X: plot.Axis{Label: "workers", Log: true},
 		Y:     plot.Axis{Label: fmt.Sprintf("µs per file of %s bytes", readable.Number(adviseSize)), Log: true},
-		Lines: []plot.Line{line("written", adviseThreads(), createUnit, file), line("read", adviseThreads(), readUnit, file)}}
+		Lines: []plot.Line{line("written", adviseThreads(), results.CreatePerOp, file), line("read", adviseThreads(), results.ReadPerOp, file)}}
 	return append(tasks.Drawable(), files.Drawable()...)
 }
 
@@ -291,8 +291,8 @@ func (a *adviser) goroutine() advice {
 func (a *adviser) threads() advice {
 	const setting = "workers for files"
 	name := func(n int) string { return filesName(adviseSize, n) }
-	write, wrote, names := a.leastWorkers(adviseThreads(), name, createUnit)
-	read, were, _ := a.leastWorkers(adviseThreads(), name, readUnit)
+	write, wrote, names := a.leastWorkers(adviseThreads(), name, results.CreatePerOp)
+	read, were, _ := a.leastWorkers(adviseThreads(), name, results.ReadPerOp)
 	if write == 0 || read == 0 {
 		return unknownSetting(setting, "it was not measured")
 	}

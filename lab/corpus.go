@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"muster/internal/page"
-	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/corpora"
 	"muster/lab/internal/run"
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -61,7 +61,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	}
 	estimate := time.Duration(cases) * 4 * time.Millisecond
 	for _, jobs := range corpusJobs() {
-		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, "corpus", compileQuestion{jobs}, append([]string{archive}, compiler...)...))
+		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, probe.Corpus{Jobs: jobs}, append([]string{archive}, compiler...)...))
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		p.addMissing("make", "no make in PATH", "apt-get install make")
@@ -71,7 +71,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, question("make", compileQuestion{run.Processors()}, append([]string{sources}, compiler...)...)...).AsPeer())
+	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, probe.Make{Jobs: run.Processors()}, append([]string{sources}, compiler...)...).AsPeer())
 	return ctx.Err()
 }
 
@@ -94,32 +94,29 @@ func corpusName(impl string, jobs int) string {
 	return fmt.Sprintf("Corpus/impl=%s/jobs=%d", impl, jobs)
 }
 
-// corpus returns the runs over the corpus as the article reports them: elapsed, user and system time in
+// corpus adds the runs over the corpus as the article reports them: elapsed, user and system time in
 // seconds, and how idle the processors were. The chart has the elapsed time.
-func (j *judge) corpus() (page.Table, []plot.Chart) {
-	t := page.Table{Caption: fmt.Sprintf("runs over %s: seconds, and how idle %s were", readable.Count(j.Cases, "source"), readable.Count(j.cpus, "processor")),
-		Columns: newColumns("", "elapsed", "user", "system", "idle")}
-	var titles []string
-	nameOf := map[string]string{}
-	add := func(title, name string) {
-		titles, nameOf[title] = append(titles, title), name
-		row := page.Row(title)
-		for _, unit := range []string{results.NsPerOp, userUnit, systemUnit} {
-			row = append(row, j.medianCell(name, unit, 1e9/float64(j.Cases)))
-		}
-		idle := "–"
-		if s := j.summary(figure{kind: busy, a: name}); s.N > 0 && j.cpus > 0 {
-			idle = fmt.Sprintf("%.0f %%", 100*max(0, 1-s.Median/float64(j.cpus)))
-		}
-		t.Rows = append(t.Rows, append(row, page.Cell{Text: idle}))
-	}
+func (j *judge) corpus(s *sheet) {
+	var titles, names []string
 	for _, jobs := range corpusJobs() {
 		title := "muster, " + readable.Count(jobs, "worker")
 		if jobs == 0 {
 			title = "muster, one after another"
 		}
-		add(title, corpusName(run.Muster, jobs))
+		titles, names = append(titles, title), append(names, corpusName(run.Muster, jobs))
 	}
-	add(fmt.Sprintf("make -j%d", j.cpus), corpusName(makeImpl, j.cpus))
-	return t, j.bars("The corpus by workers", "seconds", titles, results.NsPerOp, 1e9/float64(j.Cases), func(title string) string { return nameOf[title] })
+	titles, names = append(titles, fmt.Sprintf("make -j%d", j.cpus)), append(names, corpusName(makeImpl, j.cpus))
+	name := func(row int) string { return names[row] }
+	each := 1e9 / float64(j.Cases)
+	s.grid(fmt.Sprintf("runs over %s: seconds, and how idle %s were", readable.Count(j.Cases, "source"), readable.Count(j.cpus, "processor")), "", titles,
+		column{title: "elapsed", unit: results.NsPerOp, divisor: each, name: name}, column{title: "user", unit: results.UserPerOp, divisor: each, name: name},
+		column{title: "system", unit: results.SystemPerOp, divisor: each, name: name},
+		column{title: "idle", cell: func(row int) page.Cell {
+			s := j.summary(figure{kind: busy, a: names[row]})
+			if s.N == 0 || j.cpus == 0 {
+				return page.Cell{Text: "–"}
+			}
+			return page.Cell{Text: fmt.Sprintf("%.0f %%", 100*max(0, 1-s.Median/float64(j.cpus)))}
+		}})
+	s.Pictures = j.bars("The corpus by workers", "seconds", titles, results.NsPerOp, each, func(title string) string { return names[slices.Index(titles, title)] })
 }

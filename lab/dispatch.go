@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"muster/internal/page"
+	"muster/internal/plot"
 	"muster/internal/readable"
 	"muster/lab/internal/run"
 	"muster/lab/native"
@@ -95,7 +97,7 @@ func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int
 			p.Results.Absent = append(p.Results.Absent, results.Absent{Name: name, Why: results.NoSuchMode})
 			continue
 		}
-		t := p.Probe(name, estimate, question("dispatch", dispatchQuestion{peer.Impl, mode, jobs, tasks})...)
+		t := p.Probe(name, estimate, probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks})
 		if !peer.Own {
 			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
@@ -132,139 +134,187 @@ func checkNumbers(what string, least, most int, numbers ...int) error {
 	return nil
 }
 
-// SpawnOptions configures [Spawn]. Lists must rise.
-type SpawnOptions struct {
-	Options
-	Work       []int // square roots per call
-	Goroutines []int // calls, and goroutines alive at the same time
-	Procs      []int // values of GOMAXPROCS
-
-	// EachMax is the longest estimated duration of one measurement. MemoryMax is the most memory
-	// that goroutines, threads or processes may need, in bytes. Measurements that exceed one of
-	// them are left out, and reported as such. 0 = no limit.
-	EachMax   time.Duration
-	MemoryMax int64
+// modeTitles are the table headers of the modes.
+var modeTitles = map[string]string{
+	"batch":     "in batches of 64",
+	"producers": "by 8 producers",
+	"foreach":   "a parallel loop",
+	"makespan":  "64 long tasks",
+	"barrier":   "waiting tasks",
 }
 
-// threadsMost bounds the system threads of contestants.
-const threadsMost = 20_000
-
-// rootCost is the approximate duration of one square root, for estimates.
-const rootCost = 6 * time.Nanosecond
-
-// Spawn measures functions that compute square roots and send their result over a channel:
-// called in a loop, and each call in a goroutine of its own, garbage collection included. It
-// also measures a loop that sends nothing, and the memory of waiting goroutines. Contestants are
-// threads, tasks and processes of other languages.
-func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
-	if err := cmp.Or(
-		checkNumbers("work", 1, 1_000_000, o.Work...),
-		checkNumbers("goroutines", 1, 10_000_000, o.Goroutines...),
-		checkNumbers("procs", 1, 1024, o.Procs...),
-	); err != nil {
-		return nil, err
+// DispatchReport reports the results of [Dispatch].
+func DispatchReport(of *Results, o DispatchOptions) Report {
+	r := view{of}
+	d := newDocument(of, "The cost of dispatching a task",
+		fmt.Sprintf("Trivial tasks for %d workers, in ns of elapsed time per task, from the first submission to the end of the last task.", o.Jobs),
+		howMeasured(o.Count))
+	if slices.ContainsFunc(of.Absent, func(a results.Absent) bool { return a.Why == results.TooLong }) {
+		d.Lead = append(d.Lead, fmt.Sprintf("Where all runs of a contestant together would take more than %s, that number of tasks is left out. --full measures it. "+
+			"CPU and ÷ muster are those of the most tasks that were measured.", readable.Duration(o.RowMax)))
 	}
-	plan, err := run.New(&o.Options, "spawn")
-	if err != nil {
-		return nil, err
-	}
-	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Spawn)
-	if err != nil {
-		return nil, err
+	if s := r.articleSection(o); len(s.Tables) > 0 {
+		d.Sections = append(d.Sections, s)
 	}
 	for _, procs := range o.Procs {
-		for _, work := range o.Work {
-			p.AddShort(p.spawnTrial(probe.Bare, work, directCalls(work), procs), o.EachMax)
-			for _, count := range o.Goroutines {
-				p.AddShort(p.spawnTrial(probe.Sending, work, count, procs), o.EachMax)
-				p.addAlive(o, run.Muster, count, p.spawnTrial(probe.Each, work, count, procs))
-			}
+		d.Sections = append(d.Sections, r.dispatchSection(o, procs))
+	}
+	d.Sections = append(d.Sections, r.modesSection(o))
+	return Report{document: d}
+}
+
+// impls lists the contestants: muster first, then those with figures, and last those without
+// any.
+func (r view) impls() []string {
+	impls, seen := []string{run.Muster}, map[string]bool{run.Muster: true}
+	add := func(name string) {
+		if impl := results.KeyOf(name, "impl"); impl != "" && !seen[impl] {
+			seen[impl] = true
+			impls = append(impls, impl)
 		}
 	}
-	for _, count := range o.Goroutines {
-		p.addAlive(o, run.Muster, count, p.waitingTrial(count))
+	for _, s := range r.Samples {
+		add(s.Name)
 	}
-	for _, peer := range peers {
-		p.addPeerSpawn(o, peer)
+	for _, a := range r.Absent {
+		add(a.Name)
 	}
-	return p.Results, p.Measure(ctx)
+	return impls
 }
 
-// addAlive adds a trial of count goroutines, threads or processes that are alive at once.
-func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
-	if need := int64(count) * peerMemory(impl); o.MemoryMax > 0 && need > o.MemoryMax {
-		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: fmt.Sprintf("%sneeds about %s of memory, and %s are free",
-			results.TooLarge, readable.Size(need), readable.Size(o.MemoryMax))})
-		return
+// dispatchName returns the name of a contestant's figure. The name lacks GOMAXPROCS if the
+// contestant ignores it.
+func (r view) dispatchName(impl, mode string, jobs, tasks, procs int) string {
+	name := DispatchName(impl, mode, jobs, tasks, 0)
+	if len(r.Figures(name, results.NsPerOp)) > 0 || r.Why(name) != "" {
+		return name
 	}
-	p.AddShort(t, o.EachMax)
+	return DispatchName(impl, mode, jobs, tasks, procs)
 }
 
-// peerMemory is the approximate memory of one goroutine, thread or process, in bytes, for estimates.
-func peerMemory(impl string) int64 {
-	if strings.HasSuffix(impl, "-thread") {
-		return 64 << 10
-	}
-	return 3 << 10
-}
-
-// directCalls returns how often a loop that sends nothing calls a function. The final garbage collection takes as
-// long after one call as after a million, so there are many calls.
-func directCalls(work int) int { return max(1_000, 10_000_000/work) }
-
-// spawnTrial returns a trial of calls in goroutines, or in a loop.
-func (p planner) spawnTrial(mode probe.SpawnMode, work, count, procs int) run.Trial {
-	added := map[probe.SpawnMode]time.Duration{probe.Bare: 3, probe.Sending: 150, probe.Grouped: 300, probe.Each: 500}[mode]
-	t := p.Probe(SpawnName(run.Muster, string(mode), work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
-		question("spawn", probe.SpawnOptions{Roots: work, Calls: count, Mode: mode})...)
-	t.Procs = procs
-	return t
-}
-
-// waitingTrial returns a trial of goroutines that wait.
-func (p planner) waitingTrial(count int) run.Trial {
-	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, question("waiting", waitingQuestion{count})...)
-	t.Procs = 1
-	return t
-}
-
-// peerCost is the approximate cost of one thread, task or process, for estimates.
-func peerCost(impl string) time.Duration {
-	switch impl {
-	case "java-thread":
-		return 200 * time.Microsecond
-	case "cpp-thread", "rust-thread":
-		return 10 * time.Microsecond
-	case "rayon":
-		return 300 * time.Nanosecond
-	}
-	return 3 * time.Microsecond
-}
-
-// addPeerSpawn adds the trials of another language: calls with the least work, where the
-// difference is largest, and waiting threads, tasks or processes.
-func (p planner) addPeerSpawn(o SpawnOptions, peer run.Peer) {
-	for _, count := range o.Goroutines {
-		if strings.HasSuffix(peer.Impl, "-thread") && count > threadsMost {
-			continue
+// articleSection returns the article's table: seconds for each number of tasks and each program.
+func (r view) articleSection(o DispatchOptions) page.Section {
+	var programs []column
+	add := func(title, impl string, procs int) {
+		if len(r.Figures(r.largestRow(o, impl, procs), results.NsPerOp)) == 0 {
+			return
 		}
-		for _, mode := range []string{"each", "waiting"} {
-			p.addAlive(o, peer.Impl, count, peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
-				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)))
-		}
+		programs = append(programs, column{title: title, cell: func(row int) page.Cell {
+			tasks := o.Tasks[row]
+			return r.medianCell(r.dispatchName(impl, "single", o.Jobs, tasks, procs), results.NsPerOp, 1e9/float64(tasks))
+		}})
 	}
+	for _, procs := range o.Procs {
+		add(fmt.Sprintf("Go, GOMAXPROCS %d", procs), "article", procs)
+	}
+	add("C++, Boost", "cpp-boost", 0)
+	add("C++, std", "cpp-std", 0)
+	s := &sheet{view: r, Section: page.Section{
+		Title: "The article's table",
+		Text: []string{"The article's programs in Go (a channel with a buffer of one task per worker) and in C++ (a mutex, a condition variable " +
+			"and a queue, from Boost and from the standard library). The article's times of 2011 for 10,000 to 100,000,000 tasks on 8 processors: C++ 0.03, 0.35, 3.43, 29.57 and 327.37 s; " +
+			"Go at GOMAXPROCS 1: 0.00, 0.03, 0.35, 3.72 and 38.27 s."},
+	}}
+	if len(programs) > 0 {
+		s.grid("seconds", "tasks", texts(o.Tasks, readable.Number), programs...)
+	}
+	return s.Section
 }
 
-// SpawnName returns the name of a figure of [Spawn]. procs is 0 for a peer that is not in Go.
-func SpawnName(impl, mode string, work, count, procs int) string {
-	name := "Spawn/impl=" + impl + "/mode=" + mode
-	if work > 0 {
-		name += fmt.Sprintf("/work=%d", work)
-	}
-	name += fmt.Sprintf("/count=%d", count)
-	if procs > 0 {
-		name += fmt.Sprintf("/procs=%d", procs)
+func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
+	s := &sheet{view: r, Section: page.Section{Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Pictures: r.dispatchCharts(o, procs)}}
+	impls := r.impls()
+	all := columns(o.Tasks, func(tasks int) column {
+		return column{title: readable.Number(tasks) + " tasks", unit: results.NsPerOp, best: true,
+			name: func(row int) string { return r.dispatchName(impls[row], "single", o.Jobs, tasks, procs) }}
+	})
+	largest := func(row int) string { return r.largestRow(o, impls[row], procs) }
+	all = append(all, column{title: "CPU", unit: results.CPUPerOp, name: largest}, column{title: "÷ muster", cell: func(row int) page.Cell {
+		own := DispatchName(run.Muster, "single", o.Jobs, tasksOf(largest(row)), procs)
+		return page.Cell{Text: ratioText(r.timeRatio(largest(row), own))}
+	}})
+	s.grid(fmt.Sprintf("ns per task, dispatched one by one; contestants in Go at GOMAXPROCS %d", procs), "", impls, all...)
+	return s.warned()
+}
+
+// largestRow returns the name of a contestant's figure for the most tasks that were not left out.
+func (r view) largestRow(o DispatchOptions, impl string, procs int) (name string) {
+	for _, tasks := range o.Tasks {
+		if one := r.dispatchName(impl, "single", o.Jobs, tasks, procs); name == "" || len(r.Figures(one, results.NsPerOp)) > 0 {
+			name = one
+		}
 	}
 	return name
+}
+
+// tasksOf returns the number of tasks in the name of a figure.
+func tasksOf(name string) int {
+	n, _ := strconv.Atoi(results.KeyOf(name, "tasks"))
+	return n
+}
+
+// highlighted returns the contestants that charts highlight: muster, the article's programs, and the
+// fastest and the slowest of the others. The others are grey.
+func (r view) highlighted(o DispatchOptions, procs int) []string {
+	list := []string{run.Muster, "article", "cpp-boost", "cpp-std"}
+	var fastest, slowest string
+	var least, most float64
+	for _, impl := range r.impls() {
+		s := r.Summary(r.largestRow(o, impl, procs), results.NsPerOp)
+		if s.N == 0 || slices.Contains(list, impl) {
+			continue
+		}
+		if fastest == "" || s.Median < least {
+			fastest, least = impl, s.Median
+		}
+		if slowest == "" || s.Median > most {
+			slowest, most = impl, s.Median
+		}
+	}
+	return append(list, fastest, slowest)
+}
+
+// dispatchCharts returns the time against the number of tasks, with a line per contestant, and
+// bars of the time per task.
+func (r view) dispatchCharts(o DispatchOptions, procs int) []plot.Chart {
+	against := plot.Chart{
+		Title: fmt.Sprintf("Time against tasks, GOMAXPROCS %d", procs),
+		X:     plot.Axis{Label: "tasks", Log: true}, Y: plot.Axis{Label: "seconds", Log: true},
+	}
+	bright := r.highlighted(o, procs)
+	var grey []string
+	for _, impl := range r.impls() {
+		l := plot.Line{Name: impl, Muted: !slices.Contains(bright, impl)}
+		if l.Muted {
+			grey = append(grey, impl)
+		}
+		for _, tasks := range o.Tasks {
+			name := r.dispatchName(impl, "single", o.Jobs, tasks, procs)
+			l.Points = append(l.Points, r.scaledPoint(float64(tasks), name, results.NsPerOp, float64(tasks)/1e9)...)
+		}
+		against.Lines = append(against.Lines, l)
+	}
+	bars := r.bars(fmt.Sprintf("Time per task, GOMAXPROCS %d", procs), "ns per task", r.impls(), results.NsPerOp, 1, func(impl string) string {
+		return r.largestRow(o, impl, procs)
+	})
+	for i := range bars {
+		bars[i].X.Muted = grey
+	}
+	return append(against.Drawable(), bars...)
+}
+
+func (r view) modesSection(o DispatchOptions) page.Section {
+	s := &sheet{view: r, Section: page.Section{
+		Title: "Other ways to dispatch tasks",
+		Text: []string{"A pool that dispatches several tasks at a time must be able to redistribute them. Two modes test that: 64 adjacent tasks of 1 ms among 10,000 (ns per task of the 10,000), " +
+			"and groups of tasks that wait for one another, one task per worker (ns per group). – marks a mode that a contestant lacks."},
+	}}
+	procs := o.Procs[len(o.Procs)-1]
+	modes, impls := probe.DispatchModes()[1:], r.impls()
+	tasks := ModeTasks(modes[0], o.Tasks[len(o.Tasks)-1])
+	s.grid(fmt.Sprintf("ns, %s tasks; contestants in Go at GOMAXPROCS %d", readable.Number(tasks), procs), "", impls, columns(modes, func(mode string) column {
+		return column{title: modeTitles[mode], unit: results.NsPerOp, best: true,
+			name: func(row int) string { return r.dispatchName(impls[row], mode, o.Jobs, tasks, procs) }}
+	})...)
+	return s.warned()
 }

@@ -195,7 +195,7 @@ func (j *judge) obstacle(c claim) string {
 	}
 	for _, p := range parts {
 		switch s := j.summary(p.of); {
-		case p.of.unit == threadsUnit && (s.N == 0 || s.Median == 0):
+		case p.of.unit == results.Threads && (s.N == 0 || s.Median == 0):
 			return threadsUnknown
 		case s.N == 0:
 			return p.of.a + ": its figures give no result: measure again"
@@ -214,7 +214,7 @@ func (j *judge) whyMeaningless(f figure) string {
 	timed := f.unit == ""
 	for _, name := range f.names() {
 		share := j.Disturbance(name)
-		if share > results.DisturbedMax && (f.unit == threadsUnit || timed && (f.kind == busy || j.TimeUnit(f.names()...) == results.NsPerOp)) {
+		if share > results.DisturbedMax && (f.unit == results.Threads || timed && (f.kind == busy || j.TimeUnit(f.names()...) == results.NsPerOp)) {
 			return fmt.Sprintf("%s: other programs took %.0f %% of the processors' time: measure again while the machine is idle", name, 100*share)
 		}
 		for _, w := range j.WarningsOf([]string{name}) {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,8 +14,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
-	"muster/lab/probe"
 	"muster/lab/results"
 	"muster/lab/stat"
 )
@@ -49,6 +48,9 @@ func (r Report) Charts() (charts []plot.Chart) {
 	}
 	return charts
 }
+
+// linesMax is the largest number of lines that a chart highlights. Further lines are grey.
+const linesMax = 6
 
 // A view derives cells, points and warnings from results.
 type view struct{ *Results }
@@ -171,31 +173,73 @@ func texts[T any](list []T, text func(T) string) (all []string) {
 	return all
 }
 
-// newColumns returns a column of words, followed by columns of numbers.
-func newColumns(first string, others ...string) []page.Column {
-	c := []page.Column{{Title: first}}
-	for _, title := range others {
-		c = append(c, page.Column{Title: title, Right: true})
-	}
-	return c
+// A sheet is a section in the making. It remembers the figures of its cells, for its warnings.
+type sheet struct {
+	view
+	page.Section
+	names []string
 }
 
-// markBest marks the least figure of a column. A name is "" for a row without a figure.
-func (r view) markBest(rows [][]page.Cell, column int, unit string, names []string) {
-	best, least := -1, 0.0
-	for i, name := range names {
-		if s := r.Summary(name, unit); s.N > 0 && (best < 0 || s.Median < least) {
-			best, least = i, s.Median
+// A column of a grid has the median of a benchmark in each row, or another cell.
+type column struct {
+	title   string
+	unit    string
+	divisor float64 // 0 = 1
+	best    bool    // marks the least figure
+	name    func(row int) string
+	cell    func(row int) page.Cell // instead of a median
+}
+
+// grid adds a table with a row for each title. The corner is the title of the first column.
+func (s *sheet) grid(caption, corner string, rows []string, columns ...column) {
+	t := page.Table{Caption: caption, Columns: []page.Column{{Title: corner}}}
+	for _, title := range rows {
+		t.Rows = append(t.Rows, page.Row(title))
+	}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, page.Column{Title: c.title, Right: true})
+		best, least := -1, 0.0
+		for row := range rows {
+			if c.cell != nil {
+				t.Rows[row] = append(t.Rows[row], c.cell(row))
+				continue
+			}
+			name := c.name(row)
+			s.names = append(s.names, name)
+			t.Rows[row] = append(t.Rows[row], s.medianCell(name, c.unit, cmp.Or(c.divisor, 1)))
+			if m := s.Summary(name, c.unit); c.best && m.N > 0 && (best < 0 || m.Median < least) {
+				best, least = row, m.Median
+			}
+		}
+		if best >= 0 {
+			t.Rows[best][len(t.Columns)-1].Class = page.Best
 		}
 	}
-	if best >= 0 {
-		rows[best][column].Class = page.Best
+	s.Tables = append(s.Tables, t)
+}
+
+// warned returns the section with the warnings about its figures.
+func (s *sheet) warned() page.Section {
+	s.Warnings = s.warnings(s.names)
+	return s.Section
+}
+
+// columns returns a column for each element of a list.
+func columns[T any](list []T, of func(T) column) (all []column) {
+	for _, one := range list {
+		all = append(all, of(one))
 	}
+	return all
 }
 
 // warnings summarises the warnings about benchmarks, one line per kind.
 func (r view) warnings(names []string) (lines []string) {
-	found := r.WarningsOf(names)
+	seen := map[string]bool{}
+	found := r.WarningsOf(slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		had := seen[name]
+		seen[name] = true
+		return had
+	}))
 	for _, k := range []stat.Kind{stat.TooShort, stat.TooNoisy, stat.OneCore, stat.ElidingSuspected} {
 		var alike []results.Warning
 		for _, w := range found {
@@ -249,199 +293,63 @@ func (r view) figuresTable() page.Table {
 	return t
 }
 
-// SpawnReport reports the results of [Spawn].
-func SpawnReport(of *Results, o SpawnOptions) Report {
-	r := view{of}
-	d := newDocument(of, "The cost of a goroutine",
-		"A function computes square roots and sends the result over a channel. It is called in a loop, and each call in a goroutine of its own. All goroutines start before the first result is taken. Times include garbage collection. At GOMAXPROCS 1 a ratio is one of processor time.",
-		howMeasured(o.Count))
-	for _, procs := range o.Procs {
-		d.Sections = append(d.Sections, r.spawnSection(o, procs))
+// medianLine returns a line with the median at each x of the benchmark that of names.
+func (r view) medianLine(name string, xs []int, unit string, of func(x int) string) plot.Line {
+	l := plot.Line{Name: name}
+	for _, x := range xs {
+		l.Points = append(l.Points, r.medianPoint(float64(x), of(x), unit)...)
 	}
-	d.Sections = append(d.Sections, r.breakEvenSection(o), r.memorySection(o))
-	if peers := r.impls(); len(peers) > 1 {
-		d.Sections = append(d.Sections, r.peersSection(o, peers))
-	}
-	return Report{document: d}
+	return l
 }
 
-// loopName returns the name of calls in a loop that sends.
-func loopName(work, count, procs int) string {
-	return SpawnName(run.Muster, string(probe.Sending), work, count, procs)
+// medianPoint returns the point of a benchmark's median, or no point without a figure.
+func (r view) medianPoint(x float64, name, unit string) []plot.Point {
+	return summaryPoint(x, r.Summary(name, unit))
 }
 
-// goName returns the name of calls in goroutines.
-func goName(work, count, procs int) string {
-	return SpawnName(run.Muster, string(probe.Each), work, count, procs)
+// summaryPoint returns a median with its interval. One sample has no interval.
+func summaryPoint(x float64, s stat.Summary) []plot.Point {
+	switch s.N {
+	case 0:
+		return nil
+	case 1:
+		return []plot.Point{{X: x, Y: s.Median}}
+	}
+	return []plot.Point{{X: x, Y: s.Median, Low: s.Low, High: s.High}}
 }
 
-// bareName returns the name of calls in a loop that sends nothing.
-func bareName(work, procs int) string {
-	return SpawnName(run.Muster, string(probe.Bare), work, directCalls(work), procs)
+// scaledPoint is like medianPoint, in another unit.
+func (r view) scaledPoint(x float64, name, unit string, factor float64) []plot.Point {
+	points := r.medianPoint(x, name, unit)
+	for i := range points {
+		p := &points[i]
+		p.Y, p.Low, p.High = p.Y*factor, p.Low*factor, p.High*factor
+	}
+	return points
 }
 
-// timeRatio returns the time of a ÷ the time of b, round by round.
-func (r view) timeRatio(a, b string) stat.Summary { return r.Ratio(a, b, r.TimeUnit(a, b)) }
-
-func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
-	s := page.Section{Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs)}
-	var all []string
-	t := page.Table{Caption: "time in goroutines ÷ time in a loop, both with a send for each call", Columns: newColumns("goroutines", texts(o.Work, rootsText)...)}
-	chart := plot.Chart{
-		Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs),
-		X:     plot.Axis{Label: "goroutines alive", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop", Log: true},
+// bars returns a chart with a bar for each thing with a figure, the least one first: its median
+// divided by divisor. The axis is logarithmic.
+func (r view) bars(title, label string, things []string, unit string, divisor float64, nameOf func(thing string) string) []plot.Chart {
+	type bar struct {
+		thing string
+		point plot.Point
 	}
-	for i, work := range o.Work {
-		l := plot.Line{Name: rootsText(work), Muted: i >= linesMax}
-		for _, count := range o.Goroutines {
-			each, loop := goName(work, count, procs), loopName(work, count, procs)
-			l.Points = append(l.Points, summaryPoint(float64(count), r.timeRatio(each, loop))...)
-			all = append(all, each, loop)
-		}
-		all = append(all, bareName(work, procs))
-		chart.Lines = append(chart.Lines, l)
-	}
-	for _, count := range o.Goroutines {
-		row := page.Row(readable.Number(int64(count)))
-		for _, work := range o.Work {
-			row = append(row, r.ratioCell(goName(work, count, procs), loopName(work, count, procs)))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	bare := page.Row("a loop without sends")
-	for _, work := range o.Work {
-		loops := texts(o.Goroutines, func(count int) string { return loopName(work, count, procs) })
-		bare = append(bare, r.ratioCell(bareName(work, procs), loops...))
-	}
-	t.Rows = append(t.Rows, bare)
-	s.Tables = []page.Table{r.callsTable(o, procs), t}
-	s.Pictures = chart.Drawable()
-	s.Warnings = r.warnings(all)
-	return s
-}
-
-// ratioCell returns the time of a benchmark ÷ the time of the last measured loop, or the reason
-// for its absence. The last loop has the most calls, so garbage collection distorts it least.
-func (r view) ratioCell(name string, loops ...string) page.Cell {
-	cell := page.Cell{Text: reasonText(r.Why(name))}
-	for _, loop := range loops {
-		if s := r.timeRatio(name, loop); s.N > 0 {
-			cell.Text = ratioText(s)
+	var all []bar
+	for _, thing := range things {
+		for _, p := range r.scaledPoint(0, nameOf(thing), unit, 1/divisor) {
+			all = append(all, bar{thing, p})
 		}
 	}
-	return cell
-}
-
-// callsTable returns the µs of a call, in a loop and in goroutines.
-func (r view) callsTable(o SpawnOptions, procs int) page.Table {
-	t := page.Table{Caption: "µs per call", Columns: newColumns("", texts(o.Work, rootsText)...)}
-	add := func(title string, nameOf func(work int) string) {
-		row := page.Row(title)
-		for _, work := range o.Work {
-			row = append(row, r.medianCell(nameOf(work), results.NsPerOp, 1000))
+	slices.SortStableFunc(all, func(a, b bar) int { return cmp.Compare(a.point.Y, b.point.Y) })
+	c := plot.Chart{Title: title, X: plot.Axis{Names: []string{}}, Y: plot.Axis{Label: label + ", logarithmic", Log: true}, Lines: []plot.Line{{Name: label, Form: plot.Bars}}}
+	for _, b := range all {
+		if b.point.Y <= 0 {
+			continue // cannot be on a logarithmic axis
 		}
-		t.Rows = append(t.Rows, row)
+		b.point.X = float64(len(c.X.Names))
+		c.X.Names = append(c.X.Names, b.thing)
+		c.Lines[0].Points = append(c.Lines[0].Points, b.point)
 	}
-	add("in a loop without sends", func(work int) string { return bareName(work, procs) })
-	for _, count := range o.Goroutines {
-		add("in a loop, "+readable.Count(count, "call"), func(work int) string { return loopName(work, count, procs) })
-		add("in "+readable.Count(count, "goroutine"), func(work int) string { return goName(work, count, procs) })
-	}
-	return t
-}
-
-func rootsText(work int) string {
-	if work == 1 {
-		return "1 root"
-	}
-	return readable.Number(int64(work)) + " roots"
-}
-
-// breakEvenSection reports for which work a goroutine costs at most a tenth.
-func (r view) breakEvenSection(o SpawnOptions) page.Section {
-	t := page.Table{
-		Caption: "ns that a goroutine adds to a call, and the work for which that is a tenth",
-		Columns: newColumns(fmt.Sprintf("goroutines, GOMAXPROCS %d", o.Procs[0]), "ns added", "work"),
-	}
-	work := o.Work[0]
-	for _, count := range o.Goroutines {
-		each, loop := goName(work, count, o.Procs[0]), loopName(work, count, o.Procs[0])
-		s := r.Difference(each, loop, r.TimeUnit(each, loop))
-		if s.N == 0 {
-			continue
-		}
-		added := math.Max(0, s.Median)
-		t.Rows = append(t.Rows, page.Row(readable.Number(int64(count)), digits(added)+spreadText(s), digits(10*added/1000)+" µs"))
-	}
-	return page.Section{Title: "Work for which a goroutine is cheap", Tables: []page.Table{t}}
-}
-
-func (r view) memorySection(o SpawnOptions) page.Section {
-	t := page.Table{
-		Caption: "bytes per waiting goroutine",
-		Columns: newColumns("goroutines", "stack", "obtained from the system", "resident", "ns to start"),
-	}
-	c := plot.Chart{Title: "Bytes per goroutine", X: plot.Axis{Label: "waiting goroutines", Log: true}, Y: plot.Axis{Label: "bytes"}}
-	var all []string
-	units := []struct{ name, unit string }{{"stack", stackUnit}, {"obtained from the system", sysUnit}, {"resident", rssUnit}}
-	for _, u := range units {
-		c.Lines = append(c.Lines, r.medianLine(u.name, o.Goroutines, u.unit, func(count int) string {
-			return SpawnName(run.Muster, "waiting", 0, count, 1)
-		}))
-	}
-	for _, count := range o.Goroutines {
-		name := SpawnName(run.Muster, "waiting", 0, count, 1)
-		row := page.Row(readable.Number(int64(count)))
-		for _, u := range append(units, struct{ name, unit string }{"", results.NsPerOp}) {
-			row = append(row, r.medianCell(name, u.unit, 1))
-		}
-		t.Rows = append(t.Rows, row)
-		all = append(all, name)
-	}
-	return page.Section{
-		Title: "Memory of a goroutine", Tables: []page.Table{t}, Pictures: c.Drawable(), Warnings: r.warnings(all),
-	}
-}
-
-// peersSection compares goroutines with the threads, tasks and processes of other languages.
-func (r view) peersSection(o SpawnOptions, impls []string) page.Section {
-	s := page.Section{
-		Title: "Threads, tasks and processes of other languages",
-		Text: []string{fmt.Sprintf("Each calls a function of %s. There are at most %s system threads. "+
-			"Figures of Go are at GOMAXPROCS %d.", rootsText(o.Work[0]), readable.Number(threadsMost), o.Procs[len(o.Procs)-1])},
-	}
-	var titles, all []string
-	for _, count := range o.Goroutines {
-		titles = append(titles, readable.Number(int64(count)))
-		for _, impl := range impls[1:] { // the section above has the warnings about Go
-			all = append(all, spawnPeerName(impl, "each", o, count), spawnPeerName(impl, "waiting", o, count))
-		}
-	}
-	s.Warnings = r.warnings(all)
-	for _, kind := range []struct{ caption, mode, unit string }{
-		{"ns per call of the function with its result, all alive at the same time", "each", results.NsPerOp},
-		{"ns per start, when all wait", "waiting", results.NsPerOp},
-		{"bytes of resident memory each, when all wait", "waiting", rssUnit},
-	} {
-		t := page.Table{Caption: kind.caption, Columns: newColumns("", titles...)}
-		for _, impl := range impls {
-			row := page.Row(impl)
-			for _, count := range o.Goroutines {
-				row = append(row, r.medianCell(spawnPeerName(impl, kind.mode, o, count), kind.unit, 1))
-			}
-			t.Rows = append(t.Rows, row)
-		}
-		s.Tables = append(s.Tables, t)
-	}
-	return s
-}
-
-func spawnPeerName(impl, mode string, o SpawnOptions, count int) string {
-	switch {
-	case impl == run.Muster && mode == "waiting":
-		return SpawnName(impl, mode, 0, count, 1)
-	case impl == run.Muster:
-		return SpawnName(impl, mode, o.Work[0], count, o.Procs[len(o.Procs)-1])
-	}
-	return SpawnName(impl, mode, o.Work[0], count, 0)
+	return c.Drawable()
 }

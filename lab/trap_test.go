@@ -70,7 +70,7 @@ func TestElidingIsFoundOut(t *testing.T) {
 	t.Run("too fast", func(t *testing.T) {
 		o := tinySpawn(fakeOptions(t, "elided", 1))
 		r, err := lab.Spawn(t.Context(), o)
-		expectWarning(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "each", 1, 10, 1))
+		expectWarning(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "direct", 1, 10_000_000, 1))
 	})
 	t.Run("constant", func(t *testing.T) {
 		o := tinyDispatch(fakeOptions(t, "constant", 1))

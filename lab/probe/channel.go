@@ -2,45 +2,59 @@ package probe
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"runtime"
+	"slices"
 	"time"
+
+	"muster/lab/results"
 )
 
-// ChannelOptions configures [Channel].
-type ChannelOptions struct {
-	Items   int // items that pass the channel
-	Portion int // items that are timed together
-	Cycles  int // loop iterations on both sides for each item
-	Buffer  int // capacity of the channel; 0 = unbuffered
-}
-
-// ChannelCost is the result of [Channel].
-type ChannelCost struct {
-	Cost
-	Portions []time.Duration // elapsed times in order; the first includes the start of the filler
-	Threads  int             // most threads of this process, counted after each portion; 0 = unknown
-}
-
 // Channel starts a goroutine that fills a channel, and drains it.
-func Channel(o ChannelOptions) (ChannelCost, error) {
+type Channel struct {
+	Items   int  // items that pass the channel
+	Portion int  // items that are timed together; a divisor of Items
+	Cycles  int  // loop iterations on both sides for each item
+	Buffer  int  // capacity of the channel; 0 = unbuffered
+	Each    bool // report every portion, not only their median
+}
+
+// PortionItems is the number of items to which the time of a portion is scaled, as in the article.
+const PortionItems = 100_000
+
+// PortionUnit returns the unit of the nth portion, from 1 on.
+func PortionUnit(n int) string { return fmt.Sprintf("s/portion-%d", n) }
+
+func (o Channel) measure(in Input) (s results.Sample, err error) {
 	if o.Items < 1 || o.Portion < 1 || o.Items%o.Portion != 0 {
-		return ChannelCost{}, errors.New("items must be a multiple of the portion, and both must be 1 or more")
+		return s, errors.New("items must be a multiple of the portion")
 	}
-	if o.Cycles < 0 || o.Buffer < 0 {
-		return ChannelCost{}, errors.New("cycles and buffer must be 0 or more")
+	if in.gated {
+		fmt.Fprintln(in.stdout, Ready)
+		if _, err := io.Copy(io.Discard, in.stdin); err != nil {
+			return s, err
+		}
 	}
-	items := make(chan int, o.Buffer)
-	cost := ChannelCost{Portions: make([]time.Duration, 0, o.Items/o.Portion)}
-	cost.Cost = measure(o.Items, func(n int) {
+	items, most := make(chan int, o.Buffer), 0
+	portions := make([]float64, 0, o.Items/o.Portion)
+	s = measure(o.Items, func(n int) {
 		go fill(items, n, o.Cycles)
 		for range n / o.Portion {
 			began := time.Now()
 			drain(items, o.Portion, o.Cycles)
-			cost.Portions = append(cost.Portions, time.Since(began))
-			cost.Threads = max(cost.Threads, threads())
+			portions = append(portions, time.Since(began).Seconds()*PortionItems/float64(o.Portion))
+			most = max(most, threads())
 		}
-	})
-	return cost, nil
+	}).sample()
+	sorted := slices.Sorted(slices.Values(portions))
+	s.Values = append(s.Values, value(results.Portion, sorted[len(sorted)/2]), value(results.Threads, most))
+	if o.Each {
+		for i, portion := range portions {
+			s.Values = append(s.Values, value(PortionUnit(i+1), portion))
+		}
+	}
+	return s, nil
 }
 
 func fill(items chan<- int, n, cycles int) {
@@ -69,24 +83,35 @@ func burn(cycles int) int {
 	return sum
 }
 
-// StartedThreads returns the number of threads of this process after the given number of
-// goroutines have each kept a processor busy for a while. It shows how many threads GOMAXPROCS
-// brings.
-func StartedThreads(goroutines int, each time.Duration) int {
-	most := make(chan int)
-	for range goroutines {
+// Started counts the threads of this process while goroutines keep processors busy. It shows how
+// many threads GOMAXPROCS brings.
+type Started struct {
+	Goroutines int
+	Each       time.Duration // time for which a goroutine is busy
+}
+
+func (o Started) measure(Input) (results.Sample, error) {
+	seen := make(chan int)
+	for range o.Goroutines {
 		go func() {
-			seen := 0
-			for until := time.Now().Add(each); time.Now().Before(until); runtime.Gosched() {
+			most := 0
+			for until := time.Now().Add(o.Each); time.Now().Before(until); runtime.Gosched() {
 				_ = burn(10_000)
-				seen = max(seen, threads())
+				most = max(most, threads())
 			}
-			most <- seen
+			seen <- most
 		}()
 	}
 	all := 0
-	for range goroutines {
-		all = max(all, <-most)
+	for range o.Goroutines {
+		all = max(all, <-seen)
 	}
-	return all
+	return results.Sample{N: o.Goroutines, Values: []results.Value{value(results.Threads, all)}}, nil
+}
+
+// Procs reports the GOMAXPROCS of its process.
+type Procs struct{}
+
+func (Procs) measure(Input) (results.Sample, error) {
+	return results.Sample{N: 1, Values: []results.Value{value(results.Procs, runtime.GOMAXPROCS(0))}}, nil
 }

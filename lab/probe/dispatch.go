@@ -9,8 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"muster/lab/results"
 	"muster/pool"
 )
+
+// Dispatch measures the cost of a task on muster's pool or on one of DispatchContestants, after
+// a warm-up. The modes makespan and barrier have fixed numbers of tasks.
+type Dispatch struct {
+	Impl, Mode     string
+	Workers, Tasks int
+}
 
 // The contestants of package native use the same numbers. That package's README explains the
 // modes.
@@ -32,93 +40,138 @@ func DispatchModes() []string {
 	return []string{"single", "batch", "producers", "foreach", "makespan", "barrier"}
 }
 
+// DispatchContestants returns the names of the contestants that Dispatch can play. "channel" is
+// workers that read a channel with 1,024 places. "article" is the article's program: its channel
+// has a place for each worker. "go" starts a goroutine for each task.
+func DispatchContestants() []string { return []string{"channel", "article", "go"} }
+
 // HasDispatchMode reports whether muster's pool or one of DispatchContestants has a mode.
 func HasDispatchMode(impl, mode string) bool {
 	only := []string{"batch", "foreach"} // muster's
 	return slices.Contains(DispatchModes(), mode) && (impl == Own || !slices.Contains(only, mode))
 }
 
-// Dispatch measures the cost of a task on muster's pool or on one of DispatchContestants, after
-// a warm-up. The modes makespan and barrier have fixed numbers of tasks.
-func Dispatch(impl, mode string, workers, tasks int) (Cost, error) {
-	if !HasDispatchMode(impl, mode) {
-		return Cost{}, fmt.Errorf("%q has no mode %q: the modes of muster are %q", impl, mode, DispatchModes())
+func (o Dispatch) measure(Input) (s results.Sample, err error) {
+	if !HasDispatchMode(o.Impl, o.Mode) {
+		return s, fmt.Errorf("%q has no mode %q", o.Impl, o.Mode)
 	}
 	handle := trivial
-	switch mode {
+	switch o.Mode {
 	case "foreach":
-		return forEach(workers, tasks), nil
+		return forEach(o.Workers, o.Tasks).sample(), nil
 	case "makespan":
-		handle, tasks = mixedTask, makespanTasks
+		handle, o.Tasks = mixedTask, makespanTasks
 	case "barrier":
-		all := newBarrier(workers)
-		handle, tasks = func(int) { all.wait() }, barrierRounds
+		all := newBarrier(o.Workers)
+		handle, o.Tasks = func(int) { all.wait() }, barrierRounds
 	}
-	if impl == Own {
-		return dispatchOwn(mode, workers, tasks, handle), nil
-	}
-	c, ok := newContestant(impl, workers, handle)
+	c, ok := newContestant(o.Impl, o.Workers, handle)
 	if !ok {
-		return Cost{}, fmt.Errorf("unknown contestant %q: use one of %q", impl, DispatchContestants())
+		return s, fmt.Errorf("unknown contestant %q", o.Impl)
 	}
 	defer c.close()
-	c.run(mode, min(tasks, warmUpMax), workers)
-	return measure(tasks, func(n int) { c.run(mode, n, workers) }), nil
+	c.run(o.Mode, min(o.Tasks, warmUpMax), o.Workers)
+	return measure(o.Tasks, func(n int) { c.run(o.Mode, n, o.Workers) }).sample(), nil
 }
 
-func dispatchOwn(mode string, workers, tasks int, handle func(int)) Cost {
-	p := pool.New(workers, handle)
-	defer p.Close()
-	run := map[string]func(*pool.Pool[int], int){
-		"single": submit, "batch": submitBatches, "producers": submitFromMany, "makespan": submit,
-		"barrier": func(p *pool.Pool[int], rounds int) { submitRounds(p, rounds, workers) },
-	}[mode]
-	run(p, min(tasks, warmUpMax))
-	return measure(tasks, func(n int) { run(p, n) })
+// A contestant does tasks. A task is a number.
+type contestant struct {
+	submit  func(n int)
+	submitN func(tasks []int) // nil = it takes tasks one by one
+	wait    func()            // until all submitted tasks are done
+	close   func()
 }
 
-func submit(p *pool.Pool[int], n int) {
-	for i := range n {
-		p.Submit(i)
+// newContestant starts a contestant. It reports false for an unknown name.
+func newContestant(name string, workers int, handle func(int)) (contestant, bool) {
+	switch name {
+	case Own:
+		p := pool.New(workers, handle)
+		return contestant{p.Submit, p.SubmitN, p.Wait, p.Close}, true
+	case "channel":
+		return readChannel(1024, workers, handle), true
+	case "article":
+		return readChannel(workers, workers, handle), true
+	case "go":
+		return startEach(handle), true
 	}
-	p.Wait()
+	return contestant{}, false
 }
 
-func submitBatches(p *pool.Pool[int], n int) {
-	batch := make([]int, batchLength)
-	for from := 0; from < n; from += batchLength {
-		part := batch[:min(batchLength, n-from)]
-		for i := range part {
-			part[i] = from + i
-		}
-		p.SubmitN(part)
-	}
-	p.Wait()
-}
-
-func submitFromMany(p *pool.Pool[int], n int) {
-	var producers sync.WaitGroup
-	for who := range producerCount {
-		producers.Go(func() {
-			for i := range (n + who) / producerCount { // the numbers of all producers add up to n
-				p.Submit(i)
+// readChannel starts workers that read a channel. To wait, it submits a task for each worker in
+// which all of them meet: a channel is read in order.
+func readChannel(places, workers int, handle func(int)) contestant {
+	tasks, all := make(chan int, places), newBarrier(workers+1)
+	var ended sync.WaitGroup
+	for range workers {
+		ended.Go(func() {
+			for n := range tasks {
+				if n < 0 {
+					all.wait()
+					continue
+				}
+				handle(n)
 			}
 		})
 	}
-	producers.Wait()
-	p.Wait()
+	wait := func() {
+		for range workers {
+			tasks <- -1
+		}
+		all.wait()
+	}
+	return contestant{func(n int) { tasks <- n }, nil, wait, func() { close(tasks); ended.Wait() }}
 }
 
-func submitRounds(p *pool.Pool[int], rounds, workers int) {
-	for range rounds {
-		for k := range workers {
-			p.Submit(k)
-		}
-		p.Wait()
+// startEach starts a goroutine for each task.
+func startEach(handle func(int)) contestant {
+	var tasks sync.WaitGroup
+	submit := func(n int) {
+		tasks.Add(1)
+		go func() {
+			handle(n)
+			tasks.Done()
+		}()
+	}
+	return contestant{submit, nil, tasks.Wait, func() {}}
+}
+
+func (c contestant) submitAll(n int) {
+	for i := range n {
+		c.submit(i)
 	}
 }
 
-func forEach(workers, n int) Cost {
+// run does n tasks, or n rounds of tasks that wait for one another.
+func (c contestant) run(mode string, n, workers int) {
+	switch mode {
+	case "batch":
+		batch := make([]int, batchLength)
+		for from := 0; from < n; from += batchLength {
+			part := batch[:min(batchLength, n-from)]
+			for i := range part {
+				part[i] = from + i
+			}
+			c.submitN(part)
+		}
+	case "producers":
+		var producers sync.WaitGroup
+		for who := range producerCount {
+			producers.Go(func() { c.submitAll((n + who) / producerCount) }) // the numbers add up to n
+		}
+		producers.Wait()
+	case "barrier":
+		for range n {
+			c.submitAll(workers)
+			c.wait()
+		}
+	default:
+		c.submitAll(n)
+	}
+	c.wait()
+}
+
+func forEach(workers, n int) cost {
 	items := make([]int, n)
 	for i := range items {
 		items[i] = i

@@ -1,29 +1,14 @@
 package probe
 
-import "time"
-
 // ThreadsMax is the number of threads that Go allows a program by default. Programs change it
 // with debug.SetMaxThreads.
 const ThreadsMax = 10_000
 
-// ExhaustOptions configures [Exhaust].
-type ExhaustOptions struct {
-	Command  []string      // starts a process that only calls BlockThreads with the same limit
-	Limit    int           // 0 = ThreadsMax
-	Patience time.Duration // time limit for the process; 0 = one minute
-}
+// Exhaust starts a process that needs one thread after another, and measures how Go's runtime
+// ends it. Its words are the command of that process, which measures [Block] with the same limit.
+type Exhaust struct{ Limit int } // 0 = ThreadsMax
 
-// ExhaustResult describes the end of a program that needed more threads than Go allows.
-type ExhaustResult struct {
-	Threads int    // the largest number that the process reported
-	Output  string // the runtime's message, without the stacks
-	Status  int    // exit status; -1 = killed by a signal
-	Wall    time.Duration
-}
-
-// An UnmeasurableError means that this machine cannot run a program out of threads, or not without harm.
-type UnmeasurableError struct{ Reason string }
-
-func (c *UnmeasurableError) Error() string {
-	return "how Go ends a program with too many threads cannot be measured here: " + c.Reason
-}
+// Block is the process of [Exhaust]. Goroutines read from its standard input, a pipe without
+// data, as they would from an unresponsive disk. They write the number of threads to its standard
+// output. Each read keeps a thread, because the runtime's poller is not involved.
+type Block struct{ Limit int } // threads; 0 = ThreadsMax

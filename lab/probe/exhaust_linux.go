@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -20,80 +19,67 @@ import (
 
 	"muster/internal/cgroup"
 	"muster/internal/readable"
+	"muster/lab/results"
 )
 
-// Exhaust starts a process that needs one thread after another, and reports how Go's runtime
-// ends it. If this machine may lack that many threads, by its limits or its memory, Exhaust
-// starts nothing and returns an *UnmeasurableError. No process is left when Exhaust returns.
-func Exhaust(ctx context.Context, o ExhaustOptions) (ExhaustResult, error) {
-	o.Limit = cmp.Or(o.Limit, ThreadsMax)
-	o.Patience = cmp.Or(o.Patience, time.Minute)
-	if len(o.Command) == 0 || o.Limit < 1 {
-		return ExhaustResult{}, errors.New("a command is required, and the limit must be 1 or more")
-	}
-	if reason := threadShortage("/proc", o.Limit+o.Limit/10); reason != "" {
-		return ExhaustResult{}, &UnmeasurableError{reason}
-	}
-	late := fmt.Errorf("the process did not run out of threads within %v", o.Patience)
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Patience, late)
-	defer cancel()
-	return o.run(ctx)
-}
+// exhaustPatience bounds the process that runs out of threads.
+const exhaustPatience = time.Minute
 
-func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
+// measure fails if this machine may lack that many threads, by its limits or its memory. It then
+// starts nothing.
+func (o Exhaust) measure(in Input) (s results.Sample, err error) {
+	limit := cmp.Or(o.Limit, ThreadsMax)
+	if reason := threadShortage("/proc", limit+limit/10); reason != "" {
+		return s, fmt.Errorf("how Go ends a program with too many threads cannot be measured here: %s", reason)
+	}
+	if len(in.words) == 0 {
+		return s, errors.New("a command for the process is required")
+	}
+	ctx, cancel := context.WithTimeout(in.ctx, exhaustPatience)
+	defer cancel()
 	var reports lastBytes
-	var output FirstBytes
-	c := exec.CommandContext(ctx, o.Command[0], o.Command[1:]...)
-	c.Stdout, c.Stderr = &reports, &output
+	var failed FirstBytes
+	c := exec.CommandContext(ctx, in.words[0], in.words[1:]...)
+	c.Stdout, c.Stderr = &reports, &failed
 	// GOTRACEBACK=crash, which the caller may have set, would write a core dump.
 	c.Env = append(os.Environ(), "GOTRACEBACK=single")
-	// The group contains all processes that the command starts.
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
 	// The threads block on this pipe because nobody writes to it. If this process dies, its
 	// end of the pipe closes, and the other process ends too.
 	hold, err := c.StdinPipe()
 	if err != nil {
-		return ExhaustResult{}, err
+		return s, err
 	}
 	defer hold.Close()
 	began := time.Now()
-	if err := c.Start(); err != nil {
-		return ExhaustResult{}, err
+	err = c.Run()
+	wall := time.Since(began)
+	if exit := (*exec.ExitError)(nil); ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
+		return s, failed.Explain(cmp.Or(ctx.Err(), err))
 	}
-	err = c.Wait()
-	e := ExhaustResult{Threads: lastNumber(reports.bytes), Output: firstLines(output.Bytes), Wall: time.Since(began)}
-	// The group's leader has ended. Kill the other processes of the group, if any.
-	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-	if ctx.Err() != nil {
-		return e, context.Cause(ctx)
-	}
-	e.Status = c.ProcessState.ExitCode()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return e, err
-	}
-	return e, nil
+	return results.Sample{N: 1, Values: []results.Value{
+		value(results.NsPerOp, wall), value(results.Threads, lastNumber(reports.bytes)), value(results.Status, c.ProcessState.ExitCode()),
+	}}, nil
 }
 
-// BlockThreads runs in Exhaust's process. It sets the limit of threads (0 = Go's own). Then
-// goroutines read from a pipe without data, as they would from an unresponsive disk, and write
-// the number of threads to report. Each read keeps a thread, because the runtime's poller is
-// not involved. BlockThreads returns only if the pipe closes before the runtime ends the
-// process.
-func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
-	limit = cmp.Or(limit, ThreadsMax)
+// measure returns only if the pipe closes before the runtime ends the process.
+func (o Block) measure(in Input) (s results.Sample, err error) {
+	pipe, ok := in.stdin.(*os.File)
+	if !ok {
+		return s, errors.New("standard input is not a file")
+	}
+	limit := cmp.Or(o.Limit, ThreadsMax)
 	debug.SetMaxThreads(limit)
 	fd := int(pipe.Fd())
 	if err := syscall.SetNonblock(fd, false); err != nil {
-		return err
+		return s, err
 	}
 	var all sync.WaitGroup
 	var block func(more int)
 	// Each goroutine starts the next just before it reads, so the last report includes all
 	// threads.
 	block = func(more int) {
-		fmt.Fprintf(report, "%d\n", threads())
+		fmt.Fprintf(in.stdout, "%d\n", threads())
 		if more > 0 {
 			all.Go(func() { block(more - 1) })
 		}
@@ -101,7 +87,7 @@ func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
 	}
 	block(limit)
 	all.Wait()
-	return fmt.Errorf("the pipe closed before the process exceeded %d threads", limit)
+	return s, fmt.Errorf("the pipe closed before the process exceeded %d threads", limit)
 }
 
 // lastBytes keeps the end of its input.
@@ -109,7 +95,7 @@ type lastBytes struct{ bytes []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {
 	l.bytes = append(l.bytes, p...)
-	if over := len(l.bytes) - KeptBytesMax; over > 0 {
+	if over := len(l.bytes) - keptMax; over > 0 {
 		l.bytes = append(l.bytes[:0], l.bytes[over:]...)
 	}
 	return len(p), nil

@@ -3,163 +3,123 @@ package probe_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
-// expectCost checks conditions that hold for any cost on any machine.
-func expectCost(t *testing.T, what string, c probe.Cost, n int) {
-	t.Helper()
-	if c.N != n || c.Wall <= 0 || c.CPU < 0 {
-		t.Errorf("%s: %+v, want %d operations that took some time", what, c, n)
-	}
-}
-
-func expectEmpty(t *testing.T, dir string) {
-	t.Helper()
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left in the folder: %v, %v", left, err)
-	}
-}
-
 func TestFiles(t *testing.T) {
-	for _, o := range []probe.FilesOptions{{Files: 7, Size: 5000}, {Files: 9, Size: 0, Workers: 3}} {
-		o.Dir = t.TempDir()
-		cost, err := probe.Files(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, c := range map[string]probe.Cost{
-			"create": cost.Create, "read": cost.Read, "stat": cost.Stat, "rename": cost.Rename, "remove": cost.Remove,
-		} {
-			expectCost(t, what, c, o.Files)
-		}
-		expectEmpty(t, o.Dir)
+	for _, o := range []probe.Files{{Files: 7, Size: 5000, Workers: 1}, {Files: 9, Workers: 3}} {
+		expect(t, o, o.Files, results.CreatePerOp, results.ReadPerOp, results.StatPerOp, results.RenamePerOp, results.RemovePerOp)
 	}
-}
-
-func TestRename(t *testing.T) {
 	for _, folders := range []int{1, 3} {
-		dir := t.TempDir()
-		cost, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 1_001, Folders: folders})
-		if err != nil {
-			t.Fatal(err)
+		expect(t, probe.Rename{Files: 1_001, Folders: folders}, 1_001, results.NsPerOp)
+	}
+	for _, logger := range probe.LogFormats() {
+		for _, o := range []probe.Log{{Goroutines: 1}, {Goroutines: 3, Buffered: true}} {
+			o.Logger, o.Lines = logger, 10
+			expect(t, o, 10-10%o.Goroutines, results.NsPerOp)
 		}
-		expectCost(t, "rename", cost, 1_001)
-		expectEmpty(t, dir)
 	}
 }
 
-// The probe does not touch a folder that has contents.
+// A probe does not touch a folder that has contents, and ends with its context.
 func TestFolderInUse(t *testing.T) {
 	dir := t.TempDir()
-	mine := filepath.Join(dir, "00000001")
+	mine := filepath.Join(dir, "log")
 	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := probe.Files(t.Context(), probe.FilesOptions{Dir: dir, Files: 3}); err == nil {
-		t.Error("Files accepts a folder with a file in it")
-	}
-	if _, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); err == nil {
-		t.Error("Rename accepts a folder with a file in it")
-	}
-	if _, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Files: 3, Goroutines: 1}); err == nil {
-		t.Error("Store accepts a folder with a file in it")
-	}
-	if _, err := probe.Log(probe.LogOptions{Logger: "log", File: mine, Lines: 1}); err == nil {
-		t.Error("Log accepts an existing file")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, q := range []probe.Question{
+		probe.Files{Files: 3, Workers: 1}, probe.Rename{Files: 3, Folders: 1}, probe.Log{Logger: "log", Lines: 1, Goroutines: 1},
+		probe.Store{Engine: probe.Engine{Name: probe.Direct}, Files: 3, Goroutines: 1}, probe.Serve{Engine: probe.Engine{Name: probe.Direct}},
+	} {
+		if _, err := tryIn(t.Context(), dir, q); err == nil {
+			t.Errorf("%T accepts a folder with a file in it", q)
+		}
+		switch q.(type) {
+		case probe.Log, probe.Serve: // they do not look at the context
+			continue
+		}
+		if _, err := tryIn(ended, t.TempDir(), q); !errors.Is(err, context.Canceled) {
+			t.Errorf("%T: %v", q, err)
+		}
 	}
 	if text, err := os.ReadFile(mine); string(text) != "mine" {
 		t.Errorf("the existing file is %q, %v", text, err)
 	}
 }
 
-func TestFilesEnded(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	end()
-	dir := t.TempDir()
-	if _, err := probe.Files(ctx, probe.FilesOptions{Dir: dir, Files: 3}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Files: %v", err)
-	}
-	if _, err := probe.Rename(ctx, probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Rename: %v", err)
-	}
-	if _, err := probe.Store(ctx, probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Files: 3, Goroutines: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Store: %v", err)
-	}
-	expectEmpty(t, dir)
-}
-
-func TestLog(t *testing.T) {
-	dir := t.TempDir()
-	for _, logger := range probe.LogFormats() {
-		for _, buffered := range []bool{false, true} {
-			for _, goroutines := range []int{0, 3} {
-				cost, err := probe.Log(probe.LogOptions{
-					Logger: logger, File: filepath.Join(dir, "log"), Lines: 10, Goroutines: goroutines, Buffered: buffered,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				expectCost(t, logger, cost, 10-10%max(1, goroutines))
-			}
-		}
-	}
-	expectEmpty(t, dir)
-}
-
-func TestLock(t *testing.T) {
+func TestWaits(t *testing.T) {
 	for _, goroutines := range []int{1, 4} {
-		cost, err := probe.Lock(goroutines, 1_002)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expectCost(t, "lock", cost, 1_002-1_002%goroutines)
+		expect(t, probe.Lock{Goroutines: goroutines, Pairs: 1_002}, 1_002-1_002%goroutines, results.NsPerOp)
 	}
-}
-
-func TestWakeUp(t *testing.T) {
 	for _, threads := range []bool{false, true} {
-		cost, err := probe.WakeUp(101, threads)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expectCost(t, "wake-up", cost, 100)
+		expect(t, probe.WakeUp{Passes: 100, Threads: threads}, 100, results.NsPerOp)
 	}
 }
 
-func TestNumbersRefused(t *testing.T) {
-	dir := t.TempDir()
-	refused := map[string]func() error{
-		"no files": func() error { _, err := probe.Files(t.Context(), probe.FilesOptions{Dir: dir}); return err },
-		"no folders": func() error {
-			_, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 1})
-			return err
-		},
-		"no lines": func() error {
-			_, err := probe.Log(probe.LogOptions{Logger: "log", File: filepath.Join(dir, "log")})
-			return err
-		},
-		"no logger": func() error {
-			_, err := probe.Log(probe.LogOptions{Logger: "none", File: filepath.Join(dir, "log"), Lines: 1})
-			return err
-		},
-		"no files in a store": func() error {
-			_, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Goroutines: 1})
-			return err
-		},
-		"no engine":     func() error { return probe.EngineOptions{Name: "none", Threads: 1}.CheckAvailable() },
-		"no threads":    func() error { return probe.EngineOptions{Name: probe.Pool}.CheckAvailable() },
-		"a bound pool":  func() error { return probe.EngineOptions{Name: probe.Pool, Threads: 1, Bound: true}.CheckAvailable() },
-		"no goroutines": func() error { _, err := probe.Lock(0, 1); return err },
-		"one pass":      func() error { _, err := probe.WakeUp(1, false); return err },
+// availableEngines returns the engines that this machine can run.
+func availableEngines(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(probe.Engines(), func(name string) bool {
+		err := probe.Engine{Name: name, Threads: 1}.CheckAvailable()
+		if err != nil {
+			t.Logf("%s: %v", name, err)
+		}
+		return err != nil
+	})
+}
+
+func TestStore(t *testing.T) {
+	for _, engine := range availableEngines(t) {
+		for _, size := range []int{0, 5000, 300_000} {
+			expect(t, probe.Store{Engine: probe.Engine{Name: engine, Threads: 7}, Files: 9, Size: size, Goroutines: 4}, 9, results.PutPerOp, results.GetPerOp)
+		}
 	}
-	for what, try := range refused {
-		if try() == nil {
-			t.Errorf("%s: no error", what)
+	for _, o := range []probe.Engine{{Name: "none", Threads: 1}, {Name: probe.Pool}} {
+		if o.CheckAvailable() == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+func TestUpload(t *testing.T) {
+	for _, engine := range availableEngines(t) {
+		s, err := try(t, probe.Upload{Connections: 5, Requests: 33, Size: 5000}, self(t, probe.Serve{Engine: probe.Engine{Name: engine, Threads: 2}})...)
+		if ns, _ := s.Value(results.NsPerOp); err != nil || s.N != 33 || ns <= 0 {
+			t.Errorf("%s: %+v, %v, want 33 uploads that took some time", engine, s, err)
+		}
+	}
+}
+
+// A server that does not start, does not exist or rejects an upload is an error with the
+// reason.
+func TestUploadThatFails(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no room", http.StatusInsufficientStorage)
+	}))
+	defer refusing.Close()
+	for want, command := range map[string][]string{
+		`exit status 1: unknown engine "none"`: self(t, probe.Serve{Engine: probe.Engine{Name: "none"}}),
+		"no such file":                         {"/no/such/program"},
+		"cannot be reached":                    {"sh", "-c", "echo http://127.0.0.1:1; cat; echo 1"},
+		"20 of 20 uploads failed: ":            {"sh", "-c", "echo " + refusing.URL + "; cat; echo 1"},
+		"a command for the server is required": nil,
+		"did not print its URL: EOF":           {"true"},
+	} {
+		s, err := try(t, probe.Upload{Connections: 2, Requests: 20, Size: 10}, command...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v, want %q", command, s, err, want)
 		}
 	}
 }

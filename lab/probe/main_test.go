@@ -4,40 +4,19 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
+	"strings"
 	"testing"
 
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
-// Arguments that turn the test binary into another process.
-const (
-	childArgument   = "block-threads" // runs out of threads
-	waitingArgument = "waiting"       // its goroutines wait, and nothing ran before
-	serveArgument   = "serve"         // serves uploads, by an engine, in a folder
-)
+// probeWord turns the test binary into a probe.
+const probeWord = "serve-as-probe"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == childArgument {
-		limit, err := strconv.Atoi(os.Args[2])
-		if err == nil {
-			err = probe.BlockThreads(limit, os.Stdin, os.Stdout)
-		}
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if len(os.Args) == 3 && os.Args[1] == waitingArgument {
-		count, err := strconv.Atoi(os.Args[2])
-		w := probe.Waiting(count)
-		fmt.Println(w.Start.N, w.Start.Wall.Nanoseconds(), w.Stack, w.Sys, w.Resident)
-		if err != nil {
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) == 4 && os.Args[1] == serveArgument {
-		o := probe.ServeOptions{Dir: os.Args[3], Engine: probe.EngineOptions{Name: os.Args[2], Threads: 2}}
-		if err := probe.Serve(context.Background(), o, os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == probeWord {
+		if err := probe.Run(context.Background(), os.Args[2:], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -46,12 +25,41 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// self returns the command of such a process.
-func self(t *testing.T) string {
+// self returns the command of a probe that measures q in a process of its own.
+func self(t *testing.T, q probe.Question, more ...string) []string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return self
+	return append(append([]string{self, probeWord}, probe.Args(q)...), more...)
+}
+
+// try measures a question in this process, with an empty folder.
+func try(t *testing.T, q probe.Question, words ...string) (results.Sample, error) {
+	t.Helper()
+	return tryIn(t.Context(), t.TempDir(), q, words...)
+}
+
+func tryIn(ctx context.Context, dir string, q probe.Question, words ...string) (results.Sample, error) {
+	var out strings.Builder
+	if err := probe.Run(ctx, append(probe.Args(q, words...), "-dir", dir), strings.NewReader(""), &out); err != nil {
+		return results.Sample{}, err
+	}
+	return results.ParseLine(out.String())
+}
+
+// expect measures a question and checks that the sample has operations and figures of some time.
+func expect(t *testing.T, q probe.Question, n int, units ...string) results.Sample {
+	t.Helper()
+	s, err := try(t, q)
+	if err != nil || s.N != n {
+		t.Errorf("%+v: %+v, %v, want %d operations", q, s, err, n)
+	}
+	for _, unit := range units {
+		if v, ok := s.Value(unit); !ok || v <= 0 {
+			t.Errorf("%+v: %v %s", q, v, unit)
+		}
+	}
+	return s
 }

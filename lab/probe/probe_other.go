@@ -3,21 +3,17 @@
 package probe
 
 import (
-	"context"
-	"io"
-	"os"
+	"errors"
+
+	"muster/lab/results"
 )
 
-// Exhaust needs Linux.
-func Exhaust(context.Context, ExhaustOptions) (ExhaustResult, error) {
-	return ExhaustResult{}, linuxOnly()
+func (Exhaust) measure(Input) (results.Sample, error) {
+	return results.Sample{}, errors.New("only Linux reports how many threads a machine can spare")
 }
 
-// BlockThreads needs Linux.
-func BlockThreads(int, *os.File, io.Writer) error { return linuxOnly() }
-
-func linuxOnly() error {
-	return &UnmeasurableError{"only Linux reports how many threads a machine can spare"}
+func (Block) measure(Input) (results.Sample, error) {
+	return results.Sample{}, errors.New("only Linux reports threads")
 }
 
 // resident returns 0: the resident memory is unknown.

@@ -1,10 +1,13 @@
 package probe_test
 
 import (
+	"os/exec"
+	"runtime"
 	"runtime/metrics"
 	"testing"
 
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // created returns the number of goroutines that this process has started.
@@ -20,18 +23,45 @@ func TestSpawn(t *testing.T) {
 	const calls = 550 // no multiple of a group
 	for mode, each := range map[probe.SpawnMode]uint64{probe.Bare: 0, probe.Sending: 0, probe.Each: 1, probe.Grouped: 1} {
 		before := created()
-		c, err := probe.Spawn(probe.SpawnOptions{Roots: 3, Calls: calls, Mode: mode})
-		if err != nil || c.N != calls || c.Wall <= 0 {
-			t.Errorf("%s: %+v, %v", mode, c, err)
-		}
+		expect(t, probe.Spawn{Roots: 3, Calls: calls, Mode: mode}, calls, results.NsPerOp)
 		// The garbage collector starts some more.
 		if n := created() - before; n < 2*calls*each || n > 2*calls*each+calls {
 			t.Errorf("%s: %d goroutines for %d calls", mode, n, calls)
 		}
 	}
-	for _, o := range []probe.SpawnOptions{{0, 1, probe.Each}, {1, 0, probe.Each}, {1, 1, "no mode"}} {
-		if _, err := probe.Spawn(o); err == nil {
-			t.Errorf("%+v is accepted", o)
+}
+
+// A goroutine has a stack of at least 2 KiB and little else. The race detector multiplies
+// that.
+func TestWaiting(t *testing.T) {
+	command := self(t, probe.Waiting{Goroutines: 20_000}) // a process in which nothing ran before
+	output, err := exec.CommandContext(t.Context(), command[0], command[1:]...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := results.ParseLine(string(output))
+	if err != nil || s.N != 20_000 {
+		t.Fatal(s, err)
+	}
+	units := []string{results.StackPerOp, results.SysPerOp}
+	if runtime.GOOS == "linux" {
+		units = append(units, results.RSSPerOp)
+	}
+	for _, unit := range units {
+		if each, _ := s.Value(unit); each < 2000 || each > 40_000 {
+			t.Errorf("%.0f %s, want 2000 or a little more", each, unit)
 		}
+	}
+}
+
+// The goroutines end after the measurement. Memory that the process held before does not count.
+func TestWaitingFew(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s := expect(t, probe.Waiting{Goroutines: 1}, 1)
+	if stack, _ := s.Value(results.StackPerOp); stack > 1<<20 || stack < -1<<20 {
+		t.Errorf("%+v", s)
+	}
+	for runtime.NumGoroutine() > before {
+		runtime.Gosched()
 	}
 }

@@ -74,10 +74,31 @@ const (
 	Failed     = "failed: "   // followed by the contestant's error
 )
 
-// Units of time.
+// Units.
 const (
-	NsPerOp  = "ns/op"
-	CPUPerOp = "cpu-ns/op" // of all processors together
+	NsPerOp     = "ns/op"
+	CPUPerOp    = "cpu-ns/op"  // of all processors together
+	UserPerOp   = "user-ns/op" // of a command and its children
+	SystemPerOp = "sys-ns/op"
+
+	Threads    = "threads"
+	RSSPerOp   = "rss-B/op"
+	StackPerOp = "stack-B/op"
+	SysPerOp   = "sys-B/op" // obtained from the system
+	Portion    = "s/portion"
+	Wire       = "wire-B" // size of an encoded message
+	Procs      = "procs"
+	Status     = "exit-status"
+	ClientRSS  = "rss-B" // of a whole process that writes to a database, at the end
+
+	// Steps of files, and of a store of files.
+	CreatePerOp = "create-ns/op"
+	ReadPerOp   = "read-ns/op"
+	StatPerOp   = "stat-ns/op"
+	RenamePerOp = "rename-ns/op"
+	RemovePerOp = "remove-ns/op"
+	PutPerOp    = "put-ns/op"
+	GetPerOp    = "get-ns/op"
 )
 
 // DisturbedUnit is the unit of a measurement's disturbance: the share of the processors' time

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -104,9 +105,9 @@ func (p *Plan) AddShort(t Trial, most time.Duration) {
 	p.Add(t)
 }
 
-// Probe returns a trial of this program. The arguments are the probe's question and flags.
-func (p *Plan) Probe(name string, estimate time.Duration, args ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Command: slices.Concat(p.options.Probe, args)}
+// Probe returns a trial of this program, which measures a question.
+func (p *Plan) Probe(name string, estimate time.Duration, q probe.Question, words ...string) Trial {
+	return Trial{Name: name, Estimate: estimate, Command: slices.Concat(p.options.Probe, probe.Args(q, words...))}
 }
 
 // Measure measures every figure that is not there yet. It works in rounds, so that compared

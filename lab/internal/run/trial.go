@@ -27,8 +27,6 @@ type Trial struct {
 	Dir     string // working folder
 	Procs   int    // GOMAXPROCS; 0 = Go's default, or the contestant is not in Go
 
-	Do func(context.Context) (s results.Sample, why string, err error) // replaces Command; usually nil
-
 	// If all measurements of the trial would take longer than TotalMax, it is left out; 0 = no
 	// limit. The estimate follows from the first figure of Smaller, a trial of fewer operations,
 	// and from the number of operations Ops. Without that figure it is Estimate.
@@ -68,9 +66,6 @@ func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 }
 
 func (t *Trial) execute(ctx context.Context) (s results.Sample, why string, err error) {
-	if t.Do != nil {
-		return t.Do(ctx)
-	}
 	if t.Processes > 0 {
 		s, err = t.runTogether(ctx)
 		return s, "", err
@@ -103,10 +98,10 @@ func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample,
 		}
 	}
 	if err != nil {
-		return results.Sample{}, "", explain(&failed, err)
+		return results.Sample{}, "", failed.Explain(err)
 	}
 	s, err = results.ParseLine(string(output.Bytes))
-	return s, "", explain(&failed, err)
+	return s, "", failed.Explain(err)
 }
 
 // cmd returns the trial's command with more arguments. It removes the caller's GOMAXPROCS,
@@ -126,24 +121,8 @@ func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	return c
 }
 
-// explain adds the first line of a process's output to an error.
-func explain(f *probe.FirstBytes, err error) error {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(f.Bytes)), "\n")
-	if err == nil || line == "" {
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, results.Excerpt(line))
-}
-
 // ProcessesMax bounds the processes that run at the same time.
 const ProcessesMax = 256
-
-// Gate is the flag that makes a probe wait until its standard input ends. Ready is the line
-// that the probe prints when it is ready to start.
-const (
-	Gate  = "gate"
-	Ready = "ready"
-)
 
 // runTogether runs the trial's probe in several processes at the same time. The figures are
 // those of all processes together: elapsed time and CPU time per operation. The clock starts
@@ -153,7 +132,7 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	defer cancel() // which also kills the processes
 	var all []*probe.PipedProcess
 	for range t.Processes {
-		g, err := probe.StartPiped(t.cmd(ctx, "-"+Gate))
+		g, err := probe.StartPiped(t.cmd(ctx, "-"+probe.Gate))
 		if err != nil {
 			return results.Sample{}, err
 		}
@@ -161,41 +140,34 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 		all = append(all, g)
 	}
 	for _, g := range all {
-		if line, _ := g.Out.ReadString('\n'); line != Ready+"\n" {
+		if line, _ := g.Out.ReadString('\n'); line != probe.Ready+"\n" {
 			cancel()
-			return results.Sample{}, explainGated(g, fmt.Errorf("a process printed %q instead of %q", results.Excerpt(line), Ready))
+			return results.Sample{}, explainGated(g, fmt.Errorf("a process printed %q instead of %q", results.Excerpt(line), probe.Ready))
 		}
 	}
 	began := time.Now()
 	for _, g := range all {
 		g.In.Close()
 	}
-	cost := probe.Cost{}
+	var n int
+	var wall, cpu float64 // ns
 	for _, g := range all {
 		line, _ := g.Out.ReadString('\n') // a line without a line break fails to parse
-		cost.Wall = time.Since(began)
+		wall = float64(time.Since(began))
 		s, err := results.ParseLine(line)
 		if err != nil {
 			cancel()
 			return results.Sample{}, explainGated(g, err)
 		}
-		cpu, _ := s.Value(results.CPUPerOp)
-		cost.N += s.N
-		cost.CPU += time.Duration(cpu * float64(s.N))
+		each, _ := s.Value(results.CPUPerOp)
+		n += s.N
+		cpu += each * float64(s.N)
 	}
-	return NewSample(cost), nil
+	return results.Sample{N: n, Values: []results.Value{{Unit: results.NsPerOp, Figure: wall / float64(n)}, {Unit: results.CPUPerOp, Figure: cpu / float64(n)}}}, nil
 }
 
 // explainGated adds the process's error message to err, after the process has ended.
 func explainGated(g *probe.PipedProcess, err error) error {
 	_ = g.Cmd.Wait()
-	return explain(&g.Failed, err)
-}
-
-// NewSample converts a cost to a sample, with further values.
-func NewSample(c probe.Cost, more ...results.Value) results.Sample {
-	n := float64(c.N)
-	return results.Sample{N: c.N, Values: append([]results.Value{
-		{Unit: results.NsPerOp, Figure: float64(c.Wall) / n}, {Unit: results.CPUPerOp, Figure: float64(c.CPU) / n},
-	}, more...)}
+	return g.Failed.Explain(err)
 }

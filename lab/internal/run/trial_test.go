@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/lab/probe"
 	"muster/lab/results"
 )
 
@@ -24,7 +25,7 @@ func TestContestantThatFails(t *testing.T) {
 	o.Journal = &journal
 	p := plan()
 	p.Add(Peer{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.Trial("Broken", time.Second))
-	p.Add(p.Probe("Own", time.Second))
+	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestContestantThatFails(t *testing.T) {
 	}
 	o.Earlier, o.Probe = nil, []string{"sh", "-c", "exit 3"}
 	p = plan()
-	p.Add(p.Probe("Own", time.Second))
+	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
 	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
 		t.Errorf("%v", err)
 	}
@@ -54,7 +55,7 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Add(p.Probe("Own", time.Second))
+	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestTotalMax(t *testing.T) {
 		name string
 		ops  int
 	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
-		one := p.Probe(trial.name, time.Millisecond)
+		one := p.Probe(trial.name, time.Millisecond, probe.Procs{})
 		one.Ops, one.Smaller, one.TotalMax = trial.ops, smaller, time.Second
 		p.Add(one)
 		smaller = trial.name
