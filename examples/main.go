@@ -83,7 +83,7 @@ func options(dir, sources string) (regress.Options, error) {
 	}
 	return regress.Options{
 		Corpus: regress.Corpus{Path: sources},
-		Limits: regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Limits: regress.Limits{Jobs: 2},
 		Judge:  regress.CompareOptions{Repeat: 2, Retries: regress.RetriesDefault},
 		Store:  regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Report: regress.Report{Format: regress.Text, Quiet: true},

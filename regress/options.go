@@ -93,7 +93,6 @@ type RecordedSelection struct {
 type Limits struct {
 	Jobs      int           // cases at once; 0 = one after another without a pool
 	Timeout   time.Duration // until a case gets TERM; 0 = as recorded, else TimeoutDefault
-	Grace     time.Duration // from TERM to KILL
 	Memory    int64         // bytes, or NoLimit; 0 = as recorded, else NoLimit
 	OutputMax int64         // bytes; 0 = as recorded, else OutputMaxDefault
 }
@@ -109,7 +108,6 @@ type CompareOptions struct {
 	Strict        bool          // parts that were not compared make the exit status 1
 	Allow         []string      // verdicts that leave the exit status 0: some of flaky, new, missing
 	FailOn        []string      // limits of the cost of a change, such as "cpu>5%" or "cpu>5%,memory>10%"
-	SameCorpus    bool          // a source that is not the recorded one is an error
 	AllowFailures bool          // a record is written although every case fails
 	CostCases     int           // cases that run again to measure the cost of a change; 0 = no measurement
 }
@@ -129,20 +127,22 @@ type Store struct {
 
 // Remote describes the Remote Execution engine that runs the cases.
 type Remote struct {
-	URL        string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = this machine runs the cases
-	NoEngine   bool     `json:"-"` // this machine runs the cases of a rerun, although an engine ran them before
-	Instance   string   // name of an instance of the engine
-	FlagsGiven []string `json:"-"` // flags of an engine that the user gave: an error if no engine runs the cases
-	Headers    []string `json:"-"` // K=V, sent with every request; may be secret
-	Inputs     []string // files and folders that travel with the cases
-	Bundle     bool     // the command travels with its shared libraries
-	NoBundle   bool     `json:"-"` // the command of a rerun does not travel, although it did before
-	Outputs    []string // globs with tokens, for engines that return no whole folder
-	Jobs       int      // cases at once; 0 = RemoteJobsDefault
-	Platform   []string // K=V that a worker must have
-	Preflight  []string // command that shows that the tool runs there; nil = COMMAND --version
-	Fallback   bool     `json:"-"` // this machine runs the cases if the engine cannot be reached at the start
-	Priority   int      // of the cases; 0 = the engine's usual one
+	URL string // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = this machine runs the cases
+	// Given reports that the user chose an engine or this machine for the command. Otherwise a
+	// command that repeats a run takes the run's engine.
+	Given bool `json:"-"`
+	// Settings is the settings file whose table describes the engine, and Name the name of the
+	// table; "" = the default ones.
+	Settings, Name string
+	Instance       string   // name of an instance of the engine
+	Headers        []string `json:"-"` // K=V, sent with every request; may be secret
+	Inputs         []string // files and folders that travel with the cases
+	Bundle         bool     // the command travels with its shared libraries
+	Outputs        []string // globs with tokens, for engines that return no whole folder
+	Jobs           int      // cases at once; 0 = RemoteJobsDefault
+	Platform       []string // K=V that a worker must have
+	Preflight      []string // command that shows that the tool runs there; nil = COMMAND --version
+	Priority       int      // of the cases; 0 = the engine's usual one
 	// Wait bounds how long an engine may be away or busy; 0 = 30 s, and 1 s until it has
 	// answered once.
 	Wait time.Duration
@@ -162,9 +162,6 @@ type Report struct {
 	Verbose bool
 	Colour  Colour
 	GitHub  GitHub
-	// Slow is the time after which a case that still runs on this machine is reported, and again
-	// at each multiple; 0 = never.
-	Slow time.Duration
 	// Paths of further reports; "" = none.
 	JUnit, HTML, Markdown, CodeQuality, Events string
 	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
@@ -203,7 +200,7 @@ const (
 // Defaults and special values.
 const (
 	TimeoutDefault    = 60 * time.Second
-	GraceDefault      = 2 * time.Second
+	Grace             = 2 * time.Second // from TERM to KILL
 	OutputMaxDefault  = 64 << 20
 	RemoteJobsDefault = 64
 	GoldenDefault     = "muster.golden"
@@ -214,7 +211,6 @@ const (
 	RepeatAfterDefault = time.Second // times in seconds, which most tools print, then differ
 	RetriesDefault     = 2
 	CostCasesDefault   = 100
-	SlowDefault        = 15 * time.Second // a quarter of TimeoutDefault
 )
 
 // Allowable lists the verdicts that CompareOptions.Allow may have.

@@ -39,7 +39,7 @@ type options struct {
 	executed int          // cases of a round that the engine itself executes
 	sizes    []int        // cases of the corpora of small sources; the last is the one that is timed
 	large    corpora.Spec // the corpus of large sources
-	jobs     []int        // --remote-jobs beside the default
+	jobs     []int        // jobs of [engine] beside the default
 	progress io.Writer
 }
 

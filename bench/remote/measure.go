@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"muster/lab/corpora"
@@ -137,7 +136,11 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 	actions := s.wire.worker.took()
 	for _, jobs := range append([]int{regress.RemoteJobsDefault}, s.jobs...) {
 		m.known = append(m.known, timed{name: "**muster check**", jobs: jobs, run: func(ctx context.Context) (ran, error) {
-			return s.known(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
+			settings, err := s.settings(jobs)
+			if err != nil {
+				return ran{}, err
+			}
+			return s.known(ctx, s.engine.addr, "--config", settings)
 		}})
 	}
 	for _, trees := range []bool{false, true} {

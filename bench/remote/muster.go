@@ -50,6 +50,12 @@ func (s *set) newTool(version string) error {
 	return os.WriteFile(s.tool, []byte(script+"# "+s.name+" "+version+"\n"), 0o755)
 }
 
+// settings writes the settings of the engine for that many cases at once; 0 = muster's default.
+func (s *set) settings(jobs int) (file string, err error) {
+	file = filepath.Join(s.dir, fmt.Sprintf("%s-%d.toml", s.name, jobs))
+	return file, os.WriteFile(file, fmt.Appendf(nil, "[engine]\ninput = [%q]\njobs = %d\n", s.tool, jobs), 0o644)
+}
+
 // remove makes room.
 func (s *set) remove() error { return os.Remove(s.archive) }
 
@@ -82,8 +88,12 @@ type summary struct {
 func (s *set) run(ctx context.Context, command, addr string, args ...string) (r ran, err error) {
 	fmt.Fprintf(s.progress, "%s %s: %s of %d cases %s\n", time.Now().Format("15:04:05"), s.name, command, s.cases, strings.Join(args, " "))
 	golden := filepath.Join(s.dir, s.name+".golden")
+	settings, err := s.settings(0)
+	if err != nil {
+		return r, err
+	}
 	words := append([]string{
-		command, s.archive, "--remote", "grpc://" + addr, "--remote-input", s.tool, "--golden", golden,
+		command, s.archive, "--remote", "grpc://" + addr, "--config", settings, "--golden", golden,
 		"--state", golden + ".state", "--format", "json", "--quiet",
 	}, args...)
 	cmd := exec.CommandContext(ctx, s.muster, append(words, "--", s.tool, "{in}")...)

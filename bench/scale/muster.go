@@ -87,7 +87,11 @@ func (b *bench) run(ctx context.Context, s set, k kind) (r ran, err error) {
 			err = errors.Join(err, e.stop(&r.Saw))
 		}()
 		tool = s.tool()
-		words = append(words, "--remote", "grpc://"+e.addr, "--remote-jobs", strconv.Itoa(b.slots), "--remote-input", tool)
+		settings := s.golden() + ".toml"
+		if err := os.WriteFile(settings, fmt.Appendf(nil, "[engine]\njobs = %d\ninput = [%q]\n", b.slots, tool), 0o644); err != nil {
+			return r, err
+		}
+		words = append(words, "--remote", "grpc://"+e.addr, "--config", settings)
 	}
 	cmd := pinned(ctx, forMuster, b.muster, append(words, "--", tool, "{in}")...)
 	var out bytes.Buffer

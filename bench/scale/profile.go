@@ -36,7 +36,7 @@ func profiled(ctx context.Context, o options) (err error) {
 	options := regress.Options{
 		Corpus:  regress.Corpus{Path: s.archive()},
 		Command: regress.Command{Words: []string{"true", "{in}"}},
-		Limits:  regress.Limits{Jobs: runtime.NumCPU(), Grace: regress.GraceDefault},
+		Limits:  regress.Limits{Jobs: runtime.NumCPU()},
 		Judge:   regress.CompareOptions{Repeat: 1},
 		Store:   regress.Store{Golden: s.golden(), State: s.state()},
 		Report:  regress.Report{Format: regress.Text, Quiet: true},

@@ -37,7 +37,7 @@ func TestSmall(t *testing.T) {
 	for _, want := range []string{
 		`Each case runs 2 times`,
 		`\| record \| 1 \| \d+ \| \d+–\d+ \| \d+\.\d \| \d+\.\d \| \d+ % \|`,
-		`\| executions at once \| \d+ \| at most 2000, --remote-jobs \| met \|`,
+		`\| executions at once \| \d+ \| at most 2000, jobs of \[engine\] \| met \|`,
 		`\| requests of a kind at once \| [1-4] \| at most 4 \| met \|`,
 		`\| contents in a request \| \d\.\d MB \| at most 4\.2 MB \| met \|`,
 		`\| the golden's writer \| \d+\.\d \| \d+\.\d \|`,

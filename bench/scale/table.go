@@ -111,7 +111,7 @@ func (m *measured) printGoals(b *strings.Builder, all []ran, o options) {
 	}
 	goal("memory, the most of any run", fmt.Sprintf("%.0f MB", float64(peak)/1e6), fmt.Sprintf("at most %.0f MB", memoryMax/1e6), peak <= memoryMax)
 	most := greatest(all, func(r report) count { return r.Execute }).MostAtOnce
-	goal("executions at once", fmt.Sprint(most), fmt.Sprintf("at most %d, --remote-jobs", o.slots), most <= int64(o.slots))
+	goal("executions at once", fmt.Sprint(most), fmt.Sprintf("at most %d, jobs of [engine]", o.slots), most <= int64(o.slots))
 	requests, batch := count{}, count{}
 	for _, of := range []func(report) count{func(r report) count { return r.Find }, func(r report) count { return r.Update }, func(r report) count { return r.Read }} {
 		requests.MostAtOnce = max(requests.MostAtOnce, greatest(all, of).MostAtOnce)

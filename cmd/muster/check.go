@@ -22,25 +22,16 @@ func (p *program) check() *cobra.Command {
 		Long: `Check runs the command over every case of the corpus and compares the outcomes with
 the golden. It never writes the golden. If a case differs, check runs it two more times.
 If some runs equal the golden, the case is flaky. Otherwise it gets another verdict, such
-as changed or crashed.
-
-Then check measures the CPU time and memory that the change costs. It runs some cases
-again, alternately with your command and the recorded one. If you rebuilt the recorded
-executable in place, check compares with the costs of the record, and says so.
-
-With --reuse, a case for which nothing changed since an earlier check with --reuse does
-not run. It has the outcome of that check. At least 20 of these cases run all the same.
-With --remote-cache, the earlier check may be that of another machine.
+as changed or crashed. Then check measures what the change costs.
 
 Corpus, command, selection, environment and limits default to the recorded ones. If you
-give a selection, it narrows the recorded one; --all-cases lifts that. The exit status is
-0 if all cases are identical, and 1 if a case differs. See muster help exit-codes.`,
+give a selection, it narrows the recorded one. The exit status is 0 if all cases are
+identical, and 1 if a case differs. See muster help exit-codes.`,
 		Example: `  muster check
-  muster check sources.tar -- ./gofmt-new {in}
-  muster check --filter '^a/' --format json
+  muster check sources.tar --filter '^a/' -- ./gofmt-new {in}
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(resumeFlag, checkFlags, runsFlag, reuseFlag, forkServerFlag, recordedFlags), p.onJob(check.Run))
+	}, jobGroups(resumeFlag, checkFlags, runsFlag, reuseFlag, forkServerFlag, allCasesFlag), p.onJob(check.Run))
 }
 
 func watch(p *program) *cobra.Command {
@@ -57,7 +48,7 @@ is a run like any other: groups, show and accept take it from another terminal. 
 that a change has ended leaves no run.`,
 		Example: `  muster watch
   muster watch -q --fail-fast 20 -- ./build/gofmt-new {in}`,
-	}, jobGroups(checkFlags, runsFlag, recordedFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(checkFlags, runsFlag, allCasesFlag), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
@@ -115,7 +106,7 @@ func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
 
 // jobGroups are the flags of the commands that run a corpus.
 func jobGroups(more ...flagGroup) []flagGroup {
-	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, comparisonFlags, reportFlags, slowFlag, remoteFlags}, more...)
+	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, comparisonFlags, reportFlags, remoteFlags}, more...)
 }
 
 // A runner is a command whose report ends with a summary.

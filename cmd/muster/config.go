@@ -83,29 +83,70 @@ func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 			named = named || flag == "config"
 		}
 	}
-	if named && c.file == "" {
-		return nil
+	read := configuration{file: c.file}
+	if c.file != "" || !named {
+		var err error
+		if read, err = c.read(named); err != nil {
+			return err
+		}
+		read.layers = append([]layer{environmentLayer(settings())}, read.layers...)
 	}
-	layers, err := c.read(named)
-	if err != nil {
-		return err
-	}
-	layers = append([]layer{environmentLayer(settings())}, layers...)
-	o.Configured = slices.ContainsFunc(layers, layer.changesCases)
-	return use(f, layers, o)
+	o.Configured = read.changesCases()
+	return read.use(f, o)
+}
+
+// configuration is what a settings file and the environment set.
+type configuration struct {
+	file    string
+	layers  []layer          // the first one that has a key sets it
+	engines map[string]layer // the tables [engine.NAME], and "" for [engine]
 }
 
 // use copies everything from the first layer that has it.
-func use(f *pflag.FlagSet, layers []layer, o *regress.Options) error {
-	if err := setFlags(f, layers); err != nil {
+func (c *configuration) use(f *pflag.FlagSet, o *regress.Options) error {
+	if err := setFlags(f, c.layers); err != nil {
 		return err
 	}
-	for _, l := range layers {
+	for _, l := range c.layers {
 		if err := l.setJob(o); err != nil {
 			return err
 		}
 	}
+	if f.Lookup("engine") == nil {
+		return nil
+	}
+	return c.setEngine(f, &o.Remote)
+}
+
+// setEngine describes the engine by its table. The address of --remote overrides the table's.
+func (c *configuration) setEngine(f *pflag.FlagSet, r *regress.Remote) error {
+	table, known := c.engines[r.Name]
+	if !known && r.Name != "" {
+		return usagef("--engine %s: the settings file has no [engine.%s]%s", r.Name, r.Name, suggest(r.Name, slices.Sorted(maps.Keys(c.engines))))
+	}
+	url, isGiven := r.URL, f.Changed("remote")
+	r.Given = isGiven || r.Name != ""
+	keys := engineKeys(r)
+	for _, key := range slices.Sorted(maps.Keys(table.keys)) {
+		if err := table.set(keys, key, table.keys[key]); err != nil {
+			return err
+		}
+	}
+	if isGiven {
+		r.URL = url
+	}
+	if isGiven && url == "" {
+		r.Name = "" // on this machine
+	}
+	if c.file != configDefault {
+		r.Settings = c.file
+	}
 	return nil
+}
+
+// changesCases reports whether the settings change what one case sees or may take.
+func (c *configuration) changesCases() bool {
+	return c.engines[""].keys["url"] != nil || slices.ContainsFunc(c.layers, layer.changesCases)
 }
 
 func variable(flag string) string {
@@ -179,54 +220,92 @@ const (
 	commandKey  = "command"
 	commandsKey = "commands"
 	profileKey  = "profile"
+	engineKey   = "engine"
 )
 
-// read returns the table of the profile, if one is requested, and the file's own table.
-func (c *configSource) read(named bool) ([]layer, error) {
+// read returns the settings of the file.
+func (c *configSource) read(named bool) (configuration, error) {
 	text, err := os.ReadFile(c.file)
 	if errors.Is(err, os.ErrNotExist) && !named {
 		if c.profile != "" {
-			return nil, usagef("--profile %s: there is no %s", c.profile, c.file)
+			return configuration{}, usagef("--profile %s: there is no %s", c.profile, c.file)
 		}
-		return nil, nil
+		return configuration{file: c.file}, nil
 	}
 	if err != nil {
-		return nil, usagef("--config: %w", err)
+		return configuration{}, usagef("--config: %w", err)
 	}
 	return parseConfig(c.file, text, c.profile)
 }
 
-// parseConfig checks the whole file, including profiles that are not requested.
-func parseConfig(file string, text []byte, profile string) ([]layer, error) {
+// parseConfig checks the whole file, with profiles and engines that are not requested. The layers are the table of
+// the profile, if one is requested, and the file's own table.
+func parseConfig(file string, text []byte, profile string) (c configuration, err error) {
 	top := map[string]any{}
 	if err := toml.Unmarshal(text, &top); err != nil {
 		if at, is := errors.AsType[*toml.DecodeError](err); is {
 			row, column := at.Position()
-			return nil, usagef("%s:%d:%d: %s", file, row, column, strings.TrimPrefix(err.Error(), "toml: "))
+			return c, usagef("%s:%d:%d: %s", file, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 		}
-		return nil, usagef("%s: %w", file, err)
+		return c, usagef("%s: %w", file, err)
 	}
 	profiles, err := tables(file, top[profileKey])
 	if err != nil {
-		return nil, err
+		return c, err
+	}
+	engines, err := parseEngines(file, top[engineKey])
+	if err != nil {
+		return c, err
 	}
 	delete(top, profileKey)
+	delete(top, engineKey)
 	own := layer{file, top}
-	layers := []layer{own}
-	known := settings()
+	c = configuration{file, []layer{own}, engines}
+	known := keysOf(settings(), corpusKey, commandKey, commandsKey)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		l := layer{fmt.Sprintf("%s [profile.%s]", file, name), profiles[name]}
 		if err := l.check(known); err != nil {
-			return nil, err
+			return c, err
 		}
 		if name == profile {
-			layers = []layer{l, own}
+			c.layers = []layer{l, own}
 		}
 	}
-	if profile != "" && len(layers) == 1 {
-		return nil, usagef("--profile %s: %s has no [profile.%s]%s", profile, file, profile, suggest(profile, slices.Sorted(maps.Keys(profiles))))
+	if profile != "" && len(c.layers) == 1 {
+		return c, usagef("--profile %s: %s has no [profile.%s]%s", profile, file, profile, suggest(profile, slices.Sorted(maps.Keys(profiles))))
 	}
-	return layers, own.check(known)
+	return c, own.check(known)
+}
+
+// parseEngines splits the table of engines. A table in it is a named engine, and its other keys
+// describe the default one.
+func parseEngines(file string, value any) (map[string]layer, error) {
+	table, is := value.(map[string]any)
+	if value != nil && !is {
+		return nil, usagef("%s: engine is a table, as in [engine] or [engine.NAME]: a profile, MUSTER_ENGINE or --engine chooses one by its name", file)
+	}
+	engines := map[string]layer{"": {file + " [engine]", map[string]any{}}}
+	for key, value := range table {
+		if named, is := value.(map[string]any); is {
+			engines[key] = layer{fmt.Sprintf("%s [engine.%s]", file, key), named}
+		} else {
+			engines[""].keys[key] = value
+		}
+	}
+	known := keysOf(engineKeys(&regress.Remote{}))
+	for _, name := range slices.Sorted(maps.Keys(engines)) {
+		l := engines[name]
+		if err := l.check(known); err != nil {
+			return nil, err
+		}
+	}
+	return engines, nil
+}
+
+// keysOf returns the names of flags and further keys.
+func keysOf(f *pflag.FlagSet, more ...string) []string {
+	f.VisitAll(func(flag *pflag.Flag) { more = append(more, flag.Name) })
+	return more
 }
 
 func tables(file string, value any) (map[string]map[string]any, error) {
@@ -247,12 +326,10 @@ func tables(file string, value any) (map[string]map[string]any, error) {
 }
 
 // check refuses unknown keys, and suggests the nearest known one.
-func (l *layer) check(known *pflag.FlagSet) error {
-	names := []string{corpusKey, commandKey, commandsKey}
-	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+func (l *layer) check(names []string) error {
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if !slices.Contains(names, key) {
-			return usagef("%s: unknown key %q%s", l.where, key, cmp.Or(secretHint(key), suggest(key, names)))
+			return usagef("%s: unknown key %q%s", l.where, key, cmp.Or(engineHint(key), suggest(key, names)))
 		}
 	}
 	return nil

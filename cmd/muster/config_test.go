@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,17 +23,18 @@ func configured(t *testing.T, file, profile string, environment map[string]strin
 	}
 	var o regress.Options
 	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, add := range []flagGroup{corpusFlags, selectFlags, limitFlags, comparisonFlags, checkFlags} {
+	for _, add := range []flagGroup{corpusFlags, selectFlags, limitFlags, comparisonFlags, checkFlags, remoteFlags} {
 		add(f, &o)
 	}
 	if err := f.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	layers, err := parseConfig("muster.toml", []byte(file), profile)
+	c, err := parseConfig("muster.toml", []byte(file), profile)
 	if err != nil {
 		return o, err
 	}
-	return o, use(f, append([]layer{environmentLayer(settings())}, layers...), &o)
+	c.layers = append([]layer{environmentLayer(settings())}, c.layers...)
+	return o, c.use(f, &o)
 }
 
 // The order of precedence: flag, environment, profile, file, default.
@@ -41,8 +44,8 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []any{o.Limits.Jobs, o.Limits.Timeout.String(), o.Judge.Retries, o.Select.FailFast, o.Limits.Grace, o.Corpus.Headers}
-	want := []any{3, "5s", 7, 11, regress.GraceDefault, []string{"file"}}
+	got := []any{o.Limits.Jobs, o.Limits.Timeout.String(), o.Judge.Retries, o.Select.FailFast, o.Limits.OutputMax, o.Corpus.Headers}
+	want := []any{3, "5s", 7, 11, int64(0), []string{"file"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -108,6 +111,34 @@ func TestCommandOfLayers(t *testing.T) {
 	}
 }
 
+// An engine is described by one table, and its address is that of --remote if there is one.
+func TestEngines(t *testing.T) {
+	const file = "[engine]\nurl = 'grpc://usual'\nplatform = ['OS=linux']\n[engine.farm]\nurl = 'grpc://farm'\njobs = 7\nwait = '2m'\npreflight = \"cc '-v x'\"\n[profile.p]\nengine = 'farm'\n"
+	usual := regress.Remote{URL: "grpc://usual", Platform: []string{"OS=linux"}}
+	farm := regress.Remote{URL: "grpc://farm", Given: true, Name: "farm", Jobs: 7, Wait: 2 * time.Minute, Preflight: []string{"cc", "-v x"}}
+	for _, c := range []struct {
+		profile     string
+		args        []string
+		environment map[string]string // stays for what follows
+		url         string            // differs from that of the table
+		want        regress.Remote
+	}{
+		{"", nil, nil, "", usual},
+		{"p", nil, nil, "", farm},
+		{"", []string{"--engine", "farm"}, nil, "", farm},
+		{"p", []string{"--remote", "grpc://mine"}, nil, "grpc://mine", farm},
+		{"", nil, map[string]string{"MUSTER_ENGINE": "farm"}, "", farm},
+	} {
+		o, err := configured(t, file, c.profile, c.environment, c.args...)
+		if c.want.URL = cmp.Or(c.url, c.want.URL); err != nil || !reflect.DeepEqual(o.Remote, c.want) {
+			t.Errorf("%+v: %+v, %v", c, o.Remote, err)
+		}
+	}
+	if o, err := configured(t, file, "", nil, "--remote", ""); err != nil || o.Remote.URL != "" || o.Remote.Name != "" || !o.Remote.Given {
+		t.Errorf("not on this machine: %+v, %v", o.Remote, err)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	known := []string{"jobs", "timeout", "headers", "fail-fast", "failed-first"}
 	for name, want := range map[string]string{
@@ -130,19 +161,19 @@ func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
 		"", "jobs = 1", "jobs = [1]", "headers = ['a', 2, true, 1.5]", "command = ['a', 'b']", "command = \"a 'b\"",
 		"[[commands]]\nglob = '*'\ncommand = 'x'", "commands = 1", "commands = [1]", "profile = 1", "[profile]\nx = 1",
-		"[profile.p]\njobs = 3\ncorpus = 'c'\ncommand = []", "corpus = 1979-05-27", "a.b.c = {d = 'e'}", "jobs = 1\njobs = 2", "\xff",
+		"[profile.p]\njobs = 3\ncorpus = 'c'\ncommand = []", "corpus = 1979-05-27", "a.b.c = {d = 'e'}", "[engine]\nurl = 'grpc://a'\n[engine.p]\nwait = 3", "engine = 1", "jobs = 1\njobs = 2", "\xff",
 	} {
 		f.Add(text, "p")
 	}
 	f.Fuzz(func(t *testing.T, text, profile string) {
-		layers, err := parseConfig("muster.toml", []byte(text), profile)
+		c, err := parseConfig("muster.toml", []byte(text), profile)
 		if err == nil {
 			var o regress.Options
 			flags := pflag.NewFlagSet("fuzz", pflag.ContinueOnError)
-			for _, add := range []flagGroup{corpusFlags, commandFlags, selectFlags, limitFlags, checkFlags, reportFlags} {
+			for _, add := range []flagGroup{corpusFlags, commandFlags, selectFlags, limitFlags, checkFlags, reportFlags, remoteFlags} {
 				add(flags, &o)
 			}
-			err = use(flags, layers, &o)
+			err = c.use(flags, &o)
 		}
 		var usage *usageError
 		if err != nil && !errors.As(err, &usage) {

@@ -100,13 +100,16 @@ func suggest(name string, known []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", near[0])
 }
 
-// secretHint explains why a setting for the engine's token does not exist: others could read it
-// there.
-func secretHint(name string) string {
-	if name != "remote-token" {
-		return ""
+// engineHint says where a setting of an engine stands that is no flag.
+func engineHint(name string) string {
+	key := strings.TrimPrefix(name, "remote-")
+	switch {
+	case name == "remote-token", name == "remote-header":
+		return " (others could read it: it is taken from " + variable(name) + " alone)"
+	case name != "jobs" && engineKeys(&regress.Remote{}).Lookup(key) != nil:
+		return fmt.Sprintf(" (it is the key %s of [engine] in %s)", key, configDefault)
 	}
-	return " (a token is taken from " + remoteTokenVariable + " alone)"
+	return ""
 }
 
 // lacksDashes reports whether the arguments contain a command with tokens but no -- before it.
@@ -160,6 +163,6 @@ func resumeLine(args []string) string {
 // mayHoldSecret reports whether an argument is a flag with values that are often secrets, or an
 // address with a password.
 func mayHoldSecret(arg string) bool {
-	return strings.HasPrefix(arg, "--remote-header") || arg == "--env" || strings.HasPrefix(arg, "--env=") ||
+	return arg == "--env" || strings.HasPrefix(arg, "--env=") ||
 		strings.Contains(arg, "://") && strings.Contains(arg, "@")
 }

@@ -20,7 +20,7 @@ func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
 func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.Shell, "shell", false, "give the command to /bin/sh -c")
 	f.BoolVar(&o.Command.Stdin, "stdin", false, "give the source to the command as its standard input")
-	f.StringVar(&o.Command.As, "as", "", "give every source the name `NAME` in its work folder, so that all command lines are alike; not on an engine")
+	f.StringVar(&o.Command.As, "as", "", "give every source the name `NAME` in its work folder; not on an engine")
 	f.StringArrayVar(&o.Command.Env, "env", nil, "set the variable `K=V` for the command; repeatable")
 	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "pass `NAME` from your environment to the command; repeatable")
 	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "let cases reach only a private loopback interface")
@@ -28,27 +28,21 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 
 // toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool, and report when they change; @GLOB: the files named in lists that a compiler wrote with -MD; repeatable")
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool; @GLOB: the files in lists of -MD; repeatable")
 	observe := newChoice(&o.Command.Observe, "WHICH", "a choice: all, some or none", regress.ObserveSome, regress.ObserveAll, regress.ObserveNone)
-	f.Var(observe, "observe", "look for files of the tool on `WHICH` cases: all, some (three at first, then about one in 100) or none")
+	f.Var(observe, "observe", "look for files of the tool on `WHICH` cases: all, some or none")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not treat files that match `GLOB` as part of the tool; repeatable")
 }
 
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "take only cases that match `GLOB`; repeatable")
 	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`; '!RE' takes only the others; repeatable")
-	f.StringVar(&o.Select.Partition, "partition", "", "split the cases into N parts by a hash of their names, and take only the K-th: `hash:K/N`")
+	f.StringVar(&o.Select.Partition, "partition", "", "take only the K-th of N parts, by a hash of the names: `hash:K/N`")
 	f.IntVar(&o.Select.Sample, "sample", 0, "take only `N` cases, always the same ones")
 }
 
 func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Select.AllCases, "all-cases", false, "ignore the selection that the golden was recorded with")
-}
-
-// recordedFlags relate a check to the recorded corpus and selection.
-func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
-	allCasesFlag(f, o)
-	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit with 2 if a source or a shared file changed since the record")
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -62,54 +56,44 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Func("timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)", setTimeout(&o.Limits.Timeout))
-	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case must end")
 	memoryFlag(f, o)
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case whose streams and files exceed `SIZE` (default 64M)")
 }
 
 func memoryFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes together use more than `SIZE` of memory, such as 512M or 2G; 0 = no limit (default 0)")
+	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case that uses more memory than `SIZE`, such as 512M or 2G; 0 = no limit (default 0)")
 }
 
 // jobsFlag is the only limit that reduce and bisect have, because the others are those of the
 // run that they examine. Run has one case, and rerun has the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool, to measure what the pool costs")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 = one at a time without the worker pool")
 	defaultByMachine(f, "jobs", "the processors that muster may use")
 }
 
-// remoteFlags select an engine that runs the cases, and configure it.
+// remoteFlags select an engine that runs the cases.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
-	r := &o.Remote
-	f.Func("remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT", setEngine(r))
-	f.StringVar(&r.Instance, "instance", "", "ask for the instance `NAME` of the engine")
-	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
-	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")
-	f.VarPF((*bundleSwitch)(r), "remote-bundle", "", "send the command with its shared libraries; without it, the command is a path on the workers").NoOptDefVal = "true"
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "collect files that match `GLOB`, such as {stem}.s or out/*.o; only for engines that cannot return whole folders; repeatable")
-	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, instead of --jobs (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is unreachable or busy (default 30s; at the start 1s)")
-	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the start")
-	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its default")
-	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
-	f.Var((*commandWords)(&r.Preflight), "preflight", "run `COMMAND` on the engine first, to check that the tool works there (default: the tool with --version)")
-	f.StringVar(&r.CA, "tls-ca", "", "trust the certificates in `FILE` (PEM) instead of the system's")
-	f.StringVar(&r.Cert, "tls-cert", "", "present the certificate in `FILE` (PEM) to the engine")
-	f.StringVar(&r.Key, "tls-key", "", "read the key of that certificate from `FILE` (PEM)")
+	f.StringVar(&o.Remote.URL, "remote", "", "run on the Remote Execution engine at `URL`, as grpc[s]://HOST:PORT; '' is this machine")
+	f.StringVar(&o.Remote.Name, "engine", "", "run on the engine that [engine.`NAME`] of the settings file describes, not [engine]")
 }
 
-// remoteGiven returns the flags on the command line that configure an engine, except its
-// address. An engine in a configuration file need not be used by every run, so its settings do
-// not count.
-func remoteGiven(f *pflag.FlagSet) (list []string) {
-	ofEngine := pflag.NewFlagSet("engine", pflag.ContinueOnError)
-	remoteFlags(ofEngine, &regress.Options{})
-	f.Visit(func(given *pflag.Flag) {
-		if ofEngine.Lookup(given.Name) != nil && given.Name != "remote" && given.Value.String() != given.DefValue {
-			list = append(list, "--"+given.Name)
-		}
-	})
-	return list
+// engineKeys are the keys of an engine's table.
+func engineKeys(r *regress.Remote) *pflag.FlagSet {
+	f := pflag.NewFlagSet("engine", pflag.ContinueOnError)
+	f.StringVar(&r.URL, "url", "", "")
+	f.StringVar(&r.Instance, "instance", "", "")
+	f.StringArrayVar(&r.Inputs, "input", nil, "")
+	f.BoolVar(&r.Bundle, "bundle", false, "")
+	f.StringArrayVar(&r.Outputs, "output", nil, "")
+	f.IntVar(&r.Jobs, "jobs", 0, "")
+	f.DurationVar(&r.Wait, "wait", 0, "")
+	f.IntVar(&r.Priority, "priority", 0, "")
+	f.StringArrayVar(&r.Platform, "platform", nil, "")
+	f.Var((*commandWords)(&r.Preflight), "preflight", "")
+	f.StringVar(&r.CA, "tls-ca", "", "")
+	f.StringVar(&r.Cert, "tls-cert", "", "")
+	f.StringVar(&r.Key, "tls-key", "", "")
+	return f
 }
 
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -126,11 +110,11 @@ func stateFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "continue the interrupted run; refuse if the tool, the corpus or the flags changed")
+	f.BoolVar(&o.Store.Resume, "resume", false, "continue the interrupted run")
 }
 
 func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "before comparing, replace what RE matches by REPL in the streams and files that match GLOB: `[GLOB:]s/RE/REPL/`; repeatable")
+	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "rewrite the streams and files that match GLOB before comparing: `[GLOB:]s/RE/REPL/`; repeatable")
 	f.StringArrayVar(&o.Judge.Ignore, "ignore", nil, "do not compare parts that match `GLOB`, such as *.log, cache/** or stderr; repeatable")
 }
 
@@ -145,17 +129,17 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	allowFlag(f, o)
 	f.BoolVar(&o.Judge.Strict, "strict", false, "also exit with 1 if a part was not compared")
 	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "also exit with 1 if the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
-	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run `N` cases again, alternately with your command and the recorded one, to measure the cost of the change; 0 measures nothing")
+	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "measure the cost of the change on `N` cases; 0 measures nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
 func reuseFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where source, shared files, command, environment and tool are the same; a sample still runs; only with --no-network, not on an engine")
-	f.StringVar(&o.Store.RemoteCache, "remote-cache", "", "like --reuse, with outcomes of other machines: share them through the cache at `URL`, a muster serve or another cache of the Remote Execution API")
+	f.BoolVar(&o.Store.Reuse, "reuse", false, "take the outcome of an earlier check where nothing changed since; needs --no-network")
+	f.StringVar(&o.Store.RemoteCache, "remote-cache", "", "like --reuse, and share outcomes with other machines through the cache at `URL`")
 }
 
 func forkServerFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.ForkServer, "fork-server", false, "start the command once per lane, stop it before it touches its source, and fork it for each case; needs --as; a sample runs both ways; not on an engine")
+	f.BoolVar(&o.Store.ForkServer, "fork-server", false, "start the command once per lane, and fork it for each case; needs --as")
 }
 
 func runsFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -163,17 +147,12 @@ func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 if all cases that are not identical have one of these `VERDICTS`: any of flaky,new,missing")
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 if only cases with these `VERDICTS` differ: any of flaky,new,missing")
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 	shownFlags(f, o)
-	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
-}
-
-// slowFlag is for commands that run many cases.
-func slowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.DurationVar(&o.Report.Slow, "slow", regress.SlowDefault, "print a line when a case has been running for `TIME`, and again at each multiple; 0 = never; not on an engine")
+	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE`, as JSON lines that muster replay reads")
 }
 
 // quietFlag is for a command that shows progress and has no other optional output.
@@ -191,7 +170,7 @@ func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
 	f.StringVar(&o.Report.CodeQuality, "code-quality", "", "write a code quality report of GitLab to `FILE`")
 	github := newChoice(&o.Report.GitHub, "WHEN", "a choice: auto, on or off", regress.GitHubAuto, regress.GitHubOn, regress.GitHubOff)
-	f.Var(github, "github", "annotate the step of GitHub Actions and write its summary: auto, on or off; auto does if GITHUB_ACTIONS is true")
+	f.Var(github, "github", "annotate the step of GitHub Actions: auto, on or off")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -200,7 +179,7 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 
 func colourFlag(f *pflag.FlagSet, o *regress.Options) {
 	colour := newChoice(&o.Report.Colour, "WHEN", "a choice: auto, always or never", regress.ColourAuto, regress.ColourAlways, regress.ColourNever)
-	f.Var(colour, "color", "when to colour text: auto, always or never; auto colours only on a terminal, CLICOLOR_FORCE forces colours, NO_COLOR disables them")
+	f.Var(colour, "color", "when to colour text: auto, always or never")
 }
 
 // acceptedFlags control how much accept prints.
@@ -232,7 +211,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		comparisonFlags, recordFlags, checkFlags, runsFlag, reuseFlag, forkServerFlag, recordedFlags, reportFlags, slowFlag, remoteFlags,
+		comparisonFlags, recordFlags, checkFlags, runsFlag, reuseFlag, forkServerFlag, allCasesFlag, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}
@@ -263,7 +242,6 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do action, list 
 		if broken != nil {
 			return broken
 		}
-		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the configuration sets further flags below
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}

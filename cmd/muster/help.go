@@ -90,18 +90,14 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"What runs", []string{
-			"headers", "context", "shell", "stdin", "env", "pass-env", "no-network", "tool-file", "no-tool-file", "observe", "timeout", "grace",
-			"memory", "output-max", "jobs", "ref", "new",
+			"headers", "context", "shell", "stdin", "as", "env", "pass-env", "no-network", "tool-file", "no-tool-file", "observe", "timeout",
+			"memory", "output-max", "jobs", "ref", "new", "remote", "engine", "reuse", "remote-cache", "fork-server",
 		}},
 		{"Which cases", []string{"cases", "filter", "partition", "sample", "all-cases", "failed-first", "fail-fast", "resume"}},
 		{"How they are judged", []string{
-			"normalize", "ignore", "repeat", "repeat-after", "runs", "retries", "allow", "allow-failures", "strict", "same-corpus", "fail-on", "cost-cases",
+			"normalize", "ignore", "repeat", "repeat-after", "runs", "retries", "allow", "allow-failures", "strict", "fail-on", "cost-cases",
 		}},
-		{"Reports", []string{"format", "quiet", "verbose", "slow", "color", "junit", "html", "markdown", "code-quality", "github", "events"}},
-		{"On a Remote Execution engine", []string{
-			"remote", "instance", "remote-header", "remote-input", "remote-bundle", "remote-output", "remote-jobs", "remote-wait",
-			"remote-fallback", "remote-priority", "platform", "preflight", "tls-ca", "tls-cert", "tls-key",
-		}},
+		{"Reports", []string{"format", "quiet", "verbose", "color", "junit", "html", "markdown", "code-quality", "github", "events"}},
 	}
 }
 

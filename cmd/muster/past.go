@@ -174,7 +174,7 @@ func (p *program) rerun() *cobra.Command {
 of rerun only choose reports, the state folder, the settings file and the engine.`,
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
-	}, []flagGroup{stateFlag, reportFlags, slowFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
 			again, command, err := past.RerunOptions(o, failed)
 			if err != nil {

@@ -19,7 +19,6 @@ func TestResumeLine(t *testing.T) {
 		{[]string{"show", "a"}, ""},
 		{[]string{"check", "--env", "KEY=secret"}, ""},
 		{[]string{"check", "--env=KEY=secret"}, ""},
-		{[]string{"check", "--remote-header=K=secret"}, ""},
 		{[]string{"check", "--golden", "https://me:secret@host/golden"}, ""},
 		{[]string{"check", "--", "./tool", "a\nb"}, ""},
 		{[]string{"check", "--golden", strings.Repeat("x", resumeBytesMax)}, ""},

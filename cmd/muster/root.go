@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -125,7 +126,9 @@ func flagError(c *cobra.Command, err error) error {
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		meant = cmp.Or(secretHint(name), suggest("--"+name, names))
+		if meant = suggest("--"+name, names); slices.Contains(names, "--engine") {
+			meant = cmp.Or(engineHint(name), meant)
+		}
 	}
 	if strings.Contains(c.Use, "[-- COMMAND") {
 		hint = ", and those of COMMAND go after --"
@@ -152,6 +155,7 @@ func (p *program) options() (*regress.Options, error) {
 	}
 	o := &regress.Options{Helper: []string{self}, Version: thisBuild().version}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
+	o.Remote.Headers = strings.FieldsFunc(os.Getenv(remoteHeaderVariable), func(r rune) bool { return r == '\n' })
 	o.Report.Resume = resumeLine(p.args)
 	return o, err
 }
@@ -192,6 +196,9 @@ const tokenVariable = "MUSTER_TOKEN"
 // remoteTokenVariable holds the engine's token. An engine usually has another operator than the
 // team's server, so neither gets the other's token.
 const remoteTokenVariable = "MUSTER_REMOTE_TOKEN"
+
+// remoteHeaderVariable holds headers for the engine, K=V in each line. They may be secret, too.
+const remoteHeaderVariable = "MUSTER_REMOTE_HEADER"
 
 // access returns the credentials for servers. They are not settings: a token must not stand in
 // a file that is shared.

@@ -84,28 +84,6 @@ func (w *commandWords) Set(text string) (err error) {
 func (w *commandWords) Type() string   { return "COMMAND" }
 func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
-// setEngine returns a function that sets the address of an engine. An empty address counts as given: it
-// makes the cases of a past run on an engine run on this machine.
-func setEngine(r *regress.Remote) func(string) error {
-	return func(text string) error {
-		r.URL, r.NoEngine = text, text == ""
-		return nil
-	}
-}
-
-// bundleSwitch is whether the command travels in a bundle. A given false counts, because the past
-// run may have bundled it.
-type bundleSwitch regress.Remote
-
-func (b *bundleSwitch) Set(text string) (err error) {
-	b.Bundle, err = strconv.ParseBool(text)
-	b.NoBundle = err == nil && !b.Bundle
-	return err
-}
-
-func (b *bundleSwitch) Type() string   { return "bool" }
-func (b *bundleSwitch) String() string { return strconv.FormatBool(b.Bundle) }
-
 // choice is a flag's text that must be one of a few.
 type choice[T ~string] struct {
 	text   *T

@@ -36,7 +36,7 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 	o := regress.Options{
 		Corpus:  regress.Corpus{Path: pack(b, filepath.Join(dir, "corpus.tar"), cases, size)},
 		Command: regress.Command{Words: words},
-		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Limits:  regress.Limits{Jobs: 2},
 		Judge:   regress.CompareOptions{Repeat: 2, Retries: 2},
 		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Report:  regress.Report{Format: regress.Text, Quiet: true},

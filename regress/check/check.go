@@ -79,7 +79,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	if len(r.Inputs.Cases) == 0 && len(r.Inputs.Lacking) == 0 {
 		return sum, r.Inputs.NoneSelected()
 	}
-	if r.Ledger.Summary.Sources, err = compareSources(ctx, r.Inputs, base.Store, &r.Job.Options); err != nil {
+	if r.Ledger.Summary.Sources, err = compareSources(ctx, r.Inputs, base.Store); err != nil {
 		return sum, err
 	}
 	base.DropSources()

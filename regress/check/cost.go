@@ -116,7 +116,7 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 		return
 	}
 	if golden.SameCommands(was.Command, now.Command) {
-		events.Note("the preflight has another outcome than it had for the golden: the engine's tool or --preflight has changed")
+		events.Note("the preflight has another outcome than it had for the golden: the engine's tool or its preflight has changed")
 	}
 }
 

@@ -89,7 +89,7 @@ func exampleOptions(dir string) (regress.Options, error) {
 	self, err := os.Executable() // runs the cases, in processes of its own
 	return regress.Options{
 		Corpus: regress.Corpus{Path: sources},
-		Limits: regress.Limits{Jobs: 1, Grace: regress.GraceDefault},
+		Limits: regress.Limits{Jobs: 1},
 		Judge:  regress.CompareOptions{Repeat: 2, Retries: regress.RetriesDefault},
 		Store:  regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Report: regress.Report{Format: regress.Text, Quiet: true},

@@ -106,7 +106,7 @@ func (u *reuser) setting() map[string]string {
 	u.run.Execution.Commands.Identify(setting)
 	setting["PATH"] = os.Getenv("PATH")
 	setting["what --pass-env passes"] = job.DigestPassed(&o.Command).String()
-	setting["--grace"], setting["--observe"] = o.Limits.Grace.String(), string(o.Command.Observe)
+	setting["--observe"] = string(o.Command.Observe)
 	setting["the lanes"], setting["the version"] = u.run.Execution.Crew.Account().LaneKind, o.Version
 	if len(o.Helper) > 0 {
 		helper, _ := filedigest.Open(filepath.Join(u.run.State.Cache(), "helper-digest.json")).Of(o.Helper[0], 1<<30) // zero is one, too

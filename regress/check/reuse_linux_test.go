@@ -147,7 +147,7 @@ func (m *machine) options() regress.Options {
 		Command: regress.Command{
 			Words: []string{m.at("tool"), "{in}", m.word}, NoNetwork: true, Observe: regress.ObserveAll, Env: []string{"A=" + m.variable},
 		},
-		Limits: regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Limits: regress.Limits{Jobs: 2},
 		Judge:  regress.CompareOptions{Repeat: 1, Retries: 1},
 		Store:  regress.Store{Golden: m.at("golden"), State: m.at("state")},
 		Report: regress.Report{Format: regress.JSON, Verbose: true, Colour: regress.ColourNever},

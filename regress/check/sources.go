@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -13,9 +12,6 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 )
-
-// refusedNamesMax bounds the names in the error of --same-corpus.
-const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
 func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *regress.Options) error {
@@ -31,8 +27,8 @@ func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *regress.Options) e
 }
 
 // compareSources finds the selected sources and the shared files that changed since the
-// golden was recorded. --same-corpus refuses them.
-func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *regress.Options) (regress.Sources, error) {
+// golden was recorded.
+func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store) (regress.Sources, error) {
 	if err := in.ReadDigests(ctx); err != nil {
 		return regress.Sources{}, err
 	}
@@ -42,20 +38,8 @@ func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *
 	}
 	changed, known := changedSources(in, base)
 	found := regress.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
-	var others []string
 	if was != nil {
-		others = compareShared(&found, was, in.Digests.Shared())
-	}
-	if !o.Judge.SameCorpus {
-		return found, nil
-	}
-	names, complete := slices.Concat(changed, others), countKnown(in, base) == known && was != nil
-	if len(names) > 0 {
-		return found, refuseChanged(names, o)
-	}
-	if !complete && in.Digests.Whole != base.Meta().Corpus {
-		return found, fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
-			o.Corpus.Path, o.Store.Golden, otherCorpusMend)
+		compareShared(&found, was, in.Digests.Shared())
 	}
 	return found, nil
 }
@@ -76,18 +60,9 @@ func changedSources(in *run.Inputs, base *golden.Store) (changed []string, known
 	return changed, known
 }
 
-// countKnown returns how many of the selected cases the golden has.
-func countKnown(in *run.Inputs, base *golden.Store) (n int) {
-	for _, e := range in.Cases {
-		if _, known := base.OutcomeDigest(e.Name); known {
-			n++
-		}
-	}
-	return n
-}
-
-// compareShared counts the shared files that differ, and returns their names, sorted.
-func compareShared(found *regress.Sources, was, is map[string]outcome.Digest) (names []string) {
+// compareShared counts the shared files that differ.
+func compareShared(found *regress.Sources, was, is map[string]outcome.Digest) {
+	var names []string
 	for n, digest := range was {
 		now, still := is[n]
 		switch {
@@ -109,18 +84,4 @@ func compareShared(found *regress.Sources, was, is map[string]outcome.Digest) (n
 	found.Shared = len(was) + found.SharedAdded
 	slices.Sort(names)
 	found.SharedNames = name.First(names, report.SourceNamesMax)
-	return names
-}
-
-// otherCorpusMend ends an error of --same-corpus.
-const otherCorpusMend = "check the recorded corpus, record again, or leave out --same-corpus"
-
-// refuseChanged returns the error of --same-corpus for files that changed.
-func refuseChanged(names []string, o *regress.Options) error {
-	are := "are not what"
-	if len(names) == 1 {
-		are = "is not what"
-	}
-	return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
-		readable.Count(len(names), "file"), o.Corpus.Path, are, o.Store.Golden, name.List(names, refusedNamesMax), otherCorpusMend)
 }

@@ -21,7 +21,7 @@ func TestReviewNamesEngine(t *testing.T) {
 	o := regress.Options{
 		Corpus:  regress.Corpus{Path: filepath.Join(dir, "src")},
 		Command: regress.Command{Words: []string{"/usr/bin/cc", "{in}"}},
-		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Limits:  regress.Limits{Jobs: 2},
 		Judge:   regress.CompareOptions{Repeat: 2, Retries: 2},
 		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Remote:  regress.Remote{URL: reapitest.ServeFolder(t, "out", "x.o"), Outputs: []string{"out/*.o"}},

@@ -110,7 +110,7 @@ func examineLanes(ctx context.Context, o *regress.Options, jobs int) (list []Fin
 	var remarks []string
 	remark := func(text string) { remarks = append(remarks, text) }
 	lanes, err := local.Start(ctx, local.Options{
-		Lanes: jobs, Helper: o.Helper, Corpus: c, Timeout: regress.TimeoutDefault, Grace: regress.GraceDefault,
+		Lanes: jobs, Helper: o.Helper, Corpus: c, Timeout: regress.TimeoutDefault, Grace: regress.Grace,
 		MemoryMax: max(0, o.Limits.Memory), OutputMax: regress.OutputMaxDefault, Note: remark, Warn: remark,
 	})
 	if err != nil {

@@ -228,9 +228,7 @@ func selectFailed(o *regress.Options, r *state.Run) (err error) {
 func reproduceCase(ctx context.Context, o *regress.Options, h host.Host, raw, keep string, words []string, configured bool) string {
 	without := completeRun(ctx, o, h, words)
 	args := []string{"muster", job.RunCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
-	if configured {
-		args = append(args, "--config", "")
-	}
+	args = append(args, job.ListEngineArgs(&o.Remote, configured)...)
 	if without.Store.Golden != regress.GoldenDefault {
 		args = append(args, "--golden", without.Store.Golden)
 	}
@@ -239,10 +237,6 @@ func reproduceCase(ctx context.Context, o *regress.Options, h host.Host, raw, ke
 			args = append(args, setting.Args(o)...)
 		}
 	}
-	if o.Limits.Grace != regress.GraceDefault {
-		args = append(args, "--grace", o.Limits.Grace.String())
-	}
-	args = append(args, job.ListRemoteArgs(&o.Remote)...)
 	return name.QuoteAll(append(append(args, "--"), words...))
 }
 

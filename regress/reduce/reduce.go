@@ -310,9 +310,7 @@ func (d *reducing) shellLine() (string, error) {
 	}
 	args := []string{"muster", regress.CompareCommand, d.folder.path, "--state", filepath.Join(d.folder.path, ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.Name)) + "$", "--ref", old, "--new", now}
-	if d.run.Job.Configured {
-		args = append(args, "--config", "")
-	}
+	args = append(args, job.ListEngineArgs(&d.run.Job.Remote, d.run.Job.Configured)...)
 	var usual regress.Options
 	job.CompleteLimits(&usual.Limits)
 	for _, setting := range job.OutcomeSettings() {
@@ -320,6 +318,5 @@ func (d *reducing) shellLine() (string, error) {
 			args = append(args, setting.Args(&o)...)
 		}
 	}
-	args = append(args, job.ListRemoteArgs(&d.run.Job.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }

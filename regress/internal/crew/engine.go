@@ -59,10 +59,10 @@ const digestsFile = "remote-digests.json"
 // Start implements Crew. The commands show that they run on the engine.
 func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if s.MemoryMax > 0 {
-		e.o.Warn("--memory is not for engines: an engine limits its workers itself, perhaps by --platform")
+		e.o.Warn("--memory is not for engines: an engine limits its workers itself, perhaps by the key platform of [engine]")
 	}
 	if s.NoNetwork {
-		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
+		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by the key platform of [engine]")
 	}
 	e.ballast = make([]byte, max(0, ballastSize-ballastCase*len(s.Corpus.Cases())))
 	at := &e.o.Engine
@@ -105,10 +105,10 @@ func (e *Engine) Account() Account {
 	id := map[string]string{
 		"--remote":                   "an engine",
 		"what travels to the engine": e.executor.SharedDigest().String(),
-		"what --preflight gives":     preflight.String(),
+		"what the preflight gives":     preflight.String(),
 	}
-	for flag, list := range map[string][]string{"--platform": slices.Sorted(slices.Values(e.o.Engine.Platform)), "--remote-output": e.o.Engine.Outputs} {
-		if len(list) > 0 { // else the error of a run on this machine would name this flag, not --remote
+	for flag, list := range map[string][]string{"[engine] platform": slices.Sorted(slices.Values(e.o.Engine.Platform)), "[engine] output": e.o.Engine.Outputs} {
+		if len(list) > 0 { // else the error of a run on this machine would name this key, not --remote
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}
@@ -204,19 +204,14 @@ func IdentifyCommand(what string, c *exec.Command, id map[string]string) {
 	}
 }
 
-// Connect returns a crew: an engine if the options name one, else this machine. If the engine
-// cannot be reached and the options allow it, Connect warns, and the cases run here.
+// Connect returns a crew: an engine if the options name one, else this machine.
 func Connect(ctx context.Context, o Options) (Crew, error) {
 	if o.Engine.URL == "" {
 		return NewHere(o), nil
 	}
 	e, err := dial(ctx, o)
-	switch {
-	case err == nil:
-		return e, nil
-	case o.Engine.Fallback && reapi.Unreachable(err) && ctx.Err() == nil:
-		o.Warn(fmt.Sprintf("%v: by --remote-fallback the cases run on this machine", err))
-		return NewHere(o), nil
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return e, nil
 }

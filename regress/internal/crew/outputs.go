@@ -51,7 +51,7 @@ func (o *outputs) warnPartial(warn func(string)) error {
 			return err
 		}
 	}
-	warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
+	warn("the engine does not give back the whole work folder: files that neither the golden nor the key output of [engine] names are not seen")
 	return nil
 }
 
@@ -120,7 +120,7 @@ func splitPattern(pattern, caseName string) (wanted string, globs *glob.Set, err
 		}
 	}
 	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
-		return "", nil, fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for what is in a folder, as out/**", pattern)
+		return "", nil, fault.Inputf("[engine] output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for what is in a folder, as out/**", pattern)
 	}
 	return wanted, globs, nil
 }

@@ -34,9 +34,6 @@ func check(o *regress.Options, command string) error {
 	if o.Judge.RepeatAfter < 0 {
 		return fault.Inputf("--repeat-after %s: it must be 0 or more", o.Judge.RepeatAfter)
 	}
-	if o.Report.Slow < 0 {
-		return fault.Inputf("--slow %s: it must not be negative", o.Report.Slow)
-	}
 	if command != CasesCommand && command != DiffCommand {
 		if err := checkBounds(&o.Limits); err != nil {
 			return err
@@ -168,8 +165,6 @@ func checkBounds(l *regress.Limits) error {
 	switch {
 	case l.Timeout < 0:
 		return fault.Inputf("--timeout %v: it must be positive, as in 10s or 2m", l.Timeout)
-	case l.Grace < 0:
-		return fault.Inputf("--grace %v: it must not be negative", l.Grace)
 	case l.OutputMax < 0:
 		return fault.Inputf("--output-max %d: it must be positive, as in 64K or 50M", l.OutputMax)
 	}

@@ -10,7 +10,7 @@ import (
 // sound are options that mean something to every command.
 func sound() regress.Options {
 	return regress.Options{
-		Limits: regress.Limits{Jobs: 2, Timeout: regress.TimeoutDefault, Grace: regress.GraceDefault, OutputMax: regress.OutputMaxDefault},
+		Limits: regress.Limits{Jobs: 2, Timeout: regress.TimeoutDefault, OutputMax: regress.OutputMaxDefault},
 		Judge:  regress.CompareOptions{Repeat: 2, Retries: 2},
 	}
 }
@@ -22,11 +22,9 @@ func TestValid(t *testing.T) {
 	}{
 		{func(o *regress.Options) { o.Limits.Jobs = -1 }, "--jobs -1"},
 		{func(o *regress.Options) { o.Limits.Timeout = -time.Second }, "--timeout -1s"},
-		{func(o *regress.Options) { o.Limits.Grace = -1 }, "--grace -1ns"},
 		{func(o *regress.Options) { o.Limits.OutputMax = -1 }, "--output-max -1"},
 		{func(o *regress.Options) { o.Judge.Repeat = 0 }, "--repeat 0"},
 		{func(o *regress.Options) { o.Judge.RepeatAfter = -time.Second }, "--repeat-after -1s"},
-		{func(o *regress.Options) { o.Report.Slow = -time.Second }, "--slow -1s"},
 		{func(o *regress.Options) { o.Judge.Retries = -1 }, "--retries -1"},
 		{func(o *regress.Options) { o.Select.FailFast = -1 }, "--fail-fast -1"},
 		{func(o *regress.Options) { o.Judge.Allow = []string{"new", "crashed"} }, `--allow "crashed"`},
@@ -46,7 +44,7 @@ func TestValid(t *testing.T) {
 // What a command does not take must not be in its way.
 func TestBoundsOfCommands(t *testing.T) {
 	o := sound()
-	o.Limits.Grace, o.Limits.Jobs, o.Command.Env = 0, 0, []string{"EMPTY=", "EQUALS=a=b"}
+	o.Limits.Jobs, o.Command.Env = 0, []string{"EMPTY=", "EQUALS=a=b"}
 	for _, command := range []string{"record", "check", "compare", "run", "cases", "diff"} {
 		if err := check(&o, command); err != nil {
 			t.Errorf("%s: %v", command, err)

@@ -2,12 +2,10 @@ package job
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"muster/regress"
@@ -23,21 +21,14 @@ import (
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
-// cacheFlags are the flags of an engine that also say how to reach a cache.
-var cacheFlags = []string{"--instance", "--remote-header", "--tls-ca", "--tls-cert", "--tls-key"}
-
 func checkRemote(o *regress.Options) error {
 	r := &o.Remote
-	if r.URL == "" {
-		for _, flag := range r.FlagsGiven {
-			if o.Store.RemoteCache == "" || !slices.Contains(cacheFlags, flag) {
-				return fault.Inputf("%s is for --remote URL", flag)
-			}
-		}
+	if r.Name != "" && r.URL == "" && o.Store.RemoteCache == "" {
+		return fault.Inputf("--engine %s: [engine.%s] has no url: set it, or give --remote URL", r.Name, r.Name)
 	}
 	for _, kv := range r.Platform {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-			return fault.Inputf("--platform %q: the form is K=V", kv)
+			return fault.Inputf("[engine] platform %q: the form is K=V", kv)
 		}
 	}
 	for _, kv := range r.Headers {
@@ -47,20 +38,20 @@ func checkRemote(o *regress.Options) error {
 	}
 	for _, pattern := range r.Outputs {
 		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
-			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
+			return fault.Inputf("[engine] output %s: it names what lies in the work folder, from there", name.Print(pattern))
 		}
 		if _, err := glob.Compile(exec.Fill(pattern, "x")); err != nil {
-			return fault.Inputf("--remote-output %s: %w", name.Print(pattern), err)
+			return fault.Inputf("[engine] output %s: %w", name.Print(pattern), err)
 		}
 	}
 	if r.Jobs > remoteJobsMax {
-		return fault.Inputf("--remote-jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
+		return fault.Inputf("[engine] jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
 	}
 	if r.Wait < 0 {
-		return fault.Inputf("--remote-wait %v: it cannot be negative", r.Wait)
+		return fault.Inputf("[engine] wait %v: it cannot be negative", r.Wait)
 	}
 	if r.Priority != int(int32(r.Priority)) {
-		return fault.Inputf("--remote-priority %d: engines take 32 bits", r.Priority)
+		return fault.Inputf("[engine] priority %d: engines take 32 bits", r.Priority)
 	}
 	return nil
 }
@@ -71,67 +62,36 @@ func checkHeader(kv string) error {
 	key, value, ok := strings.Cut(kv, "=")
 	switch {
 	case !ok || key == "" || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
-		return fault.Inputf("--remote-header: the form is K=V, where K has letters, digits, '-', '_' and '.' alone; what was given is not shown, for it may be secret")
+		return fault.Inputf("MUSTER_REMOTE_HEADER: each line has the form K=V, where K has only letters, digits, '-', '_' and '.'; the text may be secret and is not shown")
 	case !strings.HasSuffix(strings.ToLower(key), "-bin") && strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-		return fault.Inputf("--remote-header %s: its value is not printable ASCII", key)
+		return fault.Inputf("MUSTER_REMOTE_HEADER, %s: its value is not printable ASCII", key)
 	}
 	return nil
 }
 
-// overrideRemote returns the options of a past run, replaced by those that are given now.
-func overrideRemote(r, past regress.Remote) regress.Remote {
-	now := past
-	// These are never kept: a fallback would run elsewhere without being asked to.
-	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
-	now.NoEngine, now.FlagsGiven, now.Fallback, now.NoBundle = r.NoEngine, r.FlagsGiven, r.Fallback, r.NoBundle
-	for _, field := range []struct{ is, to *string }{
-		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
-	} {
-		*field.to = cmp.Or(*field.is, *field.to)
+// chooseEngine returns the engine of a run that is repeated: the given one, or else that of the
+// past run. Secrets are never kept with a run.
+func chooseEngine(given, past regress.Remote) regress.Remote {
+	if given.Given {
+		return given
 	}
-	for _, field := range []struct{ is, to *[]string }{
-		{&r.Inputs, &now.Inputs}, {&r.Outputs, &now.Outputs}, {&r.Platform, &now.Platform}, {&r.Preflight, &now.Preflight},
-	} {
-		if *field.is != nil {
-			*field.to = *field.is
-		}
-	}
-	if r.NoEngine {
-		now.URL = ""
-	}
-	now.Bundle = r.Bundle || past.Bundle && !r.NoBundle
-	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
-	now.Wait = cmp.Or(r.Wait, past.Wait)
-	return now
+	past.Headers, past.Token, past.PlainToken = given.Headers, given.Token, given.PlainToken
+	return past
 }
 
-// ListRemoteArgs returns the flags with which a case runs on the same engine with the same inputs.
-// It leaves out secrets.
-func ListRemoteArgs(r *regress.Remote) (args []string) {
+// ListEngineArgs returns the flags with which a case runs on the same engine. Without an engine they
+// exclude configured settings. The file that describes an engine cannot be excluded.
+func ListEngineArgs(r *regress.Remote, configured bool) (args []string) {
 	if r.URL == "" {
-		return nil
+		if configured {
+			args = []string{"--config", ""}
+		}
+		return args
 	}
-	for _, one := range []struct{ flag, value string }{
-		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", name.QuoteAll(r.Preflight)},
-		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key},
-	} {
+	for _, one := range []struct{ flag, value string }{{"--config", r.Settings}, {"--engine", r.Name}, {"--remote", r.URL}} {
 		if one.value != "" {
 			args = append(args, one.flag, one.value)
 		}
-	}
-	if r.Priority != 0 {
-		args = append(args, "--remote-priority", strconv.Itoa(r.Priority))
-	}
-	for _, many := range []struct {
-		flag   string
-		values []string
-	}{{"--remote-input", r.Inputs}, {"--remote-output", r.Outputs}, {"--platform", r.Platform}} {
-		for _, value := range many.values {
-			args = append(args, many.flag, value)
-		}
-	}
-	if r.Bundle {
-		args = append(args, "--remote-bundle")
 	}
 	return args
 }

@@ -12,7 +12,7 @@ import (
 
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
-	o := regress.Options{Remote: regress.Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	o := regress.Options{Remote: regress.Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}}
 	text, err := Encode(&o)
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
@@ -21,35 +21,34 @@ func TestRemoteIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := overrideRemote(regress.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}, back.Remote)
-	want := regress.Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
-	if !reflect.DeepEqual(now, want) {
-		t.Errorf("%+v, want %+v", now, want)
+	given := regress.Remote{URL: "grpc://b:2", Given: true, Headers: []string{"key=other"}, Platform: []string{"OS=x"}}
+	if now := chooseEngine(given, back.Remote); !reflect.DeepEqual(now, given) {
+		t.Errorf("the engine that is given now is %+v", now)
 	}
-	if again := overrideRemote((regress.Remote{NoBundle: true, Fallback: true}), back.Remote); again.Bundle || !again.Fallback {
-		t.Errorf("what is said now does not go first: %+v", again)
+	want := regress.Remote{URL: "grpc://a:1", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}
+	given.Given = false // the settings file has it
+	if now := chooseEngine(given, back.Remote); !reflect.DeepEqual(now, want) {
+		t.Errorf("the engine of the past run is %+v", now)
 	}
-	if flags := []string{"--platform"}; !slices.Equal(overrideRemote((regress.Remote{FlagsGiven: flags}), back.Remote).FlagsGiven, flags) {
-		t.Error("what flags are given is not known of a run done again")
-	}
-	if here := overrideRemote((regress.Remote{NoEngine: true}), back.Remote); here.URL != "" {
+	if here := chooseEngine(regress.Remote{Given: true}, back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}
 }
 
 func TestRemoteChecked(t *testing.T) {
-	for flag, r := range map[string]regress.Remote{
-		`--platform "=x"`:              {Platform: []string{"=x"}},
-		"--remote-output /a":           {Outputs: []string{"/a"}},
-		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
-		"--remote-output out/[a":       {Outputs: []string{"{stem}.s", "out/[a"}},
-		"--remote-jobs 1000000":        {Jobs: 1e6},
-		"--remote-priority 9999999999": {Priority: 9999999999},
+	for text, r := range map[string]regress.Remote{
+		`[engine] platform "=x"`:       {Platform: []string{"=x"}},
+		"[engine] output /a":           {Outputs: []string{"/a"}},
+		"[engine] output ./../a":       {Outputs: []string{"x", "./../a"}},
+		"[engine] output out/[a":       {Outputs: []string{"{stem}.s", "out/[a"}},
+		"[engine] jobs 1000000":        {Jobs: 1e6},
+		"[engine] priority 9999999999": {Priority: 9999999999},
+		"--engine farm: ":              {Name: "farm"},
 	} {
 		o := sound()
 		o.Remote = r
-		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
-			t.Errorf("%s is met by: %v", flag, err)
+		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), text) {
+			t.Errorf("%s is met by: %v", text, err)
 		}
 	}
 }
@@ -61,7 +60,7 @@ func TestHeadersChecked(t *testing.T) {
 	} {
 		o := sound()
 		o.Remote.Headers = []string{header}
-		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
+		if err := check(&o, "record"); regress.ClassOf(err) != regress.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "may be secret") || strings.Contains(err.Error(), "Bearer") {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
@@ -72,10 +71,13 @@ func TestHeadersChecked(t *testing.T) {
 	}
 }
 
-// The flags that reproduce a case have no secrets.
-func TestRemoteArgs(t *testing.T) {
-	r := regress.Remote{URL: "grpc://a:1", Preflight: []string{"cc", "-v x"}, Inputs: []string{"i"}, Headers: []string{"key=secret"}}
-	if got, want := ListRemoteArgs(&r), []string{"--remote", "grpc://a:1", "--preflight", "cc '-v x'", "--remote-input", "i"}; !slices.Equal(got, want) {
+// The flags that reproduce a case name its engine, and have no secrets.
+func TestEngineArgs(t *testing.T) {
+	r := regress.Remote{URL: "grpc://a:1", Settings: "ci.toml", Name: "farm", Headers: []string{"key=secret"}}
+	if got, want := ListEngineArgs(&r, true), []string{"--config", "ci.toml", "--engine", "farm", "--remote", "grpc://a:1"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	if got, want := ListEngineArgs(&regress.Remote{Name: "farm"}, true), []string{"--config", ""}; !slices.Equal(got, want) {
+		t.Errorf("on this machine: %q", got)
 	}
 }

@@ -29,5 +29,5 @@ func OverrideKept(o, command *regress.Options) {
 	o.Report, o.Helper = command.Report, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Store.State, o.Store.Resume, o.Store.Reuse, o.Store.RemoteCache, o.Store.ForkServer = command.Store.State, false, false, "", false
-	o.Remote = overrideRemote(command.Remote, o.Remote)
+	o.Remote = chooseEngine(command.Remote, o.Remote)
 }

@@ -61,8 +61,8 @@ func TestOverrideKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := o
-	command.Remote.NoEngine = false // without an engine the past run has no URL
-	o.Remote.NoEngine, o.Store.Resume, o.Store.Reuse, o.Store.ForkServer, o.Store.RemoteCache = false, false, false, false, ""
+	command.Remote.Given = false
+	o.Remote.Given, o.Store.Resume, o.Store.Reuse, o.Store.ForkServer, o.Store.RemoteCache = false, false, false, false, ""
 	if OverrideKept(&back, &command); !reflect.DeepEqual(back, o) {
 		t.Errorf("%+v\nnot %+v", back, o)
 	}

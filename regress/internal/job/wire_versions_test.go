@@ -23,7 +23,7 @@ func TestStateVersions(t *testing.T) {
 			Corpus:  regress.Corpus{Path: "src"},
 			Command: regress.Command{Words: []string{"./tool", "{in}", "./tool"}, Env: []string{"X=1"}},
 			Select:  regress.Selection{Filters: []string{"[abc]"}},
-			Limits:  regress.Limits{Jobs: 2, Timeout: 5 * time.Second, Grace: regress.GraceDefault, Memory: 1 << 30, OutputMax: regress.OutputMaxDefault},
+			Limits:  regress.Limits{Jobs: 2, Timeout: 5 * time.Second, Memory: 1 << 30, OutputMax: regress.OutputMaxDefault},
 			Judge:   regress.CompareOptions{Normalize: []string{"s/q/r/", "caf\xe9"}, Retries: 2},
 			Store:   regress.Store{Golden: "muster.golden", State: ".muster"},
 		}

@@ -86,7 +86,7 @@ func outside(program string) commands {
 func settings(name string, o regress.Options) []string {
 	args := []string{
 		"--state", o.Store.State, "--golden", o.Store.Golden, "--jobs", fmt.Sprint(o.Limits.Jobs),
-		"--grace", "1ms", "--output-max", "10000", "--pass-env", passed, "--observe", string(o.Command.Observe),
+		"--output-max", "10000", "--pass-env", passed, "--observe", string(o.Command.Observe),
 	}
 	for _, glob := range o.Command.ToolFiles {
 		args = append(args, "--tool-file", glob)

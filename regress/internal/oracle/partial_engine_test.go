@@ -46,7 +46,7 @@ func onPartialEngine(t *testing.T, url string) regress.Options {
 		t.Fatal(err)
 	}
 	o := regress.Options{
-		Limits: regress.Limits{Jobs: 2, Timeout: regress.TimeoutDefault, Grace: regress.GraceDefault, OutputMax: regress.OutputMaxDefault},
+		Limits: regress.Limits{Jobs: 2, Timeout: regress.TimeoutDefault, OutputMax: regress.OutputMaxDefault},
 		Judge:  regress.CompareOptions{Repeat: 2, Retries: 2},
 	}
 	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}

@@ -94,9 +94,9 @@ func engineAdvice(r *regress.EngineRuns) string {
 	case r.Executed < judgedRunsMin || r.QueuesKnown < r.Executed:
 		return ""
 	case queued > atWork:
-		return "more workers would make it faster, a larger --remote-jobs would not"
+		return "more workers would make it faster, more jobs at once would not"
 	case asked >= judgedFull*float64(r.Jobs) && r.Jobs > 0 && float64(queued) < idleShare*float64(atWork):
-		return "a larger --remote-jobs than " + readable.Number(r.Jobs) + " may make it faster"
+		return "more jobs at once than " + readable.Number(r.Jobs) + " ([engine] jobs) may make it faster"
 	}
 	return ""
 }

@@ -169,7 +169,7 @@ func engineLoad(r *regress.EngineRuns) string {
 	if asked == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s were asked for at once (--remote-jobs %s), %s ran", few(asked), readable.Number(r.Jobs), few(running))
+	return fmt.Sprintf("%s were asked for at once ([engine] jobs %s), %s ran", few(asked), readable.Number(r.Jobs), few(running))
 }
 
 // few formats the mean of some counts.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/regress"
 	"muster/regress/internal/closure"
@@ -104,6 +105,9 @@ func VisibleFiles(recorded []golden.ToolFile) (paths []string) {
 	return paths
 }
 
+// slowMin is the least time after which a case counts as slow.
+const slowMin = 15 * time.Second
+
 // Setup returns what the executor runs: the selected cases, on as many lanes of this machine as
 // they can use.
 func (r *Run) Setup() crew.Setup {
@@ -116,7 +120,7 @@ func (r *Run) Setup() crew.Setup {
 	}
 	return crew.Setup{
 		Corpus: r.Inputs.Corpus, Commands: r.Execution.Commands.All(), Env: job.Environment(&o.Command), Visible: visible,
-		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace, Slow: o.Report.Slow,
+		Timeout: o.Limits.Timeout, Grace: regress.Grace, Slow: max(slowMin, o.Limits.Timeout/4),
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: max(1, min(o.Limits.Jobs, len(r.Inputs.Cases))), Exclude: listOwnFiles(o), Cache: r.State.Cache(),
 	}

@@ -180,7 +180,7 @@ func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun)
 // long enough. It suggests remedies.
 func exhausted(err error) error {
 	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
-		return fault.Environmentf("%w (%d attempts); perhaps no worker of the engine fits: --platform names what a worker must have", err, attemptsMax)
+		return fault.Environmentf("%w (%d attempts); perhaps no worker of the engine fits: the key platform of [engine] names what a worker must have", err, attemptsMax)
 	}
 	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
 }

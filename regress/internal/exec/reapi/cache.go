@@ -150,7 +150,7 @@ func ReasonOf(err error) string {
 	case codes.Unimplemented, codes.NotFound, codes.InvalidArgument:
 		return "no cache of the Remote Execution API answers there"
 	}
-	if Unreachable(err) || errors.Is(err, context.DeadlineExceeded) {
+	if client.Unreachable(err) || errors.Is(err, context.DeadlineExceeded) {
 		return "it did not answer in time"
 	}
 	if errors.As(err, new(*fs.PathError)) || status.Code(err) == codes.Unavailable {

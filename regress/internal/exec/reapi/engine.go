@@ -238,8 +238,5 @@ func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
 // Traffic returns the bytes that all runs have sent to the engine and received from it.
 func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
 
-// Unreachable reports whether Dial failed because no engine answers.
-func Unreachable(err error) bool { return client.Unreachable(err) }
-
 // Close closes the connection. Stop its engines first.
 func (c *Connection) Close() { c.client.Close() }

@@ -175,7 +175,7 @@ func excerptOf(r *exec.Result, p outcome.Part) string {
 // hintOf suggests a remedy for a failed preflight.
 func hintOf(given, started string) string {
 	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
-		return given + " is looked for in the work folder there: --remote-input sends what is here"
+		return given + " is looked for in the work folder there: the key input of [engine] sends what is here"
 	}
-	return "what shows that it runs is named by --preflight"
+	return "what shows that it runs is the key preflight of [engine]"
 }

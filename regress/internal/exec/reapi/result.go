@@ -119,7 +119,7 @@ func (c *collector) files(resp response) error {
 	case errors.Is(err, tree.ErrNoFolder) && resp.timedOut:
 		return nil // engines may drop all that it left
 	case errors.Is(err, tree.ErrNoFolder):
-		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by --remote-output", name.Print(c.job.Source.Name))
+		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by the key output of [engine]", name.Print(c.job.Source.Name))
 	case err != nil:
 		return err
 	}

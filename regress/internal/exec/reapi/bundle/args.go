@@ -112,14 +112,14 @@ func (m *making) command(ctx context.Context) error {
 	}
 	switch {
 	case m.o.Bundle && c.Shell:
-		return fault.Inputf("--remote-bundle sends one executable, and a shell's script starts others: name the command without --shell, or leave --remote-bundle out for what the workers have")
+		return fault.Inputf("[engine] bundle sends one executable, and a shell's script starts others: name the command without --shell, or leave bundle out for what the workers have")
 	case m.o.Bundle:
 		return m.executable(ctx, c.Path)
 	case m.within(c.Path) != "":
 		m.start = []string{above + m.within(c.Path)}
 		return nil
 	case !c.Shell && !path.IsAbs(c.Words[0]):
-		return fault.Inputf("command %s is of this machine: name it by its absolute path on the workers, or send it along by --remote-bundle, or with its folder by --remote-input", name.Print(c.Words[0]))
+		return fault.Inputf("command %s is of this machine: name it by its absolute path on the workers, or send it along by the key bundle of [engine], or with its folder by the key input", name.Print(c.Words[0]))
 	case !c.Shell:
 		m.start = []string{c.Words[0]}
 	}

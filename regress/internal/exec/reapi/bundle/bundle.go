@@ -130,7 +130,7 @@ func (m *making) read(ctx context.Context) error {
 		sum, err := m.digests.Of(f.source, room)
 		switch {
 		case errors.Is(err, filedigest.ErrTooLarge):
-			return fault.Inputf("what travels with the command is more than %s, the limit, at %s; send less by --remote-input", readable.Size(bytesMax), name.Print(f.source))
+			return fault.Inputf("what travels with the command is more than %s, the limit, at %s; send less by the key input of [engine]", readable.Size(bytesMax), name.Print(f.source))
 		case errors.Is(err, filedigest.ErrNoFile):
 			return changed(f.source)
 		case err != nil:
@@ -205,7 +205,7 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 // add adds a file, and refuses more than the bounds.
 func (m *making) add(f item) error {
 	if len(m.items) >= filesMax {
-		return fault.Inputf("more than %s files travel with the command, the limit, at %s; send less by --remote-input", readable.Number(filesMax), name.Print(f.source))
+		return fault.Inputf("more than %s files travel with the command, the limit, at %s; send less by the key input of [engine]", readable.Number(filesMax), name.Print(f.source))
 	}
 	m.items = append(m.items, f)
 	return nil

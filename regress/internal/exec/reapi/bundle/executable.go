@@ -77,7 +77,7 @@ func (m *making) program(ctx context.Context, file string) (startLine, error) {
 	}
 	defer f.Close()
 	if what := partsOf(real, f); what != "" {
-		return startLine{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
+		return startLine{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by the key input of [engine] and name it there, without bundle, or name one that the workers have by its absolute path", name.Print(file), what)
 	}
 	at, err := m.place(file, real)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *making) script(ctx context.Context, file, real string) (startLine, erro
 	case err != nil:
 		return startLine{}, unreadable(file, err)
 	case len(words) == 0:
-		return startLine{}, fault.Inputf("%s cannot be bundled: it is neither a whole ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
+		return startLine{}, fault.Inputf("%s cannot be bundled: it is neither a whole ELF program nor a script that begins with #!; send it by the key input of [engine]", name.Print(file))
 	}
 	if words, err = interpreterOf(words); err != nil {
 		return startLine{}, fault.Inputf("%s cannot be bundled: %w", name.Print(file), err)

@@ -25,15 +25,15 @@ func (m *making) input(ctx context.Context, given string) error {
 	info, err := os.Stat(root)
 	switch {
 	case nowhere(err):
-		return fault.Inputf("--remote-input %s: there is no such file, or it is a link that leads nowhere", name.Print(given))
+		return fault.Inputf("[engine] input %s: there is no such file, or it is a link that leads nowhere", name.Print(given))
 	case err != nil:
 		return unreadable(given, err)
 	case filepath.Dir(root) == root:
-		return fault.Inputf("--remote-input %s is the whole file system; name what the command needs", name.Print(given))
+		return fault.Inputf("[engine] input %s is the whole file system; name what the command needs", name.Print(given))
 	}
 	at := path.Join(inputFolder, filepath.Base(root))
 	if slices.ContainsFunc(m.moves, func(had move) bool { return had.to == above+at && had.from != root }) {
-		return fault.Inputf("--remote-input %s: another of that name travels already; rename one", name.Print(given))
+		return fault.Inputf("[engine] input %s: another of that name travels already; rename one", name.Print(given))
 	}
 	m.moves = append(m.moves, move{root, above + at})
 	if given = filepath.Clean(given); given != root {
@@ -43,7 +43,7 @@ func (m *making) input(ctx context.Context, given string) error {
 		return m.add(item{path: at, source: root, exec: info.Mode()&0o100 != 0})
 	}
 	if !info.IsDir() {
-		return fault.Inputf("--remote-input %s is neither a file nor a folder", name.Print(given))
+		return fault.Inputf("[engine] input %s is neither a file nor a folder", name.Print(given))
 	}
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return unreadable(given, err)
@@ -135,7 +135,7 @@ func (w *walking) link(below string) error {
 		return unreadable(source, err)
 	}
 	if !info.Mode().IsRegular() {
-		return fault.Inputf("--remote-input: %s is a link to %s, a folder outside; send that by --remote-input too, or leave the link out", name.Print(source), name.Print(real))
+		return fault.Inputf("[engine] input: %s is a link to %s, a folder outside; send that too, or leave the link out", name.Print(source), name.Print(real))
 	}
 	w.copied++
 	return w.add(item{path: path.Join(w.at, below), source: real, exec: info.Mode()&0o100 != 0})
@@ -149,9 +149,9 @@ func (w *walking) leaveOut(below string) {
 
 func (w *walking) noteOmissions(given string) {
 	if w.copied > 0 {
-		w.note(fmt.Sprintf("--remote-input %s: in the place of %d links that lead outside go the files that they lead to", name.Print(given), w.copied))
+		w.note(fmt.Sprintf("[engine] input %s: in the place of %d links that lead outside go the files that they lead to", name.Print(given), w.copied))
 	}
 	if w.left > 0 {
-		w.note(fmt.Sprintf("--remote-input %s: %d links to nothing, sockets, pipes and devices do not travel (%s)", name.Print(given), w.left, name.Print(w.example)))
+		w.note(fmt.Sprintf("[engine] input %s: %d links to nothing, sockets, pipes and devices do not travel (%s)", name.Print(given), w.left, name.Print(w.example)))
 	}
 }

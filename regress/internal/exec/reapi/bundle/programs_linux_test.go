@@ -99,7 +99,7 @@ func TestProgramsThatAreNotWholeAreRefused(t *testing.T) {
 	for program, want := range map[string]string{"gcc": "looks for cc1", "/usr/bin/python3": "Python looks for", "perl": "Perl looks for"} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			_, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, program), Bundle: true})
-			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--remote-input") {
+			if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "[engine]") {
 				t.Errorf("%v", err)
 			}
 		})
@@ -109,7 +109,7 @@ func TestProgramsThatAreNotWholeAreRefused(t *testing.T) {
 	if _, err := bundle.Make(t.Context(), bundle.Options{Command: shell, Bundle: true}); regress.ClassOf(err) != regress.Input {
 		t.Errorf("a shell: %v", err)
 	}
-	if _, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, "cat")}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "--remote-bundle") {
+	if _, err := bundle.Make(t.Context(), bundle.Options{Command: command(t, "cat")}); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "bundle") {
 		t.Errorf("a name that is looked for in PATH, and not sent: %v", err)
 	}
 }

@@ -226,16 +226,16 @@ func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
 		return "does not take SHA-256 digests, and muster has no others (it stores by " + functionNames(cache.GetDigestFunctions()) + " and executes by " + functionNames(functions) + ")"
 	case !takesPriority(execution.GetExecutionPriorityCapabilities(), o.Priority):
-		return fmt.Sprintf("does not take this priority: --remote-priority %d", o.Priority)
+		return fmt.Sprintf("does not take this priority: [engine] priority %d", o.Priority)
 	}
 	return ""
 }
 
 func (o Options) perhapsElsewhere() string {
 	if o.Instance == "" {
-		return ": name one with workers, or perhaps another of its instances (--instance)"
+		return ": name one with workers, or perhaps another of its instances (the key instance of [engine])"
 	}
-	return " under the instance name " + o.Instance + " (--instance)"
+	return " under the instance name " + o.Instance + " (the key instance of [engine])"
 }
 
 func functionNames(functions []repb.DigestFunction_Value) string {

@@ -60,7 +60,7 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 	} else if isStatus(err) {
 		shown.message, hint = c.o.redacted(statusText(err)), c.o.hintOf(p, status.Convert(err))
 	} else if errors.Is(err, errStalled) {
-		hint = "; does it hang, or lack threads? fewer --remote-jobs leave an engine with few some for its workers"
+		hint = "; does it hang, or lack threads? fewer jobs in [engine] leave an engine with few some for its workers"
 	}
 	shown.message = oneLine(shown.message) + oneLine(c.o.redacted(details))
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, p, tries, shown, hint)

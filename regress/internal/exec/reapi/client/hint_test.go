@@ -23,7 +23,7 @@ func TestErrorsSayWhatTheyMean(t *testing.T) {
 	}{
 		{client.Options{}, codes.Unauthenticated, "Unauthenticated: words; it wants a token"},
 		{client.Options{Token: "secret"}, codes.Unauthenticated, "Unauthenticated: words; it refused the token"},
-		{client.Options{}, codes.InvalidArgument, "InvalidArgument: words; it may need the name of an instance: --instance"},
+		{client.Options{}, codes.InvalidArgument, "InvalidArgument: words; it may need the name of an instance: the key instance of [engine]"},
 		{client.Options{Instance: "prod"}, codes.NotFound, "perhaps it has no instance prod"},
 		{client.Options{}, codes.Unimplemented, "Unimplemented: words; the server at that port is not an engine of the Remote Execution API"},
 		{client.Options{}, codes.AlreadyExists, "asking what it can do: AlreadyExists: words"},
@@ -43,7 +43,7 @@ func TestErrorsSayWhatTheyMean(t *testing.T) {
 func TestErrorsOfExecutions(t *testing.T) {
 	for want, err := range map[string]error{
 		"; it stores contents and runs nothing":      status.Error(codes.Unimplemented, "unknown service Execution"),
-		"; --platform names what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
+		"; the key platform of [engine] names what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
 	} {
 		r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 			if c.Method == "Execute" {

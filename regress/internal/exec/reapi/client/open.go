@@ -231,17 +231,17 @@ func (o Options) credentials(at address) (credentials.TransportCredentials, erro
 	if o.CA != "" {
 		pem, err := os.ReadFile(o.CA)
 		if err != nil {
-			return nil, fault.Inputf("--tls-ca: %w", err)
+			return nil, fault.Inputf("[engine] tls-ca: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fault.Inputf("--tls-ca: %s has no certificate in PEM", o.CA)
+			return nil, fault.Inputf("[engine] tls-ca: %s has no certificate in PEM", o.CA)
 		}
 	}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
-			return nil, fault.Inputf("--tls-cert and --tls-key: %w", err)
+			return nil, fault.Inputf("[engine] tls-cert and tls-key: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

@@ -153,9 +153,9 @@ func (o Options) checkSecrets(at address) error {
 	case o.Token != "" && !at.secure && !here && !o.PlainToken:
 		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://, or set MUSTER_REMOTE_TOKEN_PLAIN=1 on a network that is trusted", o.URL)
 	case !at.secure && o.CA+o.Cert+o.Key != "":
-		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
+		return fault.Inputf("%s: tls-ca, tls-cert and tls-key of [engine] are for grpcs://", o.URL)
 	case (o.Cert == "") != (o.Key == ""):
-		return fault.Inputf("a client's certificate and its key belong together: --tls-cert and --tls-key")
+		return fault.Inputf("a client's certificate and its key belong together: tls-cert and tls-key of [engine]")
 	}
 	return nil
 }
@@ -165,19 +165,19 @@ func (o Options) checkSecrets(at address) error {
 func (o Options) hintOf(p purpose, s *status.Status) string {
 	switch code := s.Code(); {
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
-		return "; it may need the name of an instance: --instance"
+		return "; it may need the name of an instance: the key instance of [engine]"
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound):
-		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
+		return "; perhaps it has no instance " + o.Instance + ": the key instance of [engine] names another"
 	case p == learning && code == codes.Unavailable && o.cutOff(s.Message()):
-		return "; perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+		return "; perhaps it wants a client's certificate, or another: tls-cert and tls-key of [engine]"
 	case p == learning && code == codes.DeadlineExceeded:
-		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer --remote-wait is more patient"
+		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer wait in [engine] is more patient"
 	case p == learning && code == codes.Unimplemented:
 		return "; the server at that port is not an engine of the Remote Execution API: is it another port?"
 	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
 	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
-		return "; --platform names what a worker must have"
+		return "; the key platform of [engine] names what a worker must have"
 	case (p == executing || p == gettingResult) && tooLarge(s.Err()):
 		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
 	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
@@ -199,15 +199,15 @@ func (o Options) hint(s *status.Status) string {
 	switch s.Code() {
 	case codes.Unauthenticated:
 		if o.Token == "" && len(o.Headers) == 0 {
-			return "; it wants a token: in MUSTER_REMOTE_TOKEN, or by --remote-header"
+			return "; it wants a token: in MUSTER_REMOTE_TOKEN, or as a header in MUSTER_REMOTE_HEADER"
 		}
-		return "; it refused the token: MUSTER_REMOTE_TOKEN or --remote-header has another"
+		return "; it refused the token: MUSTER_REMOTE_TOKEN or MUSTER_REMOTE_HEADER has another"
 	case codes.PermissionDenied:
-		return "; whose token this is (MUSTER_REMOTE_TOKEN, --remote-header) may not do that, or not with this --instance"
+		return "; whose token this is (MUSTER_REMOTE_TOKEN, MUSTER_REMOTE_HEADER) may not do that, or not with this instance"
 	case codes.ResourceExhausted:
-		return "; fewer --remote-jobs ask for less at once, a longer --remote-wait is more patient"
+		return "; fewer jobs in [engine] ask for less at once, a longer wait in [engine] is more patient"
 	case codes.Unavailable, codes.DeadlineExceeded:
-		return "; is it running, and reachable from here? a longer --remote-wait is more patient"
+		return "; is it running, and reachable from here? a longer wait in [engine] is more patient"
 	}
 	return ""
 }
@@ -229,15 +229,15 @@ func (o Options) tlsHint(text string) string {
 	has := func(signs ...string) bool { return hasAny(text, signs...) }
 	switch {
 	case has("unknown authority", "not standards compliant"):
-		return "--tls-ca names the file with the certificates to trust"
+		return "tls-ca of [engine] names the file with the certificates to trust"
 	case has("certificate has expired or is not yet valid"):
 		return "the engine needs another certificate, or this machine's clock is wrong"
 	case has("certificate is valid for", "doesn't contain any IP SANs", "not valid for any names"):
 		return "--remote must name the host that the certificate is for"
 	case has("remote error: tls: certificate required", "remote error: tls: handshake failure", "remote error: tls: bad certificate") && o.Cert == "":
-		return "the engine wants a client's certificate: --tls-cert and --tls-key"
+		return "the engine wants a client's certificate: tls-cert and tls-key of [engine]"
 	case has("remote error: tls:"):
-		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
+		return "the engine does not take this client's certificate: tls-cert and tls-key of [engine] name another"
 	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
 		return "if no TLS is spoken there it is grpc:// in --remote"
 	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):

@@ -165,7 +165,7 @@ func TestNeverNamed(t *testing.T) {
 			if took := time.Since(began); took != c.took || (err != nil) != (c.stopped || !c.queued) || err != nil && regress.ClassOf(err) != regress.Environment {
 				t.Errorf("%+v: after %v, %v", c, took, err)
 			}
-			if c.stopped && !strings.Contains(err.Error(), "within the deadline; does it hang, or lack threads? fewer --remote-jobs") {
+			if c.stopped && !strings.Contains(err.Error(), "within the deadline; does it hang, or lack threads? fewer jobs in [engine]") {
 				t.Errorf("%+v: %v", c, err)
 			}
 			if want := map[bool]int{true: 3, false: 2}[c.queued]; r.engine.Calls("Execute") != want {

@@ -80,7 +80,7 @@ func TestTLS(t *testing.T) {
 		want string // in the error
 	}{
 		"right":             {client.Options{URL: "grpcs://" + at, CA: server.cert, Cert: me.cert, Key: me.key, Token: "secret"}, ""},
-		"unknown server":    {client.Options{URL: "grpcs://" + at, CA: other.cert, Cert: me.cert, Key: me.key}, "asking what it can do: Unavailable: certificate signed by unknown authority; --tls-ca names"},
+		"unknown server":    {client.Options{URL: "grpcs://" + at, CA: other.cert, Cert: me.cert, Key: me.key}, "asking what it can do: Unavailable: certificate signed by unknown authority; tls-ca of [engine] names"},
 		"unknown client":    {client.Options{URL: "grpcs://" + at, CA: server.cert, Cert: other.cert, Key: other.key}, at}, // what the server says gets lost now and then,
 		"TLS is not spoken": {client.Options{URL: "grpc://" + at}, "it is grpcs://"},
 	} {
