@@ -53,7 +53,7 @@ type Command struct {
 // Observe says on which cases the tool is observed, to find its files.
 type Observe string
 
-// The choices. Without observing, the files are guessed from the command.
+// The choices. Without observing, muster knows the files that the command shows.
 const (
 	ObserveSome Observe = "some" // the first cases, then every 100th
 	ObserveAll  Observe = "all"

@@ -51,7 +51,7 @@ type Summary struct {
 type ToolFiles struct {
 	Files    int      `line:"files"`
 	Same     int      `line:"same"`                   // check: of the recorded files, those that did not change since
-	Observed int      `line:"observed_cases"`         // 0 = the files are guessed from the command
+	Observed int      `line:"observed_cases"`         // 0 = the files are those that the command shows
 	Varying  []string `line:"varying,name,omitempty"` // paths that are left out, as they change while the tool runs
 }
 

@@ -28,7 +28,7 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 
 // toolFlags select the tool's files, which no case sees.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool; @GLOB: the files in lists of -MD; repeatable")
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "treat files that match `GLOB` as part of the tool; repeatable")
 	observe := newChoice(&o.Command.Observe, "WHICH", "a choice: all, some or none", regress.ObserveSome, regress.ObserveAll, regress.ObserveNone)
 	f.Var(observe, "observe", "look for files of the tool on `WHICH` cases: all, some or none")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not treat files that match `GLOB` as part of the tool; repeatable")

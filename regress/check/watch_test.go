@@ -19,7 +19,7 @@ import (
 func watchedTool(t *testing.T) (*watcher, string) {
 	path := filepath.Join(t.TempDir(), "tool")
 	write(t, path, "first")
-	files := []closure.File{{Path: path, Resolved: path, Role: closure.Executable}}
+	files := []closure.File{{Path: path, Role: closure.Executable}}
 	w := &watcher{pollEvery: pollEvery, quietFor: quietFor, tool: closure.Restore(t.Context(), files, nil, nil, filedigest.Open(""))}
 	w.state = w.tool.Snapshot()
 	return w, path

@@ -155,7 +155,7 @@ func observeCase(ctx context.Context, e exec.Executor, c *corpus.Corpus) Finding
 		if r.Observed != nil {
 			why = r.Observed.Blind
 		}
-		f.State, f.Text = Limited, "the files of a tool are guessed from its command: "+why
+		f.State, f.Text = Limited, "muster knows only the files of a tool that its command shows: "+why
 		f.Mend = "use Linux 5.5 or later; in a container allow seccomp with a listener (--security-opt seccomp=unconfined), or name the files with --tool-file"
 	}
 	r.Release()

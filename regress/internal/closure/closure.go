@@ -25,31 +25,27 @@ type Role string
 
 // The roles, a closed set, in the order in which a change matters to people.
 const (
-	Executable  Role = "executable"  // a command runs it
-	Word        Role = "word"        // a word of a command names it
-	Given       Role = "given"       // by --tool-file
-	Program     Role = "program"     // a process of the tool executes it
-	Interpreter Role = "interpreter" // of a script
-	Loader      Role = "loader"      // of an ELF program
-	Library     Role = "library"
-	Opened      Role = "opened" // or asked for
-	Absent      Role = "absent" // no file, or none that the tool may see: it looks for it in vain
-	Listed      Role = "listed" // a folder: the tool reads its names
-	Folder      Role = "folder" // the tool asks only whether it is there
+	Executable Role = "executable" // a command runs it
+	Word       Role = "word"       // a word of a command names it
+	Given      Role = "given"      // by --tool-file
+	Program    Role = "program"    // a process of the tool executes it
+	Opened     Role = "opened"     // or asked for
+	Absent     Role = "absent"     // no file, or none that the tool may see: it looks for it in vain
+	Listed     Role = "listed"     // a folder: the tool reads its names
+	Folder     Role = "folder"     // the tool asks only whether it is there
 )
 
 // Roles returns all roles, in their order.
 func Roles() []Role {
-	return []Role{Executable, Word, Given, Program, Interpreter, Loader, Library, Opened, Absent, Listed, Folder}
+	return []Role{Executable, Word, Given, Program, Opened, Absent, Listed, Folder}
 }
 
 // File is a file of a closure.
 type File struct {
-	Path     string // absolute, before links are resolved
-	Resolved string // without links
-	Role     Role   // the first of its roles that was found
-	Digest   outcome.Digest
-	Stamp    string // of package filestamp, with the mount
+	Path   string // absolute, before links are resolved
+	Role   Role   // the first of its roles that was found
+	Digest outcome.Digest
+	Stamp  string // of package filestamp, with the mount
 	// IsTrusted says that the file has this content as long as it has this stamp.
 	IsTrusted bool
 }

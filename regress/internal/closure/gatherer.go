@@ -275,6 +275,6 @@ func (b *builder) addFile(path, stamp string, as Role) error {
 		return nil
 	}
 	b.known[path] = true
-	b.c.Files = append(b.c.Files, File{path, resolved, as, digest.Hash, digest.Stamp, digest.IsTrusted})
+	b.c.Files = append(b.c.Files, File{path, as, digest.Hash, digest.Stamp, digest.IsTrusted})
 	return nil
 }

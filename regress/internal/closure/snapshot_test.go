@@ -22,7 +22,7 @@ func TestSnapshot(t *testing.T) {
 	must(os.Mkdir(at("listed"), 0o755))
 	must(os.Mkdir(at("asked"), 0o755))
 	must(os.Symlink("listed", at("link")))
-	c := Restore(t.Context(), []File{{Path: at("tool"), Resolved: at("tool"), Role: Executable}},
+	c := Restore(t.Context(), []File{{Path: at("tool"), Role: Executable}},
 		[]Place{{Path: at("absent")}, {Path: at("asked")}, {Path: at("link"), IsListed: true}, {Path: at("listed"), IsListed: true}}, nil, filedigest.Open(""))
 	for _, step := range []struct {
 		name    string

@@ -87,7 +87,7 @@ func checkReuse(o *regress.Options) error {
 	case !o.Command.NoNetwork:
 		return fault.Inputf("%s: cases that reach a network may depend on it unseen: add --no-network, or leave out %s", flag, flag)
 	case o.Command.Observe == regress.ObserveNone:
-		return fault.Inputf("%s: without observing the tool, its files are only guessed: leave out --observe none, or %s", flag, flag)
+		return fault.Inputf("%s: without observing the tool, not all its files are known: leave out --observe none, or %s", flag, flag)
 	}
 	return nil
 }

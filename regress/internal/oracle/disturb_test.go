@@ -73,7 +73,7 @@ func (r *round) drawChange(c *chain, o *regress.Options, command string) {
 		}
 		made = &change{what: "nothing that is seen", unseen: true, apply: func() error { return nil }}
 	case 6:
-		name := rapid.SampledFrom(append(r.inUse(), "src/"+r.cases[0])).Draw(r.T, "touched")
+		name := rapid.SampledFrom(append(slices.Clone(writtenFiles), "src/"+r.cases[0])).Draw(r.T, "touched")
 		r.Logf("  %s is replaced by its like", name)
 		r.must(r.touch(name))
 		c.touched = true

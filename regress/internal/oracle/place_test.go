@@ -24,7 +24,7 @@ type modelPlace struct {
 const passed = "MUSTER_ORACLE"
 
 // newPlace makes the folder, in memory where the system has a place there, and makes its
-// folders first and bin part of PATH.
+// folder bin part of PATH.
 func newPlace(t *testing.T) *modelPlace {
 	dir, err := os.MkdirTemp("/dev/shm", "oracle-")
 	if err != nil {
@@ -35,7 +35,7 @@ func newPlace(t *testing.T) *modelPlace {
 			t.Error(err)
 		}
 	})
-	t.Setenv("PATH", filepath.Join(dir, "first")+":"+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv(passed, "")
 	p := &modelPlace{dir: dir}
 	for _, folder := range []string{"kept", "spare", "mapped"} {
@@ -67,13 +67,13 @@ func (p *modelPlace) path(name string) string { return filepath.Join(p.dir, name
 
 // clear leaves a corpus of the cases and the files of the command, and nothing else.
 func (p *modelPlace) clear(cases []string) error {
-	for _, name := range []string{"src", "state", "parts", "first", "g", "g.part"} {
+	for _, name := range []string{"src", "state", "parts", "g", "g.part"} {
 		if err := os.RemoveAll(p.path(name)); err != nil {
 			return err
 		}
 	}
 	var err error
-	for _, folder := range []string{"src", "first", "bin"} {
+	for _, folder := range []string{"src", "bin"} {
 		err = errors.Join(err, os.MkdirAll(p.path(folder), 0o755))
 	}
 	for _, name := range cases {
@@ -89,22 +89,13 @@ func (p *modelPlace) clear(cases []string) error {
 // another file takes its place.
 const keptFile = "kept/data"
 
-// shadow is a program that PATH finds before bin/plugin, where it exists.
-const shadow = "first/plugin"
-
 // writtenFiles are the files that a command in this place names or needs, and that each
 // round writes.
 var writtenFiles = []string{"bin/tool", "bin/interpreter", "bin/plugin", "bin/runner", "script"}
 
 // commandFiles lists the files by whose change the command becomes another.
-func (p *modelPlace) commandFiles() []string { return append(p.inUse(), keptFile, mappedFile, shadow) }
-
-// inUse lists the written files that belong to the command.
-func (p *modelPlace) inUse() []string {
-	if _, err := os.Stat(p.path(shadow)); err != nil {
-		return slices.Clone(writtenFiles)
-	}
-	return slices.DeleteFunc(slices.Clone(writtenFiles), func(name string) bool { return name == "bin/plugin" })
+func (p *modelPlace) commandFiles() []string {
+	return append(slices.Clone(writtenFiles), keptFile, mappedFile)
 }
 
 // texts returns what the files of the command hold, by path.
@@ -112,12 +103,10 @@ func (p *modelPlace) texts() (map[string]string, error) {
 	texts := map[string]string{}
 	for _, name := range p.commandFiles() {
 		text, err := os.ReadFile(p.path(name))
-		if err != nil && name != shadow {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			texts[p.path(name)] = string(text)
-		}
+		texts[p.path(name)] = string(text)
 	}
 	return texts, nil
 }
@@ -140,7 +129,7 @@ func (p *modelPlace) write(name string) error {
 		text = "#!/bin/sh\nexec /bin/sh \"$@\"\n" + text
 	case "bin/runner":
 		text = "#!/bin/sh\n" + text
-	case "bin/plugin", shadow:
+	case "bin/plugin":
 		text = "#!/usr/bin/env runner\n" + text
 	}
 	return p.replace(name, text)

@@ -25,7 +25,7 @@ func (r *round) part(k, parts int) regress.Options {
 func (r *round) elsewhere() {
 	if rapid.Bool().Draw(r.T, "elsewhere") {
 		r.Logf("  the next part runs elsewhere")
-		for _, name := range append(r.inUse(), "src/"+r.cases[0]) {
+		for _, name := range append(slices.Clone(writtenFiles), "src/"+r.cases[0]) {
 			r.must(r.touch(name))
 		}
 	}

@@ -219,7 +219,7 @@ func toolText(s regress.Summary) string {
 	}
 	text := "tool: " + readable.Count(t.Files, "file") + ", "
 	if t.Observed == 0 {
-		text += "guessed from the command\n"
+		text += "not observed: those that its command shows\n"
 	} else {
 		text += fmt.Sprintf("observed on %s of %s\n", readable.Number(t.Observed), readable.Cases(s.Cases))
 	}

@@ -110,7 +110,7 @@ func Read(file string) (m Memory) {
 		if p.Role == "" {
 			m.Tool.Places = append(m.Tool.Places, closure.Place{Path: path, State: p.State, IsListed: p.IsListed, IsWritten: p.IsWritten})
 		} else {
-			m.Tool.Files = append(m.Tool.Files, closure.File{Path: path, Resolved: path, Role: p.Role, Digest: p.Digest})
+			m.Tool.Files = append(m.Tool.Files, closure.File{Path: path, Role: p.Role, Digest: p.Digest})
 		}
 	}
 	for _, c := range kept.Cases {

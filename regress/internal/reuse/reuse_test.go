@@ -205,7 +205,7 @@ func TestMemory(t *testing.T) {
 	file := filepath.Join(dir, "reuse", Name(map[string]string{"a": "b"}))
 	m := Memory{
 		Tool: closure.Closure{
-			Files:  []closure.File{{Path: tool, Resolved: tool, Role: closure.Program, Digest: outcome.Of([]byte("x"))}},
+			Files:  []closure.File{{Path: tool, Role: closure.Program, Digest: outcome.Of([]byte("x"))}},
 			Places: []closure.Place{{Path: "/none", State: "absent", IsListed: true}},
 		},
 		Cases: map[string]Case{"a\xff": {Source: outcome.Of(nil), Outcome: outcome.Of([]byte("o")), Runs: 3, Run: "r"}},

@@ -85,7 +85,7 @@ func (c Catalog) Tools(r Root) (list []closure.Closure) {
 			case kind == placeKind, kind == listedKind, kind == writtenKind:
 				tool.Places = append(tool.Places, closure.Place{Path: path, IsListed: kind == listedKind, IsWritten: kind == writtenKind})
 			case slices.Contains(closure.Roles(), role):
-				tool.Files = append(tool.Files, closure.File{Path: path, Resolved: path, Role: role})
+				tool.Files = append(tool.Files, closure.File{Path: path, Role: role})
 			}
 		}
 		if len(tool.Files) > 0 {

@@ -13,6 +13,8 @@ import (
 	"muster/regress/internal/console"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
 	"muster/regress/internal/mirror"
@@ -65,12 +67,32 @@ func (r *Run) ResolveCommands(ctx context.Context) (err error) {
 
 // IdentifyTool finds the executables of the commands, and of further commands that run beside them.
 // Call it after ResolveCommands. On an engine only the executables that muster sends count.
-func (r *Run) IdentifyTool(further ...*exec.Command) (err error) {
+func (r *Run) IdentifyTool(further ...*exec.Command) error {
+	leave, err := compileLeave(r.Job.Command.NoToolFiles)
+	if err != nil {
+		return err
+	}
 	r.Tool, err = identifyTool(tool.Options{
 		Commands: slices.Concat(r.Execution.Commands.All(), further), Env: job.Environment(&r.Job.Command),
-		Add: r.Job.Command.ToolFiles, Leave: r.Job.Command.NoToolFiles,
+		Add: r.Job.Command.ToolFiles, Leave: leave,
 	}, r.Execution.Crew.IsRemote(), r.State.Cache(), ownPaths(&r.Job.Options))
 	return err
+}
+
+// compileLeave returns a function that reports whether a path does not count. A glob without a slash matches base
+// names.
+func compileLeave(globs []string) (func(path string) bool, error) {
+	globs = slices.Clone(globs)
+	for i, pattern := range globs {
+		if strings.Contains(pattern, "/") {
+			globs[i], _ = filepath.Abs(pattern) // "" matches nothing
+		}
+	}
+	set, err := glob.Compile(globs...)
+	if err != nil {
+		return nil, fault.Inputf("--no-tool-file: %w", err)
+	}
+	return set.Match, nil
 }
 
 // ownPaths returns the paths of the files that muster itself writes.

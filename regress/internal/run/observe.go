@@ -24,12 +24,8 @@ func ObserveTool(ctx context.Context, r *Run, further ...*exec.Command) error {
 	}
 	o := t.observer
 	if o == nil {
-		leave, err := tool.Leave(t.options)
-		if err != nil {
-			return err
-		}
 		o = observation.New(observation.Options{
-			Leave: leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
+			Leave: t.options.Leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
 			Grown: t.add,
 			Warn: func(why string) {
 				r.Events.Warn("muster does not know all files of the tool, because " + why + ", and does not notice changes of the others: name them with --tool-file")
@@ -40,7 +36,7 @@ func ObserveTool(ctx context.Context, r *Run, further ...*exec.Command) error {
 	if err != nil {
 		return err
 	}
-	if isKnown {
+	if isKnown && canObserve(r) {
 		o.Know(t.Closure())
 	} else if err := observeFirst(ctx, r, o, further); err != nil {
 		return err
@@ -70,11 +66,15 @@ func restoreTool(r *Run) (bool, error) {
 	return !hasAnyTool(last.Identity), nil
 }
 
-// observeFirst observes the first cases. Without their closure it guesses the tool.
+// observeFirst observes the first cases. Without their closure it takes what the command line shows.
 func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further []*exec.Command) error {
 	t := r.Tool
 	why := ""
-	if canObserve(r) {
+	switch {
+	case r.Job.Command.Observe == regress.ObserveNone: // that was asked for
+	case !observe.Supported:
+		why = "this system has no way to observe it"
+	default:
 		jobs := firstJobs(r, further)
 		slow := time.AfterFunc(sayAfter, func() {
 			r.Events.Note("the tool is observed on " + readable.Count(len(jobs), "first run"))
@@ -91,13 +91,13 @@ func observeFirst(ctx context.Context, r *Run, o *observation.Observer, further 
 		}
 		why = blind
 	}
-	guess, err := tool.Guess(ctx, t.options)
-	if err != nil {
+	shown := tool.Shown(ctx, t.options)
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t.add(guess)
+	t.add(shown)
 	if why != "" {
-		r.Events.Warn("the files of the tool are guessed from its command, because " + why + ": name others with --tool-file")
+		r.Events.Warn("the tool is not observed, because " + why + ": muster knows only the files that its command names, their interpreters and libraries; name others with --tool-file")
 	}
 	return nil
 }

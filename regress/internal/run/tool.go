@@ -125,7 +125,7 @@ func (t *Tool) restore(id map[string]string) {
 		}
 		_, rest, _ := strings.Cut(value, " ")
 		role, _, _ := strings.Cut(rest, " ")
-		files = append(files, closure.File{Path: path, Resolved: path, Role: closure.Role(role)})
+		files = append(files, closure.File{Path: path, Role: closure.Role(role)})
 	}
 	t.add(closure.Restore(context.Background(), files, places, t.own, t.options.Digests))
 	t.options.Digests.Save()

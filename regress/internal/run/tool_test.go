@@ -26,7 +26,7 @@ func scriptTool(t *testing.T) (s *Tool, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = identifyTool(tool.Options{Commands: []*exec.Command{c}}, false, filepath.Join(dir, "cache"), nil)
+	s, err = identifyTool(tool.Options{Commands: []*exec.Command{c}, Leave: func(string) bool { return false }}, false, filepath.Join(dir, "cache"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-// A sample has one of part finished cases, and at least least. muster guesses the files of the
+// A sample has one of part finished cases, and at least least. muster may not know all files of the
 // tool, so a changed tool may have the same files. The sample detects that.
 const (
 	part  = 100 // 1 %

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/tool"
 )
 
 // A Rival is the command with which the candidate's cost is compared.
@@ -82,8 +82,8 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 	if now.Command != nil {
 		c.As = now.Command.As
 	}
-	is, err := tool.Known(tool.Options{Commands: []*exec.Command{c}, Digests: filedigest.Open("")})
-	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
+	is := closure.Restore(context.Background(), []closure.File{{Path: c.Path, Role: closure.Executable}}, nil, nil, filedigest.Open(""))
+	if is.Digest(c.Path) != by.ExecutableDigest {
 		return Rival{Why: "the executable " + by.Executable + " has changed since it recorded the golden"}
 	}
 	r := Rival{Command: c, tool: is}

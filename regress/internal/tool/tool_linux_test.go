@@ -48,16 +48,21 @@ func resolve(t *testing.T, shell bool, words ...string) *exec.Command {
 	return c
 }
 
+// none leaves out no file.
+func none(string) bool { return false }
+
+// build returns the tool of a run that cannot observe it.
 func build(t *testing.T, o tool.Options) *closure.Closure {
 	t.Helper()
-	if o.Digests == nil {
-		o.Digests = filedigest.Open("")
+	if o.Leave == nil {
+		o.Leave = none
 	}
-	id, err := tool.Guess(t.Context(), o)
+	o.Digests = filedigest.Open("")
+	known, err := tool.Known(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return id
+	return known.With(tool.Shown(t.Context(), o))
 }
 
 // filesOf lists the files below a folder, relative to it, with their roles.
@@ -75,7 +80,7 @@ func filesOf(id *closure.Closure, dir string) string {
 func TestFilesOfCommands(t *testing.T) {
 	dir := workbench(t, map[string]string{
 		"comp": "#!/bin/sh\n", "gen.sh": "", "conf": "", "log": "", "sub/other": "#!/bin/sh\n", "a b": "",
-		"script": "#!" + "BENCH/interp -x\n", "interp": "#!/bin/sh\n", "envscript": "#!/usr/bin/env -S comp -e\n",
+		"interp": "#!/bin/sh\n", "envscript": "#!/usr/bin/env -S comp -e\n",
 		"lib/a.py": "", "lib/deep/b.py": "", "lib/c.txt": "",
 	})
 	put(t, filepath.Join(dir, "script"), "#!"+dir+"/interp -x\n")
@@ -85,24 +90,23 @@ func TestFilesOfCommands(t *testing.T) {
 		shell bool
 		want  string
 	}{
-		"executable":          {words: []string{"./comp", "{in}"}, want: "comp(executable)"},
-		"by PATH":             {words: []string{"comp"}, want: "comp(executable)"},
-		"relative word":       {words: []string{"sh", "gen.sh", "{in}"}, want: "gen.sh(word)"},
-		"absolute word":       {words: []string{"sh", dir + "/gen.sh", "{in}"}, want: "gen.sh(word)"},
-		"word by PATH":        {words: []string{"env", "comp"}, want: "comp(word)"},
-		"in an option":        {words: []string{"sh", "--config=" + dir + "/conf", "@log", "-Igen.sh"}, want: "conf(word) gen.sh(word) log(word)"},
-		"script of a word":    {words: []string{"sh", "-c", "exec comp {in} > log"}, want: "comp(word)"},
-		"shell":               {words: []string{"A=1 comp {in} | sh gen.sh", ">", dir + "/log"}, shell: true, want: "comp(word) gen.sh(word)"},
-		"shell, quoted":       {words: []string{`x=$(comp {in}); cat 'a b' "sub/other"`}, shell: true, want: "a b(word) comp(word) sub/other(word)"},
-		"variable":            {o: tool.Options{Env: []string{"CC=comp"}}, words: []string{"$CC {in}"}, shell: true, want: "comp(word)"},
-		"interpreters":        {words: []string{"./script"}, want: "interp(interpreter) script(executable)"},
-		"env":                 {words: []string{"./envscript"}, want: "comp(interpreter) envscript(executable)"},
-		"other PATH":          {o: tool.Options{Env: []string{"PATH=" + dir + "/sub:/bin"}}, words: []string{"env", "other", "comp"}, want: "comp(word) sub/other(word)"},
-		"given":               {o: tool.Options{Add: []string{"lib/**/*.py"}}, words: []string{"true"}, want: "lib/a.py(given) lib/deep/b.py(given)"},
-		"given, absolute":     {o: tool.Options{Add: []string{dir + "/lib/*"}}, words: []string{"true"}, want: "lib/a.py(given) lib/c.txt(given)"},
-		"left out":            {o: tool.Options{Leave: []string{"gen.sh"}}, words: []string{"comp", "gen.sh"}, want: "comp(executable)"},
-		"left out, by a path": {o: tool.Options{Add: []string{"lib/**"}, Leave: []string{"lib/*.py"}}, words: []string{"true"}, want: "lib/c.txt(given) lib/deep/b.py(given)"},
-		"a case token":        {words: []string{"comp", "{dir}/conf", "conf{in}"}, want: "comp(executable)"},
+		"executable":         {words: []string{"./comp", "{in}"}, want: "comp(executable)"},
+		"by PATH":            {words: []string{"comp"}, want: "comp(executable)"},
+		"relative word":      {words: []string{"sh", "gen.sh", "{in}"}, want: "gen.sh(word)"},
+		"absolute word":      {words: []string{"sh", dir + "/gen.sh", "{in}"}, want: "gen.sh(word)"},
+		"word by PATH":       {words: []string{"env", "comp"}, want: "comp(word)"},
+		"in an option":       {words: []string{"sh", "--config=" + dir + "/conf", "@log", "A=gen.sh:x"}, want: "conf(word) gen.sh(word) log(word)"},
+		"script of a word":   {words: []string{"sh", "-c", "exec comp {in} > log"}, want: "comp(word)"},
+		"shell":              {words: []string{"A=1 comp {in} | sh gen.sh", ">", dir + "/log"}, shell: true, want: "comp(word) gen.sh(word)"},
+		"shell, quoted":      {words: []string{`x=$(comp {in}); cat "sub/other"`}, shell: true, want: "comp(word) sub/other(word)"},
+		"interpreters":       {words: []string{"./script"}, want: "interp(word) script(executable)"},
+		"env":                {words: []string{"./envscript"}, want: "comp(word) envscript(executable)"},
+		"other PATH":         {o: tool.Options{Env: []string{"PATH=" + dir + "/sub:/bin"}}, words: []string{"env", "other", "comp"}, want: "comp(word) sub/other(word)"},
+		"given":              {o: tool.Options{Add: []string{"lib/**/*.py"}}, words: []string{"true"}, want: "lib/a.py(given) lib/deep/b.py(given)"},
+		"given, absolute":    {o: tool.Options{Add: []string{dir + "/lib/*"}}, words: []string{"true"}, want: "lib/a.py(given) lib/c.txt(given)"},
+		"left out":           {o: tool.Options{Leave: func(path string) bool { return path == dir+"/gen.sh" }}, words: []string{"comp", "gen.sh"}, want: "comp(executable)"},
+		"no file":            {words: []string{"comp", "{dir}/conf", "conf{in}", "sub"}, want: "comp(executable)"},
+		"a word with blanks": {words: []string{"sh", "a b"}, want: "a b(word)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Commands = []*exec.Command{resolve(t, c.shell, c.words...)}
@@ -113,12 +117,17 @@ func TestFilesOfCommands(t *testing.T) {
 	}
 }
 
-// Without guessing only the executables belong to a tool, and what the user gave.
+// Of an observed tool, only the executables and what the user gave are known before.
 func TestKnownFiles(t *testing.T) {
 	dir := workbench(t, map[string]string{"script": "#!/usr/bin/env sh\n", "gen.sh": "", "given": ""})
-	id, err := tool.Known(tool.Options{Commands: []*exec.Command{resolve(t, false, "./script", "gen.sh")}, Add: []string{"give*"}, Digests: filedigest.Open("")})
+	o := tool.Options{Commands: []*exec.Command{resolve(t, false, "./script", "gen.sh")}, Leave: none, Add: []string{"give*"}, Digests: filedigest.Open("")}
+	id, err := tool.Known(o)
 	if err != nil || filesOf(id, dir) != "given(given) script(executable)" || len(id.Files) != 2 {
 		t.Errorf("%v, %v", id, err)
+	}
+	o.Add = []string{"a["}
+	if _, err := tool.Known(o); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), "--tool-file: ") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -130,11 +139,11 @@ func TestProgramsAreWhole(t *testing.T) {
 	roles := map[closure.Role]int{}
 	for f := range id.All() {
 		roles[f.Role]++
-		if strings.HasPrefix(f.Path, "/proc/") || f.Stamp == "" || f.Resolved == "" || f.Digest == id.Digest("") {
+		if strings.HasPrefix(f.Path, "/proc/") || f.Stamp == "" || f.Digest == id.Digest("") {
 			t.Errorf("%+v", f)
 		}
 	}
-	if roles[closure.Executable] != 1 || roles[closure.Interpreter] != 1 || roles[closure.Loader] != 1 || roles[closure.Library] == 0 {
+	if roles[closure.Executable] != 1 || roles[closure.Word] != 1 || roles[closure.Opened] < 2 {
 		t.Errorf("%v of a script for /bin/sh", roles)
 	}
 }
@@ -166,25 +175,12 @@ func TestLibraries(t *testing.T) {
 	}
 	t.Setenv("LD_LIBRARY_PATH", dir+"/else")
 	commands := []*exec.Command{resolve(t, false, "./program")}
-	const own = "libouter.so(library) program(executable)"
+	const own = "libouter.so(opened) program(executable)"
 	if got := filesOf(build(t, tool.Options{Commands: commands}), dir); got != own {
 		t.Errorf("%s, want %s", got, own)
 	}
-	if got := filesOf(build(t, tool.Options{Commands: commands, Env: []string{"LD_LIBRARY_PATH=" + dir + "/else"}}), dir); got != "else/libinner.so(library) "+own {
+	if got := filesOf(build(t, tool.Options{Commands: commands, Env: []string{"LD_LIBRARY_PATH=" + dir + "/else"}}), dir); got != "else/libinner.so(opened) "+own {
 		t.Errorf("with LD_LIBRARY_PATH: %s", got)
-	}
-	if got := filesOf(build(t, tool.Options{Commands: commands, Env: []string{"LD_PRELOAD=" + dir + "/else/libinner.so"}}), dir); !strings.Contains(got, "else/libinner.so") {
-		t.Errorf("with LD_PRELOAD: %s", got)
-	}
-}
-
-// A glob that cannot be read is the user's to mend.
-func TestGlobsRefused(t *testing.T) {
-	for flag, o := range map[string]tool.Options{"--tool-file": {Add: []string{"a["}}, "--no-tool-file": {Leave: []string{"a["}}} {
-		o.Digests = filedigest.Open("")
-		if _, err := tool.Known(o); regress.ClassOf(err) != regress.Input || !strings.HasPrefix(err.Error(), flag+": ") {
-			t.Errorf("%s: %v", flag, err)
-		}
 	}
 }
 
