@@ -114,11 +114,7 @@ func markOutputLimit(d *Answer) {
 // must be able to read it.
 func (h *helper) moveOut(path *path, stored string) error {
 	to := h.outbox + "/" + stored
-	err := syscall.Rename(path.String(), to)
-	if err == syscall.EPERM && clearFlagsAt(atCwd, path.String()) {
-		err = syscall.Rename(path.String(), to)
-	}
-	if err != nil {
+	if err := syscall.Rename(path.String(), to); err != nil {
 		return path.fail("collect", err)
 	}
 	return path.fail("collect", syscall.Chmod(to, 0o600))

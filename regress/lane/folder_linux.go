@@ -98,11 +98,7 @@ func (f *folder) rebuild(given []Item) error {
 
 // resetFolder restores a folder's mode, and removes attributes such as access lists.
 func resetFolder(dir string, mode uint32) error {
-	err := syscall.Chmod(dir, mode)
-	if err == syscall.EPERM && clearFlagsAt(atCwd, dir) {
-		err = syscall.Chmod(dir, mode)
-	}
-	if err != nil {
+	if err := syscall.Chmod(dir, mode); err != nil {
 		return fail("open up", dir, err)
 	}
 	var names [4096]byte

@@ -5,8 +5,6 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
-
-	"muster/regress/lane/scan"
 )
 
 // The waits of a running case are raw system calls: the thread stays in the kernel with all
@@ -61,16 +59,6 @@ func untrace(pid int, sig syscall.Signal) {
 		sig = 0
 	}
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_DETACH, uintptr(pid), 0, uintptr(sig), 0, 0)
-}
-
-// openPID returns a pidfd of a child, or -1.
-func openPID(pid int) int {
-	const pidfdOpen = 434 // its number on every architecture
-	fd, _, e := syscall.RawSyscall(pidfdOpen, uintptr(pid), 0, 0)
-	if e != 0 {
-		return -1
-	}
-	return int(fd)
 }
 
 // idlePatience bounds a raw read of the socket. A lane that is idle for longer waits as
@@ -172,38 +160,6 @@ func pread(fd int, b []byte, offset int64) (int, error) {
 		return 0, e
 	}
 	return int(n), nil
-}
-
-// eachLine calls do for every line of a file. A line that is longer than buf comes in pieces.
-func eachLine(path string, buf []byte, do func(line []byte)) error {
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(fd)
-	have := 0
-	for {
-		n, err := syscall.Read(fd, buf[have:])
-		if err == syscall.EINTR {
-			continue
-		}
-		have += max(0, n)
-		rest := buf[:have]
-		for {
-			line, after, ended := scan.Cut(rest, '\n')
-			if !ended {
-				break
-			}
-			do(line)
-			rest = after
-		}
-		if err != nil || n == 0 {
-			return err
-		}
-		if have = copy(buf, rest); have == len(buf) {
-			have = 0
-		}
-	}
 }
 
 // readWhole reads a file of /proc, which has no size, into memory that grows.

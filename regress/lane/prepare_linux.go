@@ -15,10 +15,7 @@ type helper struct {
 	folder       folder
 	tree         tree
 	memory       memory
-	traits       traitWatch
-	pidMax       pidMax
 	ipc          ipc
-	keys         keys
 	spawner      spawner
 	alarm        alarm
 	server       fork.Server
@@ -35,14 +32,13 @@ type helper struct {
 	mountStays   bool  // something is mounted over the lane's folder, which may not be touched
 
 	// State of the present case.
-	began          time.Time
-	timeLimit      time.Time
-	threadsAtStart int64 // on the machine, at the first look; 0 before
-	changes        changes
-	outputLeft     int64    // bytes that the case may still leave
-	inlineLeft     int64    // bytes of contents that the answer may still take
-	inlineBuffer   []byte   // their memory, reused
-	files          []Output // reused
+	began        time.Time
+	timeLimit    time.Time
+	changes      changes
+	outputLeft   int64    // bytes that the case may still leave
+	inlineLeft   int64    // bytes of contents that the answer may still take
+	inlineBuffer []byte   // their memory, reused
+	files        []Output // reused
 }
 
 // prepare makes the lane ready for its first case.
@@ -69,10 +65,8 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, err
 		}
 	}
-	h.pidMax.set(s.PIDNamespace, s.ProcessesMax)
+	setPIDMax(s.PIDNamespace, s.ProcessesMax)
 	h.ipc.unshare(s.PIDNamespace)
-	h.keys.joinKeyring()
-	requestShortSlice()
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
@@ -82,7 +76,6 @@ func prepare(s *Setup) (*helper, error) {
 		return nil, fail("use", "the environment", err)
 	}
 	h.tree.server, h.dir = &h.server, dir
-	h.traits.recordFirst()
 	h.alarm.setUp()
 	h.spawner.noPIDFD = h.alarm.works
 	return h, h.openStreams()

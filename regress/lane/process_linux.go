@@ -74,7 +74,7 @@ func wakeAtParentsEnd() error {
 func setLimits(list []Limit) error {
 	for i := range list {
 		l := &list[i]
-		_, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, uintptr(l.Resource), uintptr(unsafe.Pointer(&limits{l.Soft, l.Hard})), 0, 0, 0)
+		_, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, uintptr(l.Resource), uintptr(unsafe.Pointer(&[2]uint64{l.Soft, l.Hard})), 0, 0, 0)
 		if e != 0 {
 			return fail("set", "limit "+strconv.Itoa(l.Resource), e)
 		}
@@ -234,7 +234,7 @@ func (m *memory) peakMax(limit, peak int64) int64 {
 // this process, from which the peaks of its children start. It returns the size after that. No
 // step has to succeed, because the floor reports the memory that stays.
 func shedMemory(buf []byte) memorySize {
-	for _, m := range cleanMappings(buf) {
+	for _, m := range cleanMappings() {
 		const (
 			dontNeed   = 4  // MADV_DONTNEED
 			noHugePage = 15 // MADV_NOHUGEPAGE
@@ -257,10 +257,16 @@ type mapping struct{ start, end uintptr }
 // cleanMappings lists mappings of files that cannot be written and never were: dropped pages
 // come back from the file. The present rights are not enough, because the dynamic linker first
 // fills in the tables of a library.
-func cleanMappings(buf []byte) (list []mapping) {
+func cleanMappings() (list []mapping) {
+	// A mapping leaves no garbage in the helper.
+	buf, err := syscall.Mmap(-1, 0, 1<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil
+	}
+	text, _ := readFile("/proc/self/smaps", buf)
 	var m mapping
 	file := false
-	_ = eachLine("/proc/self/smaps", buf, func(line []byte) {
+	for line := range scan.Split(text, '\n') {
 		first, rest, _ := scan.Cut(line, ' ')
 		switch {
 		case !scan.HasSuffix(first, ":"): // from-to rights offset device inode path
@@ -268,7 +274,8 @@ func cleanMappings(buf []byte) (list []mapping) {
 		case file && string(first) == "Anonymous:" && scan.HasSuffix(rest, " 0 kB") && m.end > m.start:
 			list = append(list, m)
 		}
-	})
+	}
+	_ = syscall.Munmap(buf)
 	return list
 }
 
@@ -294,11 +301,12 @@ func (s memorySize) private() int64 { return s.peak - s.file }
 // readSize reads the size of this process; 0 = unknown.
 func readSize(buf []byte) (s memorySize) {
 	var inMemory int64
-	_ = eachLine("/proc/self/status", buf, func(line []byte) {
+	text, _ := readFile("/proc/self/status", buf)
+	for line := range scan.Split(text, '\n') {
 		readKiB(line, "VmHWM:", &s.peak)
 		readKiB(line, "RssFile:", &s.file)
 		readKiB(line, "RssShmem:", &inMemory)
-	})
+	}
 	s.file += inMemory
 	return s
 }

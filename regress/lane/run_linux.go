@@ -18,10 +18,6 @@ var (
 	errStuck    = errors.New("not ended by SIGKILL")
 )
 
-// orphanPatience replaces the patience if the parent is gone. It is less than the patience of
-// a parent that may be waiting for this helper's end.
-const orphanPatience = 2 * time.Second
-
 // runJob runs one case.
 func (h *helper) runJob(job *Job) Answer {
 	var d Answer
@@ -48,7 +44,7 @@ func (h *helper) needsSuccessor(grown, stuck bool) bool {
 	case stuck:
 		return false // the parent finds the processes that do not end below this one, and then ends it
 	}
-	return grown || h.traits.changed() || h.pidMax.changed() || h.ipc.hasObjects() || h.keys.hasKeys()
+	return grown || h.ipc.hasObjects()
 }
 
 func (h *helper) runAndCollect(job *Job, d *Answer) error {
@@ -164,7 +160,7 @@ func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 
 // begin notes that the case starts, and may take this long.
 func begin(h *helper, timeout time.Duration) {
-	h.began, h.threadsAtStart = time.Now(), 0
+	h.began = time.Now()
 	h.timeLimit = h.began.Add(timeout)
 }
 
@@ -220,7 +216,7 @@ func await(h *helper, pidfd int, d *Answer) error {
 			d.Kind, d.Code = endingOf(Exited, h.tree.status)
 			return h.waitForEvent(-1, 0) // the parent may be gone
 		}
-		pidfd = openPID(h.tree.pid)
+		pidfd = fork.OpenPID(h.tree.pid)
 	}
 	if pidfd >= 0 {
 		defer closeFD(pidfd)
@@ -288,11 +284,7 @@ func (h *helper) checkLimits() (ending int, next time.Time, err error) {
 // the parent may also hang up now.
 func (h *helper) endTree(err error) error {
 	for pause := 50 * time.Microsecond; !h.tree.isEmpty; pause = min(2*pause, tick) {
-		patience := h.setup.Patience
-		if errors.Is(err, errOrphaned) {
-			patience = min(patience, orphanPatience)
-		}
-		if h.tree.kill(patience) {
+		if h.tree.kill(h.setup.Patience) {
 			if !errors.Is(err, errStuck) {
 				err = errors.Join(err, fail("end", "what the case left", errStuck))
 			}
@@ -362,33 +354,11 @@ func (h *helper) exceededLimit() (ending int, err error) {
 	return Exited, h.checkFreeSpace()
 }
 
-// fewThreads is how many threads of a case are counted at every look at a crowded machine.
-// Only if a case has more, which is rare, are all counted.
-const fewThreads = 64
-
 // tooManyThreads reports whether the case has more processes and threads than it may. Mostly
 // the whole machine has fewer, which one small file shows.
 func (h *helper) tooManyThreads() bool {
 	most, all := h.setup.ProcessesMax, threadsOfAll()
-	if h.threadsAtStart == 0 {
-		h.threadsAtStart = all // at the first look
-	}
-	few := min(fewThreads, most)
-	if all > 0 && all <= most || h.tree.countThreads(few) <= few {
-		return false
-	}
-	// In a PID namespace pid_max bounds them, or one call ends all. Without a namespace it
-	// takes time to count thousands that start more, and they leave little of it. So a case
-	// is stopped meanwhile if the machine's number has grown like that.
-	stopped := !h.tree.pids && all-h.threadsAtStart > most/2
-	if stopped {
-		h.tree.signalGroups(syscall.SIGSTOP, map[int]bool{})
-	}
-	over := h.tree.countThreads(most) > most
-	if stopped && !over {
-		h.tree.signalGroups(syscall.SIGCONT, map[int]bool{})
-	}
-	return over
+	return (all == 0 || all > most) && h.tree.countThreads(most) > most
 }
 
 // outputExceeded adds up what the case has written so far. Files in home, tmp and /tmp count while

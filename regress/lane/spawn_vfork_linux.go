@@ -259,7 +259,7 @@ func (s *spawner) mountProc(children, mounts int) error {
 	}
 	const cloned = 1 // the index of that step
 	if child := int(s.steps[cloned].result); failed > cloned && child > 0 {
-		if waitFor(child) == 0 {
+		if fork.WaitFor(child) == 0 {
 			return nil
 		}
 	}
@@ -273,16 +273,7 @@ func (s *spawner) reapFailed(pid int) {
 	if s.pidfd >= 0 {
 		syscall.Close(int(s.pidfd))
 	}
-	waitFor(pid)
-}
-
-// waitFor reaps a child and returns its status.
-func waitFor(pid int) (status syscall.WaitStatus) {
-	for {
-		if _, err := syscall.Wait4(pid, &status, syscall.WALL, nil); err != syscall.EINTR {
-			return status
-		}
-	}
+	fork.WaitFor(pid)
 }
 
 // alarm ends a blocking wait of this thread. Most commands end before it, so waiting for a child needs
@@ -301,7 +292,7 @@ func alarmHandler() (handler, returning uintptr)
 // setUp makes the timer. Without one, or without pidfds for the commands that end after the alarm, works
 // is false.
 func (a *alarm) setUp() {
-	fd := openPID(syscall.Getpid())
+	fd := fork.OpenPID(syscall.Getpid())
 	if fd < 0 {
 		return
 	}

@@ -25,8 +25,7 @@ type tree struct {
 	reaped       int                // processes
 	cpu          time.Duration
 	peak         int64     // KiB
-	killBegan    time.Time // when SIGKILL was first sent
-	lastProgress time.Time // when SIGKILL last had an effect: a process ended, or waited for a CPU
+	lastProgress time.Time // when SIGKILL was first sent, or a process ended after that
 	lastSent     time.Time // when SIGKILL was last sent to all
 	list         []byte    // memory for lists of children, reused
 }
@@ -78,7 +77,7 @@ func (t *tree) reapFrom(options uintptr) error {
 
 // onlyServerLeft reports whether nothing is left of a case but a fork server. It ends what a fork left.
 func onlyServerLeft(t *tree) bool {
-	if !t.server.IsLinked() || !t.killBegan.IsZero() { // or the server is about to end, too
+	if !t.server.IsLinked() || !t.lastProgress.IsZero() { // or the server is about to end, too
 		return false
 	}
 	if !t.server.HasForked() {
@@ -95,16 +94,13 @@ func onlyServerLeft(t *tree) bool {
 // should not be needed, and thousands of processes take long to end.
 const resendAfter = 200 * time.Millisecond
 
-// loadFactor bounds how often kill renews its patience with processes that wait for a CPU.
-const loadFactor = 30
-
 // kill sends SIGKILL. It reports a stuck tree if no process has ended within patience. The
 // kernel keeps a process in a frozen control group, in a file system whose server is gone, and
-// in a broken driver. A process that waits for a CPU is not stuck: it ends when it gets one.
+// in a broken driver.
 func (t *tree) kill(patience time.Duration) (stuck bool) {
 	now := time.Now()
 	if t.lastProgress.IsZero() {
-		t.killBegan, t.lastProgress = now, now
+		t.lastProgress = now
 	}
 	switch {
 	case !t.pids:
@@ -114,41 +110,10 @@ func (t *tree) kill(patience time.Duration) (stuck bool) {
 		_ = syscall.Kill(-1, syscall.SIGKILL)
 		t.lastSent = now
 	}
-	if now.Sub(t.lastProgress) > patience && now.Sub(t.killBegan) < loadFactor*patience && t.runnable() {
-		t.lastProgress = now
-	}
 	if now.Sub(t.lastProgress) > patience {
 		_ = t.reap() // processes that ended meanwhile; an error comes back at the caller's next reap
 	}
 	return now.Sub(t.lastProgress) > patience
-}
-
-// runnable reports whether a thread of the tree runs or waits for a CPU.
-func (t *tree) runnable() (found bool) {
-	t.visit(func(pid int) bool {
-		tasks := "/proc/" + strconv.Itoa(pid) + "/task"
-		_ = eachEntry(tasks, func(task entry) error {
-			found = found || stateOf(tasks+"/"+task.name) == 'R'
-			return nil
-		})
-		return !found
-	})
-	return found
-}
-
-// stateOf returns the letter for the state of a process or thread, 0 for one that is gone.
-func stateOf(proc string) byte {
-	var buf [512]byte
-	line, err := readFile(proc+"/stat", buf[:])
-	if err != nil {
-		return 0
-	}
-	// The process name, in brackets, may contain any bytes.
-	_, state, _ := scan.Cut(line[scan.LastIndex(line, ')')+1:], ' ')
-	if len(state) == 0 {
-		return 0
-	}
-	return state[0]
 }
 
 // killOneByOne is kill without a PID namespace. It repeats until it finds no new process: a

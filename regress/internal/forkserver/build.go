@@ -33,9 +33,8 @@ func flags() []string {
 // buildTimeout bounds the compiler, which takes less than a second.
 const buildTimeout = time.Minute
 
-// Build compiles the shim into the folder cache, or finds an earlier build. A build whose digest is
-// not the one that was noted is made again. The error is a *exec.NoServer if this machine cannot
-// have fork servers.
+// Build compiles the shim into the folder cache, or finds an earlier build. The error is a
+// *exec.NoServer if this machine cannot have fork servers.
 func Build(ctx context.Context, cache string) (file string, err error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return "", &exec.NoServer{Why: "only Linux on x86-64 has fork servers"}
@@ -49,7 +48,7 @@ func Build(ctx context.Context, cache string) (file string, err error) {
 	}
 	digest := sha256.Sum256([]byte(strings.Join(flags(), " ") + "\n" + string(shimSource)))
 	file = filepath.Join(dir, hex.EncodeToString(digest[:8])+".so")
-	if isBuilt(file) {
+	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
 	if err := compile(ctx, file); err != nil {
@@ -88,7 +87,7 @@ func compile(ctx context.Context, file string) error {
 	if _, err := os.Stat(built); err != nil {
 		return &exec.NoServer{Why: "the C compiler (" + compiler + ") makes nothing"}
 	}
-	if err := publish(built, file); err != nil {
+	if err := os.Rename(built, file); err != nil {
 		return &exec.NoServer{Why: notWritten + wording.Of(err)}
 	}
 	return nil
@@ -96,33 +95,3 @@ func compile(ctx context.Context, file string) error {
 
 // notWritten begins the reason that names a fault of the cache.
 const notWritten = "its library cannot be written: "
-
-// publish gives a build its name, and notes its digest.
-func publish(built, file string) error {
-	text, err := os.ReadFile(built)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(text)
-	noted := built + sumSuffix
-	if err := os.WriteFile(noted, []byte(hex.EncodeToString(sum[:])), 0o644); err != nil {
-		return err
-	}
-	if err := os.Rename(built, file); err != nil {
-		return err
-	}
-	return os.Rename(noted, file+sumSuffix)
-}
-
-const sumSuffix = ".sha256"
-
-// isBuilt reports whether a file has the digest that was noted when it was built.
-func isBuilt(file string) bool {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return false
-	}
-	noted, err := os.ReadFile(file + sumSuffix)
-	sum := sha256.Sum256(text)
-	return err == nil && string(noted) == hex.EncodeToString(sum[:])
-}

@@ -197,7 +197,7 @@ func (s *Server) Fork(stdin, stdout, stderr int) (pid, pidfd int, err error) {
 		return 0, -1, &Refusal{"its server cannot fork"}
 	}
 	s.forked = true
-	return int(m.value), pidfdOf(int(m.value)), nil
+	return int(m.value), OpenPID(int(m.value)), nil
 }
 
 // sweepPatience is how long the init may take to end what a fork left. The helper then ends
@@ -280,16 +280,17 @@ func (s *Server) Stop() {
 	for _, pid := range []*int{&s.pid, &s.initPID} { // the init is a child of the helper once the server is gone
 		if *pid > 0 {
 			_ = syscall.Kill(*pid, syscall.SIGKILL)
-			waitFor(*pid)
+			WaitFor(*pid)
 			*pid = 0
 		}
 	}
 }
 
-func waitFor(pid int) {
+// WaitFor reaps a child and returns its status.
+func WaitFor(pid int) (status syscall.WaitStatus) {
 	for {
-		if _, err := syscall.Wait4(pid, nil, syscall.WALL, nil); err != syscall.EINTR {
-			return
+		if _, err := syscall.Wait4(pid, &status, syscall.WALL, nil); err != syscall.EINTR {
+			return status
 		}
 	}
 }
@@ -327,8 +328,8 @@ func closeAll(fds []int) {
 	}
 }
 
-// pidfdOf returns a descriptor that shows the end of a child, or -1.
-func pidfdOf(pid int) int {
+// OpenPID returns a descriptor that shows the end of a child, or -1.
+func OpenPID(pid int) int {
 	const pidfdOpen = 434 // its number on every architecture
 	fd, _, e := syscall.RawSyscall(pidfdOpen, uintptr(pid), 0, 0)
 	if e != 0 {

@@ -1,13 +1,11 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -66,27 +64,17 @@ func newBase(o *Options) (*base, error) {
 	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
 }
 
-// checkPrograms returns an error if programs in the folder of the lanes cannot run. It executes an empty file
-// there. The kernel first looks whether it may run, and then finds that it is no program.
-func (c *Crew) checkPrograms(ctx context.Context) error {
+// checkPrograms returns an error if programs in the folder of the lanes cannot run.
+func (c *Crew) checkPrograms() error {
 	dir, named, mend := c.base.dir, filepath.Dir(c.base.dir), "set TMPDIR to a folder that does"
 	if keep := c.o.Keep; keep != "" {
 		dir, named, mend = keep, keep, "give --keep a folder that does"
 	}
-	probe := filepath.Join(dir, "program")
-	f, err := os.OpenFile(probe, os.O_CREATE|os.O_EXCL, 0o700) // open for writing, it could not run
-	if err != nil {
-		return c.withRoomMend(err)
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil || st.Flags&unix.ST_NOEXEC == 0 {
+		return nil
 	}
-	err = errors.Join(f.Chmod(0o700), f.Close())
-	if err == nil {
-		err = exec.CommandContext(ctx, probe).Run()
-	}
-	left := os.Remove(probe)
-	if errors.Is(err, syscall.ENOEXEC) {
-		return left
-	}
-	return fault.Environmentf("%s %s (%w), and cases may need to run some: %s", named, NoPrograms, fault.Reason(err), mend)
+	return fault.Environmentf("%s %s, and cases may need to run some: %s", named, NoPrograms, mend)
 }
 
 // diskFolder returns TMPDIR as its processes see it: absolute, and without links, which a tool
@@ -313,36 +301,16 @@ func removeTree(dir string) error {
 	return removeFiles(dir)
 }
 
-// removeFiles is os.RemoveAll for files and folders whose modes and flags a case may have
-// changed.
+// removeFiles is os.RemoveAll for folders whose modes a case may have changed.
 func removeFiles(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d == nil {
-			return nil
-		}
-		if d.IsDir() || d.Type().IsRegular() {
-			clearFlags(path)
-		}
-		if d.IsDir() {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}
 		return nil
 	})
 	return os.RemoveAll(dir)
-}
-
-// clearFlags clears the flags that keep even root from removing a file.
-func clearFlags(path string) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
-	const stuck = unix.STATX_ATTR_IMMUTABLE | unix.STATX_ATTR_APPEND // the same bits
-	if flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS); err == nil && flags&stuck != 0 {
-		_ = unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags&^stuck))
-	}
 }

@@ -23,8 +23,8 @@ const deathsMax = 3
 // not run the cases after a slow one, because other lanes may be idle. When ctx ends, it kills
 // the present case before it returns.
 //
-// If a process was refused during a case, the case has no outcome: the error is of class
-// Environment. If its helper dies, the case starts again. After deathsMax deaths the error is
+// If a process was refused during a case, neither it nor a later case of the batch has an outcome:
+// the error is of class Environment. If its helper dies, the case starts again. After deathsMax deaths the error is
 // of class Environment, as for any failure of the machine. If the corpus changed, it is of
 // class Input.
 func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
@@ -34,38 +34,14 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 		return 1
 	}
 	defer c.release(w)
-	var refused []int
 	before := c.refusals.Snapshot()
-	ran = w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
+	return w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
 		if err == nil && c.refusals.ChangedSince(before) {
 			r.Release()
-			refused = append(refused, i)
-			return
+			r, err = nil, fault.Environmentf("while the case ran, or one before it, a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs")
 		}
 		b.Ended(i, r, err)
 	}})
-	for _, i := range refused {
-		c.runRefused(ctx, w, b, i, len(refused) == 1)
-	}
-	return ran
-}
-
-// runRefused reports that a process was refused while a case ran. If it was one of several
-// cases, it runs again alone first: another case may have caused the refusal.
-func (c *Crew) runRefused(ctx context.Context, w *worker, b exec.Batch, i int, alone bool) {
-	if !alone {
-		before := c.refusals.Snapshot()
-		w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs[i : i+1], Started: func(int) {}, Ended: func(_ int, r *exec.Result, err error) {
-			if alone = err == nil && c.refusals.ChangedSince(before); alone {
-				r.Release()
-				return
-			}
-			b.Ended(i, r, err)
-		}})
-	}
-	if alone {
-		b.Ended(i, nil, fault.Environmentf("while the case ran a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs"))
-	}
 }
 
 // runWithHelpers is RunAll on this lane, with as many helpers as necessary.
@@ -86,12 +62,8 @@ func (w *worker) runWithHelpers(ctx context.Context, b exec.Batch) (ran int) {
 		case ctx.Err() != nil:
 			w.endOrWarn()
 			err = ctx.Err()
-		case errors.Is(err, errStopped) && len(b.Jobs) == 1:
-			w.endOrWarn()
-			err = fault.Environmentf("%s: lane %d was stopped %d times while the case ran (SIGSTOP): leave the case out, or allow user namespaces, in which no case reaches its lane",
-				name.Print(b.Jobs[0].Source.Name), w.number, wakesMax+1)
 		case errors.Is(err, errLaneDied):
-			err = w.handleDeath(b.Jobs[ran].Source.Name, &deaths)
+			err = w.handleDeath(b.Jobs[ran].Source.Name, err, &deaths)
 		}
 		if err != nil {
 			b.Ended(ran, nil, err)
@@ -103,14 +75,18 @@ func (w *worker) runWithHelpers(ctx context.Context, b exec.Batch) (ran int) {
 }
 
 // handleDeath cleans up after a helper that died during a case. It returns an error if the
-// case must not get another helper.
-func (w *worker) handleDeath(source string, deaths *int) error {
+// case must not get another helper. A helper that gave no answer counts twice, because that takes
+// minutes.
+func (w *worker) handleDeath(source string, death error, deaths *int) error {
 	why, left := w.end()
 	if left != nil {
 		return fmt.Errorf("%s: %w", name.Print(source), left)
 	}
-	if *deaths++; *deaths == deathsMax {
-		return fault.Environmentf("%s: %w %d times: %s", name.Print(source), errLaneDied, *deaths, why)
+	if *deaths++; errors.Is(death, errSilent) {
+		*deaths++
+	}
+	if *deaths >= deathsMax {
+		return fault.Environmentf("%s: %w again and again: %s", name.Print(source), death, why)
 	}
 	return nil
 }
@@ -185,66 +161,11 @@ func (w *worker) toCanonical(b []byte) []byte {
 	return bytes.ReplaceAll(b, []byte(w.root), []byte(Canonical))
 }
 
-// rewriteFile replaces every occurrence of old in a file, with bounded memory.
-func rewriteFile(path, old, now string) (err error) {
-	in, err := os.Open(path)
-	if err != nil {
+// rewriteFile replaces every occurrence of old in a file. A case leaves at most OutputMax bytes.
+func rewriteFile(path string, old, now []byte) error {
+	text, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(text, old) {
 		return err
 	}
-	defer in.Close()
-	out, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = out.Close() // perhaps it is closed already, and that failed
-			err = errors.Join(err, os.Remove(out.Name()))
-		}
-	}()
-	if err := rewrite(out, in, []byte(old), []byte(now), make([]byte, 256<<10)); err != nil {
-		return err
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), path)
-}
-
-// rewrite copies in to out with every occurrence of old replaced. The buffer
-// must be longer than old.
-func rewrite(out io.Writer, in io.Reader, old, now, buf []byte) error {
-	have := 0
-	for {
-		n, err := in.Read(buf[have:])
-		have += n
-		if err != nil && err != io.EOF {
-			return err
-		}
-		rest, last := buf[:have], err == io.EOF
-		for {
-			i := bytes.Index(rest, old)
-			if i < 0 {
-				break
-			}
-			if _, err := out.Write(rest[:i]); err != nil {
-				return err
-			}
-			if _, err := out.Write(now); err != nil {
-				return err
-			}
-			rest = rest[i+len(old):]
-		}
-		keep := 0
-		if !last {
-			keep = min(len(rest), len(old)-1) // an occurrence may begin in one read and end in the next
-		}
-		if _, err := out.Write(rest[:len(rest)-keep]); err != nil {
-			return err
-		}
-		if last {
-			return nil
-		}
-		have = copy(buf, rest[len(rest)-keep:])
-	}
+	return os.WriteFile(path, bytes.ReplaceAll(text, old, now), 0o600)
 }

@@ -3,7 +3,6 @@ package local
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,27 +120,4 @@ func usage(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// BenchmarkObserve measures the cost of observing a case, beside a plain run of it.
-func BenchmarkObserve(b *testing.B) {
-	for _, words := range [][]string{{"true"}, {"tcc", "-c", "{in}", "-o", "{out}"}, {"gcc", "-x", "c", "-S", "{in}", "-o", "{out}"}, {"python3", "-c", "pass"}} {
-		command, err := exec.Resolve(words, false, false)
-		if err != nil {
-			needed(b, err.Error())
-		}
-		for _, observe := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/observe=%v", words[0], observe), func(b *testing.B) {
-				crew, err := Start(context.Background(), options(pack(b, file{name: "a.c", body: "int main(void) { return 0; }\n"})))
-				must(b, err)
-				defer crew.Close()
-				job := exec.Job{Source: crew.o.Corpus.Cases()[0], Command: command, Avoid: exec.NoLane, Observe: observe}
-				for b.Loop() {
-					r, err := exec.Run(context.Background(), crew, job)
-					must(b, err)
-					r.Release()
-				}
-			})
-		}
-	}
 }

@@ -73,7 +73,6 @@ func TestForkBomb(t *testing.T) {
 		r = newRig(r.T, r.corpus, func(o *Options) {
 			o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, size.limit, 20*time.Second, time.Millisecond
 		})
-		before := r.crew.started.Load() - r.crew.retired.Load()
 		for name, text := range size.bombs("MARK") {
 			r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
 		}
@@ -83,9 +82,6 @@ func TestForkBomb(t *testing.T) {
 			if !plain || !strings.Contains(text, "sleep") {
 				r.sub("endless, "+name, func(r *rig) { r.explode(text) })
 			}
-		}
-		if more := r.crew.started.Load() - r.crew.retired.Load() - before; more > 0 && !underRace {
-			r.Errorf("%d helpers more, besides those that took over from one that had grown", more)
 		}
 	})
 }
@@ -187,6 +183,7 @@ func TestNoProcessForAMoment(t *testing.T) {
 			must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil))
 		}
 		got := <-done
+		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil))
 		switch {
 		case !moment:
 			if regress.ClassOf(got.err) != regress.Environment || !strings.Contains(fmt.Sprint(got.err), "temporarily unavailable") {
@@ -283,7 +280,7 @@ func TestProcessesMax(t *testing.T) {
 }
 
 // TestPIDMax: in a PID namespace of a kernel that can, no case gets further than a
-// little beyond the limit, however fast; and no case changes that for the next.
+// little beyond the limit, however fast.
 func TestPIDMax(t *testing.T) {
 	const processes = 300
 	r := newRig(t, usual(t), func(o *Options) { o.processes = processes })
@@ -300,18 +297,8 @@ func TestPIDMax(t *testing.T) {
 		most *= 2
 	}
 	want := fmt.Sprintf(`exit 0 stdout "%d\n"`, most)
-	read := func() string {
-		t.Helper()
-		return strings.Join(r.run("one.c", "cat /proc/sys/kernel/pid_max"), " ")
-	}
-	if got := read(); got != want {
+	if got := strings.Join(r.run("one.c", "cat /proc/sys/kernel/pid_max"), " "); got != want {
 		t.Errorf("a case has %s, want %s", got, want)
-	}
-	if got := r.run("one.c", "echo 4000000 > /proc/sys/kernel/pid_max"); got[0] != "exit 0" && os.Geteuid() == 0 {
-		t.Errorf("the test shows nothing: %s", got)
-	}
-	if got := read(); got != want {
-		t.Errorf("the next case has %s", got)
 	}
 	for range 5 { // the numbers run out again and again
 		r.want(r.run("one.c", "i=0; while [ $i -lt 300 ]; do (:) & i=$((i+1)); done; wait; echo up"), "exit 0", `stdout "up\n"`)

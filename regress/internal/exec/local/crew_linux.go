@@ -33,7 +33,6 @@ type Crew struct {
 	refusals *cgroup.Refusals // of processes, by this program's control groups
 
 	started        atomic.Int64 // helpers so far
-	retired        atomic.Int64 // helpers that asked for a successor, as when they had grown
 	freshRoots     atomic.Int64 // folders that replaced the usual folder of a lane
 	helperCPU      atomic.Int64 // ns of CPU time of the helpers themselves
 	floor          atomic.Int64 // KiB, the highest of the helpers' floors
@@ -69,7 +68,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	}
 	c.refusals = cgroup.OpenRefusals("/proc")
 	c.chooseLimits()
-	if err = c.checkPrograms(ctx); err == nil {
+	if err = c.checkPrograms(); err == nil {
 		err = c.startLanes(ctx)
 	}
 	if err != nil {

@@ -64,27 +64,6 @@ func TestHelperKilled(t *testing.T) {
 	})
 }
 
-// TestHelperKilledAgainAndAgain: a case that never survives is the machine's
-// fault, and the lane works again after it.
-func TestHelperKilledAgainAndAgain(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		p := newPipe(r.T)
-		done := r.begin(context.Background(), "one.c", "echo up > "+p.path+"; exec sleep 86400")
-		for range deathsMax {
-			p.await(r.T)
-			must(r, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
-		}
-		got := <-done
-		if regress.ClassOf(got.err) != regress.Environment || got.result != nil {
-			r.Errorf("three deaths gave %v", got.err)
-		}
-		if text := fmt.Sprint(got.err); !strings.Contains(text, "one.c") || !strings.Contains(text, "killed") {
-			r.Errorf("%q names neither the case nor how the helper died", text)
-		}
-		r.wantClean("next.c")
-	})
-}
-
 // TestHelperKilledByItsCase: without a PID namespace a case can reach its helper.
 // That is no verdict but the machine's fault, told after a few attempts, and hurts
 // no other case.
@@ -139,16 +118,6 @@ func TestCancel(t *testing.T) {
 		}
 		r.wantClean("next.c")
 	})
-}
-
-func TestStartCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	crew, err := Start(ctx, options(usual(t)))
-	if !errors.Is(err, context.Canceled) || crew != nil {
-		t.Errorf("Start gave %v", err)
-	}
-	wantNoLanes(t)
 }
 
 // wantNoLanes fails when a helper or a folder of this process's lanes is left.
@@ -447,30 +416,5 @@ func TestLanesMax(t *testing.T) {
 		if _, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), strconv.Itoa(lanes)) {
 			t.Errorf("%d lanes gave %v", lanes, err)
 		}
-	}
-}
-
-// TestHelperDiesBeforeReady costs another start, as later in its life.
-func TestHelperDiesBeforeReady(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) { r.wantClean("next.c") }, dying(t, deathsMax-1))
-	for _, plain := range []bool{false, true} {
-		o := options(usual(t))
-		o.plain = plain
-		dying(t, 3*deathsMax)(&o) // in each mode that there may be
-		if crew, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Environment {
-			t.Errorf("a helper that never is ready gave %v, %v", crew, err)
-		}
-	}
-}
-
-// dying makes the first helpers of a crew end at once.
-func dying(t *testing.T, times int) func(*Options) {
-	return func(o *Options) {
-		dir := t.TempDir()
-		for n := range times {
-			must(t, os.WriteFile(fmt.Sprintf("%s/%d", dir, n), nil, 0o600))
-		}
-		const script = `for f in "$0"/*; do if rm "$f" 2>/dev/null; then exit 9; fi; done; exec "$@"`
-		o.Helper = append([]string{"/bin/sh", "-c", script, dir}, o.Helper...)
 	}
 }

@@ -8,14 +8,6 @@ import (
 	"time"
 )
 
-func TestExitStatuses(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		for status := range 256 {
-			r.want(r.run("one.c", fmt.Sprintf("exit %d", status)), fmt.Sprintf("exit %d", status))
-		}
-	})
-}
-
 // What the signals do that do not end a process.
 var (
 	ignored = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH}
@@ -72,21 +64,6 @@ const enoughToStart = 1500 * time.Millisecond
 
 func limits(timeout, grace time.Duration) func(*Options) {
 	return func(o *Options) { o.Timeout, o.Grace = timeout, grace }
-}
-
-func TestTimeLimit(t *testing.T) {
-	inBothModesAtOnce(t, usual, func(r *rig) {
-		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
-			"timed-out", `stdout "up\nbye\n"`)
-		// TERM goes to all that it started.
-		r.want(r.run("one.c", `sh -c 'trap "echo term > child; exit" TERM; : > up; while :; do :; done' &
-			trap : TERM; while [ ! -s child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
-		r.wantClean("next.c")
-	}, limits(enoughToStart, time.Minute))
-	inBothModesAtOnce(t, usual, func(r *rig) {
-		r.want(r.run("one.c", "trap '' TERM; echo up; while :; do :; done"), "timed-out", `stdout "up\n"`)
-		r.want(r.run("one.c", "exit 0"), "exit 0")
-	}, limits(enoughToStart, 10*time.Millisecond))
 }
 
 // daemon starts a process that nobody would catch by its parent, its group, its

@@ -56,27 +56,21 @@ type Options struct {
 	processes int64    // bound for a case; 0 = usual; for tests
 }
 
-// patience bounds the waits for events that may never come.
+// patience bounds the waits for events that may never come. Each is far longer than an overloaded
+// machine takes.
 type patience struct {
-	kill   time.Duration // for the end of a case's processes after KILL
+	kill   time.Duration // for a process of the case to end, after KILL or after another has ended
 	look   time.Duration // between two looks at a helper that owes an answer
-	answer time.Duration // for an overdue answer of a helper that makes no progress
-	end    time.Duration // for a helper to end by itself, without progress; it may be clearing up after its case
-	killed time.Duration // for a helper to end after KILL, without progress
-	load   time.Duration // added to answer, end and killed while there is progress
+	answer time.Duration // for an overdue answer of a helper
+	end    time.Duration // for a helper to end by itself; it may be clearing up after its case
+	killed time.Duration // for a helper to end after KILL
 }
 
 // usualPatience is the patience outside tests. A helper may make its lane's folder anew before
-// a case, so load is as long as a lane's start may take.
+// a case, so answer is as long as a lane's start may take.
 func usualPatience() patience {
-	return patience{
-		kill: 10 * time.Second, look: 250 * time.Millisecond, answer: time.Minute,
-		end: 5 * time.Second, killed: 5 * time.Second, load: readyPatience,
-	}
+	return patience{kill: time.Minute, look: 250 * time.Millisecond, answer: readyPatience, end: 30 * time.Second, killed: 30 * time.Second}
 }
-
-// wakesMax bounds how often a stopped helper is woken within one case.
-const wakesMax = 10
 
 const (
 	// readyPatience bounds how long a lane may take to place the given files.

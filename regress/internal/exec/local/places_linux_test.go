@@ -180,49 +180,6 @@ func TestFullFileSystem(t *testing.T) {
 	}, func(o *Options) { o.OutputMax = 3 << 20 })
 }
 
-// TestFullDisk: there TMPDIR helps too, and a start finds no room either.
-func TestFullDisk(t *testing.T) {
-	if !again(t, asRootOfItsOwn) {
-		return
-	}
-	dir := t.TempDir()
-	mountOver(t, dir, "size=4m", 0)
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
-	t.Setenv("TMPDIR", dir)
-	mend := "no space left on device; free space in " + dir + ", use fewer --jobs, or set TMPDIR to a larger disk"
-	onDisk := func(o *Options) { o.OutputMax = 1 << 50 } // too much for memory
-	inBothModes(t, usual, func(r *rig) {
-		filler := filepath.Join(dir, "filler")
-		fill(r.T, filler, 10<<10)
-		if _, err := r.try("one.c", "exit 0"); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), mend) {
-			r.Errorf("on a full disk a case gave %v", err)
-		}
-		for _, left := range []int64{0, 4 << 10, 12 << 10} { // for nothing, the base, the folders
-			fill(r.T, filler, left)
-			o := options(r.corpus)
-			onDisk(&o)
-			o.plain = r.crew.o.plain
-			crew, err := Start(context.Background(), o)
-			if err == nil { // the helper of the case before cleared up after fill had looked: it does so once
-				must(r, crew.Close())
-				fill(r.T, filler, left)
-				crew, err = Start(context.Background(), o)
-			}
-			if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), mend) || strings.Count(err.Error(), mend) != 1 {
-				r.Errorf("a start with %d bytes free gave %v", left, err)
-			}
-			if crew != nil {
-				must(r, crew.Close())
-			}
-		}
-		must(r, os.Remove(filler))
-		r.wantClean("next.c")
-		if said := strings.Join(r.notes.said, "\n"); !strings.Contains(said, "warning: 1 lane may need") {
-			r.Errorf("nothing warns of too little room: %s", said)
-		}
-	}, onDisk)
-}
-
 // fill leaves so many bytes free. A helper may still be clearing up meanwhile.
 func fill(t *testing.T, file string, left int64) {
 	t.Helper()

@@ -94,25 +94,18 @@ func ownThreads() int64 {
 // each.
 func threadCount(task *syscall.Stat_t) int64 { return max(1, int64(task.Nlink)-2) }
 
-var (
-	errSilent  = fmt.Errorf("%w: it gave no answer", errLaneDied)
-	errStopped = fmt.Errorf("%w: it was stopped again and again", errLaneDied)
-)
+// errSilent reports a helper that owes an answer for too long.
+var errSilent = fmt.Errorf("%w: it gave no answer", errLaneDied)
 
-// await waits for the helper's next message, for the usual time of that message. After that it
-// returns errSilent if the helper makes no progress for patience.answer. A helper that makes
-// its lane's folder anew, or that waits for a CPU, makes progress and gets patience.load more.
+// await waits for the helper's next message, for the usual time of that message and
+// patience.answer more. After an error the helper must be ended.
 //
-// In a plain lane a case can stop its helper. await wakes the helper at each look, up to
-// wakesMax times, and then returns errStopped. After any error the helper must be ended.
-//
-// It counts looks instead of reading the clock, so that no time passes while muster itself is
+// In a plain lane a case can stop its helper, so await continues the helper at each look. It
+// counts looks instead of reading the clock, so that no time passes while muster itself is
 // stopped.
 func (w *worker) await(usual time.Duration, decode func([]byte) error) error {
 	p := &w.crew.o.patience
-	var waited, idle time.Duration
-	var before map[int]pulse
-	for wakes := 0; ; waited += p.look {
+	for waited := time.Duration(0); ; waited += p.look {
 		err := w.link.extendDeadline(p.look)
 		if err == nil {
 			err = w.link.receive(decode)
@@ -120,23 +113,10 @@ func (w *worker) await(usual time.Duration, decode func([]byte) error) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
-		helper, _ := readProcess(w.helper.Process.Pid)
-		switch {
-		case helper.stopped() && wakes == wakesMax:
-			return errStopped
-		case helper.stopped():
-			wakes++
-			w.wake()
-		case waited >= usual:
-			now := readPulses(helper)
-			if idle += p.look; progressed(before, now) {
-				idle = 0
-			}
-			before = now
-			if idle >= p.answer || waited >= usual+p.answer+p.load {
-				return errSilent
-			}
+		if waited >= usual+p.answer {
+			return errSilent
 		}
+		w.wake()
 	}
 }
 
@@ -157,94 +137,52 @@ func endsWithin(pid int, d time.Duration) bool {
 	}
 }
 
-// awaitEnd waits for the end of the helper after its link was closed, or after SIGKILL. It
-// gives up after d without progress of the helper and the processes below it. With progress
-// it gives up after d and patience.load.
-func (w *worker) awaitEnd(d time.Duration) bool {
-	const looks = 4 // within d
-	pid, deadline := w.helper.Process.Pid, time.Now().Add(d+w.crew.o.patience.load)
-	var before map[int]pulse
-	for idle := 0; idle < looks && time.Now().Before(deadline); idle++ {
-		if endsWithin(pid, d/looks) {
-			return true
-		}
-		top, _ := readProcess(pid)
-		if top.stopped() {
-			w.killTree() // or the case stops it again
-			w.wake()
-		}
-		now := readPulses(append(descendants(pid), top)...)
-		if progressed(before, now) {
-			idle = -1
-		}
-		before = now
-	}
-	return false
-}
-
 // wake continues a stopped helper. A running helper ignores the signal.
 func (w *worker) wake() { _ = w.helper.Process.Signal(syscall.SIGCONT) }
-
-// killTree kills all processes that a helper without a PID namespace has started. It returns
-// when none of them is alive, or after patience.killed. It must run before the helper
-// ends: until then the helper adopts all orphans, so killTree finds them.
-func (w *worker) killTree() {
-	if !w.plain {
-		return // the kernel kills them with the helper
-	}
-	deadline := time.Now().Add(w.crew.o.patience.killed)
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		left := livingBelow(w.helper.Process.Pid)
-		for _, p := range left {
-			p.kill()
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return
-		}
-		time.Sleep(pause)
-	}
-}
-
-// kill sends SIGKILL to a process. A later process with the same number gets none.
-func (p process) kill() {
-	fd, err := unix.PidfdOpen(p.pid, 0)
-	if err == nil {
-		defer unix.Close(fd)
-	}
-	switch now, ok := readProcess(p.pid); {
-	case !ok || now.born != p.born:
-	case err == nil:
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-	default: // a kernel before 5.3
-		_ = unix.Kill(p.pid, unix.SIGKILL)
-	}
-}
-
-// livingProcesses lists the processes below the helper, or the helper if it has none.
-func (w *worker) livingProcesses() []process {
-	pid := w.helper.Process.Pid
-	if found := livingBelow(pid); len(found) > 0 {
-		return found
-	}
-	helper, _ := readProcess(pid)
-	helper.pid = pid
-	return []process{helper}
-}
 
 // stuckError returns the error for processes that SIGKILL does not end: those of the present
 // helper's case, or the helper itself.
 func (w *worker) stuckError() error {
 	const shown = 3
-	var list []string
-	found := w.livingProcesses()
-	for _, p := range found[:min(shown, len(found))] {
-		list = append(list, fmt.Sprintf("%d (%s)", p.pid, name.Print(p.command)))
+	list := livingBelow(w.helper.Process.Pid)
+	if len(list) == 0 {
+		text, _ := describeProcess(strconv.Itoa(w.helper.Process.Pid))
+		list = []string{text}
 	}
-	if more := len(found) - shown; more > 0 {
-		list = append(list, fmt.Sprintf("%d more", more))
+	if more := len(list) - shown; more > 0 {
+		list = append(list[:shown], fmt.Sprintf("%d more", more))
 	}
 	return fault.Environmentf("lane %d is given up: SIGKILL does not end process %s; thaw its control group if that is frozen (/proc/PID/cgroup), or bring back or unmount with force the file system that it waits for (/proc/PID/stack), and run again",
 		w.number, strings.Join(list, ", "))
+}
+
+// livingBelow describes the processes below another that have not ended.
+func livingBelow(pid int) (list []string) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		children, _ := os.ReadFile(file) // the thread may have ended
+		for _, child := range strings.Fields(string(children)) {
+			if text, alive := describeProcess(child); alive {
+				list = append(list, text)
+			}
+			if number, err := strconv.Atoi(child); err == nil {
+				list = append(list, livingBelow(number)...)
+			}
+		}
+	}
+	return list
+}
+
+// describeProcess returns the number and the name of a process, and whether it has not ended. It
+// reads /proc/PID/stat: other files wait for a process that is stuck in its memory. The name is in
+// brackets, may contain any bytes, and stands before the state.
+func describeProcess(pid string) (text string, alive bool) {
+	line, _ := os.ReadFile("/proc/" + pid + "/stat")
+	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if from < 0 || len(line) < to+3 {
+		return pid, false // it is gone
+	}
+	return pid + " (" + name.Print(string(line[from+1:to])) + ")", line[to+2] != 'Z' && line[to+2] != 'X'
 }
 
 // helperKey is the variable in a helper's environment that names the folder of its lanes.

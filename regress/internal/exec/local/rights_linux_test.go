@@ -72,76 +72,6 @@ func TestMountOver(t *testing.T) {
 				"exit 0", `stdout "refused\n"`)
 			r.wantClean("next.c")
 		}
-		r.want(r.run("one.c", self("flag", "16", "$1", ".", "$HOME", "HDR_a.h")+" 2> /dev/null || echo refused"), "exit 0", `stdout "refused\n"`)
-		r.wantClean("next.c")
-	})
-}
-
-// flag sets flags of files that keep them from being removed, or ends the test
-// where that cannot be done.
-func flag(t *testing.T, paths ...string) {
-	t.Helper()
-	for i, path := range paths {
-		flags := []string{"16", "32"}[i%2] // immutable, append-only
-		if err := flagTool([]string{flags, path}); err != nil {
-			needed(t, err.Error())
-		}
-	}
-}
-
-// needsFlags ends a test in a folder whose files cannot get such flags: only root may set them.
-func needsFlags(t *testing.T) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "flagged")
-	must(t, os.WriteFile(path, nil, 0o600))
-	flag(t, path)
-	clearFlags(path)
-}
-
-// TestFlags: what the helper cannot remove at once it can after a look at the
-// flags: the lane goes on with the same helper.
-func TestFlags(t *testing.T) {
-	needsFlags(t)
-	inBothModes(t, usual, func(r *rig) {
-		before := r.crew.started.Load()
-		for _, names := range [][]string{
-			{"work/x/y/n"}, {"work/n"}, {"work/x", "work/n"}, {"work"}, {"work/n", "work/x/y", "work/x"}, {"home/n", "home"}, {"tmp", "home"}, {""}, {"", "", "work"},
-		} {
-			p := newPipe(r.T)
-			flagged := filepath.Join(r.TempDir(), "go")
-			done := r.begin(r.Context(), "one.c", "echo n > n; mkdir -p x/y; echo n > x/y/n; echo n > $HOME/n; : > ../up; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
-			p.await(r.T)
-			for _, n := range names {
-				flag(r.T, filepath.Join(r.crew.base.dir, "000", n))
-			}
-			must(r, os.WriteFile(flagged, nil, 0o600))
-			got := <-done
-			must(r, got.err)
-			r.want(r.tell(got.result), "exit 0", `n "n\n"`, `x/y/n "n\n"`)
-			got.result.Release()
-			r.wantClean("next.c")
-		}
-		if more := r.crew.started.Load() - before; more > 1 && !underRace { // one may have grown
-			r.Errorf("%d helpers more", more)
-		}
-	})
-}
-
-// TestLargeFileFlagged: it is collected all the same.
-func TestLargeFileFlagged(t *testing.T) {
-	needsFlags(t)
-	inBothModes(t, usual, func(r *rig) {
-		p := newPipe(r.T)
-		flagged := filepath.Join(r.TempDir(), "go")
-		done := r.begin(r.Context(), "one.c", "head -c 100000 /dev/zero > n; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
-		p.await(r.T)
-		flag(r.T, filepath.Join(r.crew.base.dir, "000/work/n"))
-		must(r, os.WriteFile(flagged, nil, 0o600))
-		got := <-done
-		must(r, got.err)
-		r.want(r.tell(got.result), "exit 0", "n "+zeros(100_000))
-		got.result.Release()
-		r.wantClean("next.c")
 	})
 }
 
@@ -206,19 +136,4 @@ func TestRemoveBase(t *testing.T) {
 	if _, err := os.Lstat(b.dir); err == nil || len(warnings.said) > 1 {
 		t.Error("the rest was not swept:", warnings.said)
 	}
-}
-
-// TestRemoveFlagged: flags do not keep the parent from removing a lane.
-func TestRemoveFlagged(t *testing.T) {
-	needsFlags(t)
-	dir := t.TempDir()
-	tree := filepath.Join(dir, "tree")
-	must(t, os.MkdirAll(filepath.Join(tree, "a/b"), 0o755))
-	for _, n := range []string{"f", "a/f", "a/b/f"} {
-		must(t, os.WriteFile(filepath.Join(tree, n), nil, 0o644))
-	}
-	must(t, os.Chmod(filepath.Join(tree, "a/b"), 0))
-	t.Cleanup(func() { clearFlags(filepath.Join(tree, "a")) })
-	flag(t, filepath.Join(tree, "a/b/f"), filepath.Join(tree, "a/f"), filepath.Join(tree, "a/b"), filepath.Join(tree, "a"), tree)
-	must(t, removeTree(tree))
 }

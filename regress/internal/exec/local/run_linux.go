@@ -1,18 +1,13 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
 	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -53,7 +48,6 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 		b.Ended(ran, r, err)
 		ran++
 		if d.HelperEnds {
-			w.crew.retired.Add(1)
 			w.endOrWarn()
 		}
 		if d.BatchEnds || ran == len(b.Jobs) {
@@ -175,7 +169,7 @@ func (t *resultBuilder) addStored(l *lane.Output, p *outcome.Part, c *exec.Conte
 		t.outbox.users.Add(1)
 	}
 	if t.w.plain {
-		if err := rewriteFile(path, t.w.root, Canonical); err != nil {
+		if err := rewriteFile(path, []byte(t.w.root), []byte(Canonical)); err != nil {
 			return err
 		}
 	}
@@ -192,45 +186,6 @@ func (t *resultBuilder) release() {
 	if len(t.files) > 0 {
 		t.outbox.release()
 	}
-}
-
-// pulse is the part of a thread's state that changes while the thread makes progress. On an
-// overloaded machine a thread that waits for a CPU stays in state R, however long it waits.
-// A stuck thread is in another state, and neither its CPU time nor its turns change.
-type pulse struct {
-	state byte
-	times string // CPU, in the steps of the kernel's clock
-	turns string // CPU and waiting in ns, and how often it ran; empty without CONFIG_SCHED_INFO
-}
-
-// progressed reports whether one of the threads runs or waits for a CPU, or whether any
-// began, ended, ran or fell asleep between the two looks.
-func progressed(before, now map[int]pulse) bool {
-	for _, p := range now {
-		if p.state == 'R' {
-			return true
-		}
-	}
-	return !maps.Equal(before, now)
-}
-
-// pulses reads the pulse of each thread of some processes, by thread number.
-func readPulses(of ...process) map[int]pulse {
-	found := map[int]pulse{}
-	for _, p := range of {
-		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", p.pid))
-		for _, task := range tasks {
-			line, err := os.ReadFile(task + "/stat")
-			if err != nil {
-				continue
-			}
-			if thread, ok := parseStat(line); ok && !thread.ended() {
-				turns, _ := os.ReadFile(task + "/schedstat")
-				found[thread.pid] = pulse{thread.state, thread.times, string(turns)}
-			}
-		}
-	}
-	return found
 }
 
 // digester computes digests of files, and reuses its memory. The outputs of a case are read
@@ -273,92 +228,4 @@ func (d *digester) digestFile(path string, inMemory bool) (sum outcome.Digest, s
 			return sum, size, nil
 		}
 	}
-}
-
-// process is one line of /proc/PID/stat, or of a thread's stat. Other files there contain
-// more, but reading them waits for a process that is stuck in its memory.
-type process struct {
-	pid, parent int
-	command     string
-	state       byte
-	times       string // user and system CPU
-	born        string // start time: a later process may have the same number
-}
-
-func (p process) ended() bool { return p.state == 'Z' || p.state == 'X' }
-
-// stopped reports whether a signal has stopped the process. A debugger's stop does not count.
-func (p process) stopped() bool { return p.state == 'T' }
-
-// descendants lists the processes below another, zombies included.
-func descendants(top int) (found []process) {
-	all := readProcesses()
-	for _, pid := range slices.Sorted(maps.Keys(all)) {
-		if p := all[pid]; pid != top && isBelow(all, p, top) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// livingBelow lists the descendants that have not ended.
-func livingBelow(top int) []process {
-	return slices.DeleteFunc(descendants(top), process.ended)
-}
-
-func isBelow(all map[int]process, p process, top int) bool {
-	for range len(all) { // parents may have changed while the processes were read
-		if p.pid == top {
-			return true
-		}
-		p = all[p.parent]
-	}
-	return false
-}
-
-// readProcesses reads the state of all processes, by number.
-func readProcesses() map[int]process {
-	all := map[int]process{}
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		if line, err := os.ReadFile(file); err == nil {
-			if p, ok := parseStat(line); ok {
-				all[p.pid] = p
-			}
-		}
-	}
-	return all
-}
-
-// readProcess reads the state of one process.
-func readProcess(pid int) (p process, ok bool) {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return process{}, false
-	}
-	return parseStat(line)
-}
-
-// parseStat parses a number, a name in brackets that may contain any bytes, a state, the
-// parent's number, and the times after that (proc_pid_stat(5)).
-func parseStat(line []byte) (process, bool) {
-	const state, parent, user, system, born = 0, 1, 11, 12, 19
-	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
-	if from < 0 || to < from {
-		return process{}, false
-	}
-	fields := bytes.Fields(line[to+1:])
-	if len(fields) <= born {
-		return process{}, false
-	}
-	p := process{
-		command: string(line[from+1 : to]),
-		state:   fields[state][0],
-		times:   string(fields[user]) + " " + string(fields[system]),
-		born:    string(fields[born]),
-	}
-	var err1, err2 error
-	p.pid, err1 = strconv.Atoi(string(bytes.TrimSpace(line[:from])))
-	p.parent, err2 = strconv.Atoi(string(fields[parent]))
-	return p, err1 == nil && err2 == nil
 }

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"muster/regress"
 	"muster/regress/lane/observe"
 )
 
@@ -74,21 +73,6 @@ func TestOwnTmpLimits(t *testing.T) {
 	}
 }
 
-// TestOwnTmpFull: a lane whose disk is full by what is in /tmp is the machine's fault.
-func TestOwnTmpFull(t *testing.T) {
-	if !again(t, asRootOfItsOwn) {
-		return
-	}
-	mountOver(t, memoryFolder, "size=4m", 0)
-	r := newRig(t, usual(t), func(o *Options) { o.OutputMax = 3 << 20 })
-	fill(t, filepath.Join(memoryFolder, "filler"), 300<<10)
-	if result, err := r.try("one.c", "yes > /tmp/f; sleep 86400"); regress.ClassOf(err) != regress.Environment {
-		t.Errorf("%v, %v", result, err)
-	}
-	must(t, os.Remove(filepath.Join(memoryFolder, "filler")))
-	r.wantClean("next.c")
-}
-
 // TestOwnTmpMounted: what is mounted in /tmp during a case is taken away, and nothing behind it is touched.
 // What the lane itself shows there stays.
 func TestOwnTmpMounted(t *testing.T) {
@@ -123,29 +107,6 @@ func TestOwnTmpMounted(t *testing.T) {
 		intact()
 		must(r, syscall.Unmount(dir2, 0))
 	}
-}
-
-// TestOwnTmpFlags: files that nobody can remove do not stay.
-func TestOwnTmpFlags(t *testing.T) {
-	if os.Geteuid() != 0 {
-		needed(t, "only root may set these flags")
-	}
-	r := newRig(t, usual(t))
-	before := r.run("one.c", "ls -A /tmp")
-	p := newPipe(t)
-	flagged := filepath.Join(filepath.Dir(p.path), "go")
-	done := r.begin(t.Context(), "one.c", "mkdir -p /tmp/x/y; echo n > /tmp/x/y/n; echo n > /tmp/n; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
-	p.await(t)
-	own := filepath.Join(r.crew.lanes[0].outbox.dir, "tmp")
-	for _, name := range []string{"x/y/n", "x/y", "x", "n", ""} {
-		flag(t, filepath.Join(own, name))
-	}
-	must(t, os.WriteFile(flagged, nil, 0o600))
-	got := <-done
-	must(t, got.err)
-	got.result.Release()
-	r.want(r.run("next.c", "ls -A /tmp; echo x > /tmp/x"), before...)
-	r.wantClean("next.c")
 }
 
 // inTmpOfItsOwn makes /tmp a file system of this process, in the caller's namespace or one of its own. Files that it

@@ -6,7 +6,6 @@ import (
 	"muster/regress"
 	"os"
 	osexec "os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,49 +28,6 @@ func TestHelperStopped(t *testing.T) {
 	r = newRig(t, usual(t), plainly, impatient)
 	r.want(r.run("one.c", "kill -STOP $PPID; exec sleep 86400"), "timed-out")
 	r.want(r.run("next.c", "exit 3"), "exit 3")
-}
-
-// TestHelperStoppedAgainAndAgain: a case that stops its helper in a loop fails with an
-// error that says so. The cases beside it in a batch do not.
-func TestHelperStoppedAgainAndAgain(t *testing.T) {
-	r := newRig(t, usual(t), plainly, impatient, func(o *Options) {
-		const short = 20 * time.Millisecond
-		o.Timeout, o.patience.look, o.patience.end = time.Minute, short, 4*short
-	})
-	mark := newMark()
-	told, _ := r.batch(asTheyCome,
-		[2]string{"next.c", "exit 3"},
-		[2]string{"one.c", "while kill -STOP $PPID; do :; done; : " + mark},
-		[2]string{"empty.c", "exit 4"})
-	r.want(told[0], "exit 3")
-	r.want(told[2], "exit 4")
-	if want := fmt.Sprintf("one.c: lane 0 was stopped %d times while the case ran (SIGSTOP): ", wakesMax+1); len(told[1]) != 1 || !strings.HasPrefix(told[1][0], want) {
-		t.Errorf("it gave %q, want %q", told[1], want)
-	}
-	if left := marked(t, mark); len(left) > 0 {
-		t.Errorf("these are alive: %v", left)
-	}
-	r.wantClean("next.c")
-}
-
-// TestTreeEndsFirst: muster kills the processes below a helper without a PID namespace
-// before it kills the helper. No variable marks the process here as a case's.
-func TestTreeEndsFirst(t *testing.T) {
-	p, mark := newPipe(t), newMark()
-	o := options(usual(t))
-	impatient(&o)
-	o.patience.end = o.patience.kill
-	o.Helper, o.plain = append(o.Helper, "tool", "mute", p.path, mark), true
-	crew, err := Start(t.Context(), o)
-	must(t, err)
-	if len(marked(t, mark)) == 0 {
-		t.Error("the helper has started nothing: the test shows nothing")
-	}
-	must(t, crew.Close())
-	for _, pid := range marked(t, mark) {
-		t.Errorf("%d is alive", pid)
-		must(t, unix.Kill(pid, unix.SIGKILL))
-	}
 }
 
 // TestGivenUp: a lane that was given up comes back in another folder, because processes
@@ -140,31 +96,6 @@ func TestParentKilledHelperStopped(t *testing.T) {
 		if again(t, asConfinedUser(t)) {
 			end(t, "plain")
 		}
-	})
-}
-
-// TestEndsHelperStopped: at the end of a run a stopped helper is woken at once, and clears
-// its tree itself.
-func TestEndsHelperStopped(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		r.crew.o.patience.end = time.Hour
-		p, mark := newPipe(r.T), newMark()
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		done := r.begin(ctx, "one.c", blocked(p, mark))
-		p.await(r.T)
-		helper := r.helpers()[0]
-		stop(r.T, helper)
-		defer time.AfterFunc(time.Minute, func() {
-			r.Error("the helper is still stopped")
-			_ = unix.Kill(helper, unix.SIGCONT)
-		}).Stop()
-		cancel()
-		<-done
-		if left := marked(r.T, mark); len(left) > 0 {
-			r.Errorf("alive are %v", left)
-		}
-		r.wantClean("next.c")
 	})
 }
 

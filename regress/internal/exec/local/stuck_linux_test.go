@@ -26,7 +26,7 @@ func unkillable(t *testing.T) bool {
 func impatient(o *Options) {
 	const short = 100 * time.Millisecond
 	o.Timeout, o.Grace = enoughToStart, short
-	o.patience = patience{kill: short, look: short, answer: time.Minute, end: 10 * time.Second, killed: short, load: time.Minute}
+	o.patience = patience{kill: short, look: short, answer: time.Minute, end: 10 * time.Second, killed: short}
 }
 
 // soon fails when what began then took longer than a few waits of impatient.
@@ -94,14 +94,8 @@ func TestCaseUnkillable(t *testing.T) {
 }
 
 // muteTool is a helper that is ready, and then neither answers nor ends before
-// something is written into a pipe. With a mark it starts a process that has it, and no
-// environment.
+// something is written into a pipe.
 func muteTool(args []string) error {
-	if len(args) > 1 {
-		if _, err := os.StartProcess("/bin/sleep", []string{"sleep", "86400." + args[1]}, &os.ProcAttr{Env: []string{}}); err != nil {
-			return err
-		}
-	}
 	pipe, err := os.OpenFile(args[0], os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -169,23 +163,4 @@ func TestHelperUnkillable(t *testing.T) {
 		_, err = p.f.WriteString("\n\n\n\n\n\n")
 		must(t, err)
 	})
-}
-
-// TestStat: a process may name itself as it likes.
-func TestStat(t *testing.T) {
-	const rest = " 3 12 12 0 -1 4194560 94 0 0 0 7 8 0 0 20 0 1 0 58 2764800"
-	for line, want := range map[string]process{
-		"12 (sh) S" + rest:                 {12, 3, "sh", 'S', "7 8", "58"},
-		"12 (a) Z 9 (b c) D" + rest + "\n": {12, 3, "a) Z 9 (b c", 'D', "7 8", "58"},
-		"12 () Z" + rest:                   {12, 3, "", 'Z', "7 8", "58"},
-	} {
-		if got, ok := parseStat([]byte(line)); got != want || !ok {
-			t.Errorf("%q gave %+v, %v", line, got, ok)
-		}
-	}
-	for _, line := range []string{"", "12 sh S" + rest, ")(", "x (sh) S" + rest, "12 (sh) S", "12 (sh) S x" + rest, "12 (sh) S 3 12 12 0"} {
-		if got, ok := parseStat([]byte(line)); ok {
-			t.Errorf("%q gave %+v", line, got)
-		}
-	}
 }

@@ -18,34 +18,6 @@ import (
 	"muster/regress/internal/exec"
 )
 
-// TestEnvironment: a case gets what is documented, and nothing of ours.
-func TestEnvironment(t *testing.T) {
-	t.Setenv("MUSTER_TEST_SECRET", "1")
-	t.Setenv("GOMAXPROCS", "7")
-	t.Setenv("GODEBUG", "panicnil=0")
-	t.Setenv("PWD", "/elsewhere")
-	command, err := exec.Resolve([]string{"/usr/bin/env"}, false, true)
-	must(t, err)
-	const lane = "/tmp/muster/canonical/lane"
-	for _, c := range []struct{ extra, want []string }{
-		{nil, []string{"HOME=" + lane + "/home", "LC_ALL=C.UTF-8", "TZ=UTC"}},
-		{[]string{"TZ=Asia/Tokyo", "A=b=c", "TZ=Europe/Oslo", "HERE=" + lane + "/work"}, []string{
-			"A=b=c", "HERE=" + lane + "/work", "HOME=" + lane + "/home", "LC_ALL=C.UTF-8", "TZ=Europe/Oslo"}},
-		{[]string{"HOME=/h", "LC_ALL=C"}, []string{"HOME=/h", "LC_ALL=C", "TZ=UTC"}},
-	} {
-		want := append(slices.Clone(c.want), "PATH="+os.Getenv("PATH"), "SOURCE_DATE_EPOCH=1577836800", "TMPDIR="+lane+"/tmp")
-		slices.Sort(want)
-		inBothModes(t, usual, func(r *rig) {
-			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
-			must(r, err)
-			defer result.Release()
-			got := strings.Split(strings.TrimSuffix(string(r.content(result, result.Outcome.Parts[0])), "\n"), "\n")
-			slices.Sort(got)
-			r.want(got, want...)
-		}, func(o *Options) { o.Env = c.extra })
-	}
-}
-
 // TestInheritance: what a case inherits does not depend on who started muster.
 func TestInheritance(t *testing.T) {
 	if !again(t, withNothing) {
@@ -167,34 +139,11 @@ func TestStdin(t *testing.T) {
 	})
 }
 
-// TestCommandGone: what cannot be started is the machine's fault.
-func TestCommandGone(t *testing.T) {
-	dir := t.TempDir()
-	inBothModes(t, usual, func(r *rig) {
-		for name, mode := range map[string]os.FileMode{"gone": 0, "not-a-program": 0o755, "not-executable": 0o644} {
-			file := filepath.Join(dir, name)
-			must(r, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755))
-			command, err := exec.Resolve([]string{file}, false, false)
-			must(r, err)
-			must(r, os.Remove(file))
-			if mode != 0 {
-				must(r, os.WriteFile(file, []byte("\x7fELF no"), mode))
-			}
-			_, err = exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
-			if err == nil || !strings.Contains(err.Error(), file) {
-				r.Errorf("a command that is %s gave %v", name, err)
-			}
-			must(r, os.RemoveAll(file))
-			r.wantClean("next.c")
-		}
-	})
-}
-
 // forNobody are the tests that an ordinary user runs too.
-const forNobody = "TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
+const forNobody = "TestDeeds|TestSignals|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
 	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
-	"TestTwoCrews|TestEnvironment|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestFullFileSystem|TestInheritance|" +
-	"TestStdin|TestRights|TestWho|TestHelperAltered|TestMountOver|TestSystemV|TestRunFolderHidden|TestOwnTmp|TestOwnTmpLimits|TestProcessesMax|TestArchiveCut|TestKeep"
+	"TestTwoCrews|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestFullFileSystem|TestInheritance|" +
+	"TestStdin|TestRights|TestWho|TestMountOver|TestSystemV|TestRunFolderHidden|TestOwnTmp|TestOwnTmpLimits|TestProcessesMax|TestArchiveCut|TestKeep"
 
 // loadForNobody are those that take long.
 const loadForNobody = "TestForkBomb|TestForkBombPlain|TestSourceAsNew|TestCanonical"
@@ -248,39 +197,6 @@ func inUserNamespace(cmd *osexec.Cmd) {
 		a.UidMappings = []syscall.SysProcIDMap{{Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{Size: 1}}
 	}
-}
-
-// TestRefused: where the kernel refuses namespaces, lanes work without, and
-// that is told once.
-func TestRefused(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	must(t, os.WriteFile("/proc/sys/user/max_mnt_namespaces", []byte("0"), 0))
-	c := usual(t)
-	r := &rig{T: t, corpus: c, notes: &notes{}}
-	o := options(c)
-	o.Lanes, o.Note, o.Warn = 3, r.notes.add, r.notes.warn
-	var err error
-	r.crew, err = Start(context.Background(), o)
-	must(t, err)
-	if r.crew.mode.isolates() || len(r.notes.said) != 1 || !strings.Contains(r.notes.said[0], "without namespaces") {
-		t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.isolates(), r.notes.said)
-	}
-	r.want(r.run("one.c", "pwd"), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`)
-	r.wantClean("next.c")
-	must(t, r.crew.Close())
-}
-
-// TestNoNetwork: an ordinary user's case has a loopback that is up, and no other interface.
-func TestNoNetwork(t *testing.T) {
-	if os.Geteuid() == 0 && !again(t, asOrdinaryUser(t)) {
-		return
-	}
-	needsNamespaces(t)
-	r := newRig(t, usual(t), func(o *Options) { o.NoNetwork = true })
-	// The loopback has its address in the table of routes while it is up.
-	r.want(r.run("one.c", "sed '1,2d; s/:.*//' /proc/net/dev; grep -q '127\\.0\\.0\\.1$' /proc/net/fib_trie && echo up"), "exit 0", `stdout "    lo\nup\n"`)
 }
 
 // TestNoNetworkRefused: lanes never have a network where none was wanted.

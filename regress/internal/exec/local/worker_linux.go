@@ -44,18 +44,8 @@ type worker struct {
 	message []byte
 }
 
-// start starts a helper in mode m, and waits until it is ready. If the helper dies before
-// that, start tries again. After deathsMax deaths this way of starting does not work.
-func (w *worker) start(ctx context.Context, m *mode) (err error) {
-	for range deathsMax {
-		if err = w.startOnce(ctx, m); !errors.Is(err, errLaneDied) {
-			break
-		}
-	}
-	return err
-}
-
-func (w *worker) startOnce(ctx context.Context, m *mode) error {
+// start starts a helper in mode m, and waits until it is ready.
+func (w *worker) start(ctx context.Context, m *mode) error {
 	w.plain = !m.isolates()
 	w.crew.threads.Lock()
 	err := w.crew.withRoomMend(w.makeFolders())
@@ -257,16 +247,15 @@ func (w *worker) end() (why string, left error) {
 }
 
 // endHelper waits for the end of a helper whose link is closed, and reports whether the
-// helper ended. A helper that takes too long is killed, after all processes that it started.
+// helper ended. A helper that takes too long is killed.
 func (w *worker) endHelper() bool {
-	patience := &w.crew.o.patience
+	patience, pid := &w.crew.o.patience, w.helper.Process.Pid
 	w.wake()
-	if w.awaitEnd(patience.end) {
+	if endsWithin(pid, patience.end) {
 		return true
 	}
-	w.killTree()
 	_ = w.helper.Process.Kill()
-	return w.awaitEnd(patience.killed)
+	return endsWithin(pid, patience.killed)
 }
 
 // endOrWarn is end for callers that return another error, or none.
