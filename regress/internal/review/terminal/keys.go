@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"muster/internal/wording"
 	"muster/regress/internal/review"
 )
 
@@ -41,6 +42,9 @@ func (m *model) other(key string) tea.Cmd {
 	case "?":
 		m.stage, m.leafed = reading, 0
 	case "q", "enter":
+		if err := m.desk.CatchUp(m.ctx); err != nil {
+			m.message = wording.Of(err)
+		}
 		if m.desk.Changes().Empty() {
 			if key == "q" {
 				return tea.Quit
@@ -49,6 +53,7 @@ func (m *model) other(key string) tea.Cmd {
 			return nil
 		}
 		m.openSheet()
+		return m.load()
 	case "e":
 		return m.edit()
 	case "esc":
@@ -62,7 +67,7 @@ func (m *model) other(key string) tea.Cmd {
 
 // nothing explains why there is nothing to write.
 func (m *model) nothing() string {
-	if c := m.desk.Changes(); c.Barred > 0 && m.desk.Golden != "" {
+	if m.desk.Shut() != "" && m.desk.Golden != "" {
 		return fmt.Sprintf("nothing to write: no case can go into the golden (%s); q leaves", m.desk.Shut())
 	}
 	return "nothing to write: a accepts, r rejects; q leaves"

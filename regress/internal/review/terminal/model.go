@@ -42,7 +42,6 @@ type model struct {
 	width, height int
 	stage         stage
 	message       string // message about the last key, until the next
-	notes         []string
 	typed         string // the filter while it is typed
 
 	mode    review.Mode
@@ -60,13 +59,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
-	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, marked: map[int]bool{}, width: 80, height: 24}
-}
-
-// presentState is the message with the present state of the files.
-type presentState struct {
-	now review.Now
-	err error
+	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, marked: map[int]bool{}, width: 80, height: 24}
 }
 
 // A commit is being written. Its result is valid once done is closed. The screen reads it, or
@@ -77,17 +70,7 @@ type commit struct {
 	err    error
 }
 
-// lookSpacing is the time between two looks at the decisions of others.
-const lookSpacing = time.Second
-
-func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.lookAgain()) }
-
-func (m *model) lookAgain() tea.Cmd {
-	return tea.Tick(lookSpacing, func(time.Time) tea.Msg {
-		now, err := m.desk.Look(m.ctx)
-		return presentState{now, err}
-	})
-}
+func (m *model) Init() tea.Cmd { return m.load() }
 
 // repaintAfter is longer than a frame of the library.
 const repaintAfter = 50 * time.Millisecond
@@ -118,9 +101,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case page:
 		m.pages.put(msg)
-	case presentState:
-		m.catchUp(msg)
-		return m, m.lookAgain()
 	case editorExit:
 		if msg.err != nil {
 			m.message = wording.Of(msg.err)
@@ -129,31 +109,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.settle()
 	}
 	return m, nil
-}
-
-// catchUp updates the review with the decisions of others. It does nothing during a
-// confirmation: the reviewer confirms what the screen shows, and the write detects
-// contradictions.
-func (m *model) catchUp(l presentState) {
-	if m.stage == confirming || m.stage == writing {
-		return
-	}
-	if l.err != nil {
-		m.notes = []string{wording.Of(l.err)}
-		return
-	}
-	m.notes = l.now.Notes
-	if fresh := m.desk.CatchUp(l.now); len(fresh) > 0 {
-		c := fresh[0]
-		m.message = c.ID + ": somebody else has " + verb(c.Theirs) + " it meanwhile, and you have it " + verb(c.Mine)
-	}
-}
-
-func verb(s review.State) string {
-	if s == review.Undecided {
-		return "taken back"
-	}
-	return string(s)
 }
 
 // write commits what the confirmation shows.
@@ -169,8 +124,8 @@ func (m *model) write() tea.Cmd {
 	return func() tea.Msg { <-c.done; return c }
 }
 
-// settle ends the review if everything was written. Else the reviewer decides. After a conflict
-// a new confirmation is necessary, and a y that was typed before must not answer it.
+// settle ends the review if everything was written. Else the reviewer decides. If others decided
+// meanwhile, a new confirmation is necessary, and a y that was typed before must not answer it.
 func (m *model) settle() tea.Cmd {
 	c := m.commit
 	m.commit, m.stage = nil, confirming
@@ -180,9 +135,9 @@ func (m *model) settle() tea.Cmd {
 		return nil
 	}
 	m.desk.Settle(c.result)
-	if len(c.result.Conflicts) > 0 {
+	if c.result.Stale {
 		m.stage = browsing
-		m.message = "nothing is written: others decided otherwise meanwhile, marked !; q shows which of their decisions yours would replace"
+		m.message = "nothing is written: others decided meanwhile; q shows what would be written now"
 		return nil
 	}
 	m.written = append(m.written, c.result)

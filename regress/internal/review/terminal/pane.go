@@ -189,7 +189,7 @@ func (m *model) item(item int, looked bool, width int) string {
 }
 
 // sign returns the sign of an item's state. It has an asterisk if a commit would change the
-// written decision, and an exclamation mark if another reviewer wrote that decision meanwhile.
+// written decision.
 func (m *model) sign(item int) (string, palette.Style) {
 	sign, colour := "·", palette.Dim
 	switch m.desk.Standing(item) {
@@ -200,11 +200,7 @@ func (m *model) sign(item int) (string, palette.Style) {
 	case review.Skipped:
 		return "– ", palette.Dim
 	}
-	under := m.desk.Under(item)
-	switch {
-	case slices.ContainsFunc(under, func(i int) bool { _, yes := m.desk.Contested(i); return yes }):
-		return sign + "!", colour
-	case slices.ContainsFunc(under, m.desk.Pending):
+	if slices.ContainsFunc(m.desk.Under(item), m.desk.Pending) {
 		return sign + "*", colour
 	}
 	return sign + " ", colour

@@ -93,8 +93,8 @@ func (m *model) hint() string {
 		text = m.message
 	case m.desk.Filtered() != "":
 		text = fmt.Sprintf("filter: %s  %d of %d, esc removes it", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
-	case len(m.notes) > 0:
-		text = "note: " + strings.Join(m.notes, "; ")
+	case len(m.desk.Notes) > 0:
+		text = "note: " + strings.Join(m.desk.Notes, "; ")
 	}
 	return m.row(text, palette.Yellow)
 }

@@ -100,7 +100,7 @@ func announced(t *testing.T, browser context.Context) {
 func looks(t *testing.T, browser context.Context) {
 	store := few()
 	store.notes = []string{"there is a newer check"}
-	v, p := opened(t, browser, store, quick)
+	v, p := opened(t, browser, store)
 	p.sees("#notices", "there is a newer check")
 	p.keys("arskkkk")
 	p.sees("#counts", "1 skipped")
