@@ -299,10 +299,7 @@ Ctrl-C.`,
 		if len(args) == 1 {
 			r.Addr = args[0]
 		}
-		ctx, l := lending(c.Context())
-		defer l.close()
-		r.Lend = l.lend
-		return decide.Review(ctx, *o, newHost(p), r)
+		return decide.Review(c.Context(), *o, newHost(p), r)
 	})
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `[ADDR]`, "+anyAddress+" if none is given")

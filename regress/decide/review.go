@@ -24,10 +24,6 @@ type ReviewOptions struct {
 	Run  string // ID of a check or compare, or its beginning; "" = the last
 	Web  bool   // in a browser instead of the terminal
 	Addr string // with Web: where to listen; empty = any free port of this machine alone
-
-	// Lend is called before the reviewer's editor starts, and back when the editor has ended.
-	// In between, ctx must not end by Ctrl-C, which is meant for the editor. nil = do nothing.
-	Lend func() (back func())
 }
 
 // Review shows the causes of a past run to a reviewer, who decides on them. Once the reviewer confirms,
@@ -56,21 +52,8 @@ func Review(ctx context.Context, o regress.Options, h host.Host, r ReviewOptions
 		results, err := reviewInBrowser(ctx, h, desk, r.Addr)
 		return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: console.UsesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: console.UsesColour(&o.Report, out), Environ: os.Environ()})
 	return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
-}
-
-// lend leaves the terminal to an editor. back restores the settings of the terminal, because a killed
-// editor leaves its own.
-func (r *ReviewOptions) lend(in *os.File) (back func()) {
-	restore, end := terminal.Keep(in), func() {}
-	if r.Lend != nil {
-		end = r.Lend()
-	}
-	return func() {
-		restore()
-		end()
-	}
 }
 
 // unsaved returns the IDs of decisions that are not written. A failed commit may have written the

@@ -54,8 +54,6 @@ func (m *model) other(key string) tea.Cmd {
 		}
 		m.openSheet()
 		return m.load()
-	case "e":
-		return m.edit()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()
@@ -94,7 +92,7 @@ func (m *model) decide(key string) bool {
 	default:
 		return false
 	}
-	m.view.rewind()
+	m.view = viewport{}
 	return true
 }
 
@@ -120,7 +118,7 @@ func regroup(m *model, key string) bool {
 	item, _, some := m.desk.Cursor()
 	defer func() {
 		if now, _, _ := m.desk.Cursor(); now != item {
-			m.view.rewind()
+			m.view = viewport{}
 		}
 	}()
 	switch {
@@ -186,7 +184,7 @@ func (m *model) travel(key string) bool {
 		return false
 	}
 	if _, now, _ := d.Cursor(); now != place || slices.Contains([]string{"n", "p", "tab", "shift+tab"}, key) {
-		m.view.rewind()
+		m.view = viewport{}
 	}
 	return true
 }
@@ -198,12 +196,10 @@ func (m *model) arrange(key string) bool {
 	case "v":
 		modes := review.Modes()
 		m.mode = modes[(slices.Index(modes, m.mode)+1)%len(modes)]
-		m.view.rewind()
+		m.view = viewport{}
 	case "o":
 		m.others = !m.others
-		m.view.rewind()
-	case "w":
-		m.view = viewport{cut: !m.view.cut, moved: m.view.moved, top: place{line: m.view.top.line}}
+		m.view = viewport{}
 	case "pgdown", "space", "ctrl+f":
 		m.scroll(rows)
 	case "pgup", "b", "ctrl+b":
@@ -212,10 +208,6 @@ func (m *model) arrange(key string) bool {
 		m.scroll((rows + 1) / 2)
 	case "ctrl+u", "K":
 		m.scroll(-(rows + 1) / 2)
-	case "right", "l":
-		m.sideways(shiftBy)
-	case "left", "h":
-		m.sideways(-shiftBy)
 	default:
 		return false
 	}
@@ -239,7 +231,7 @@ func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 		m.typed += k.Text
 	}
 	m.desk.Filter(m.typed)
-	m.view.rewind()
+	m.view = viewport{}
 	return m.load()
 }
 

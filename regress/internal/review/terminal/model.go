@@ -35,9 +35,6 @@ type model struct {
 	ctx   context.Context
 	desk  *review.Desk
 	paint painter
-	// editor is the command that opens both sides of a part, or "".
-	editor string
-	lend   func() (back func()) // see Streams
 
 	width, height int
 	stage         stage
@@ -49,7 +46,7 @@ type model struct {
 	marked  map[int]bool // items to join
 	view    viewport
 	leafed  int // rows of the confirmation or the help that are scrolled out
-	pages   pages
+	page    page
 	sheet   sheet
 	commit  *commit // the commit in progress, or nil
 	written []review.Result
@@ -100,11 +97,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.load()
 		}
 	case page:
-		m.pages.put(msg)
-	case editorExit:
-		if msg.err != nil {
-			m.message = wording.Of(msg.err)
-		}
+		m.show(msg)
 	case *commit:
 		return m, m.settle()
 	}
@@ -149,10 +142,6 @@ type Streams struct {
 	In, Out *os.File
 	Colour  bool
 	Environ []string // K=V
-
-	// Lend is called before an editor gets the terminal. It returns the function to call after
-	// the editor has exited.
-	Lend func() (back func())
 }
 
 // Run shows a review until the reviewer leaves, and returns what was written. It then restores
@@ -163,7 +152,6 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(running, d, s.Colour)
-	m.editor, m.lend = editorIn(s.Environ), s.Lend
 	// The caller's signals end ctx. Bubbletea does not get ctx: a program that ends through its
 	// context, or through tea.Interrupt, closes the terminal's reader during a read.
 	p := tea.NewProgram(m, tea.WithInput(s.In), tea.WithOutput(s.Out),

@@ -233,7 +233,7 @@ function moveCase(by, quick) {
 function form(mode) {
   page.mode = mode;
   for (const button of document.querySelectorAll(".forms button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  say(`Shown ${{ unified: "unified", sides: "side by side", words: "as words" }[mode]}.`);
+  say(`Shown ${{ unified: "unified", sides: "side by side" }[mode]}.`);
   load();
 }
 
