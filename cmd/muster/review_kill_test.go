@@ -38,7 +38,6 @@ type browsing struct {
 	team
 	cmd         *exec.Cmd
 	origin, key string
-	cookie      *http.Cookie
 }
 
 func (m team) browse() *browsing {
@@ -60,6 +59,7 @@ func (m team) browse() *browsing {
 			v.origin, token, _ = strings.Cut(text, "/#")
 			answer := v.ask(http.MethodPost, "/session", map[string]string{"token": token})
 			v.key, _ = answer["key"].(string)
+			v.ask(http.MethodPost, "/take", map[string]bool{"over": false})
 			break
 		}
 	}
@@ -84,18 +84,13 @@ func (v *browsing) ask(method, path string, body any) (answer map[string]any) {
 	}
 	r.Header.Set("Muster-Key", v.key)
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Muster-Page", "test")
 	r.Header.Set("Origin", v.origin)
-	if v.cookie != nil {
-		r.AddCookie(v.cookie)
-	}
 	got, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil
 	}
 	defer got.Body.Close()
-	if cookie, err := http.ParseSetCookie(got.Header.Get("Set-Cookie")); err == nil {
-		v.cookie = cookie
-	}
 	said, _ := io.ReadAll(got.Body)
 	if err := json.Unmarshal(said, &answer); err != nil || got.StatusCode != http.StatusOK {
 		v.Fatalf("%s %s: %d %s", method, path, got.StatusCode, said)
@@ -114,7 +109,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 	m.wants(0, "record", "src", "--golden", m.golden, "--", "cat")
 	check := []string{"check", "src", "--golden", m.golden, "--", "sed", "-e", "s/^a/A/", "-e", "s/ll/LL/", "{in}"}
 	m.wants(1, check...)
-	accept := map[string]any{"do": "accept", "item": "G1", "place": 0, "filter": ""}
+	accept := map[string]any{"do": "accept", "item": "G1"}
 
 	// After the decisions: they are written, and the golden is unchanged.
 	v := m.browse()
@@ -132,7 +127,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 		t.Error(said)
 	}
 	v = m.browse()
-	state = v.ask(http.MethodGet, "/state", nil)
+	state = v.ask(http.MethodPost, "/state", struct{}{})
 	if state["pending"] != 0.0 || state["ready"] != 1.0 || state["promoted"] != 0.0 {
 		t.Errorf("after the kill: %v", state)
 	}
@@ -163,7 +158,7 @@ func TestKilledWhileAccepting(t *testing.T) {
 	g.after.Store(true)
 	acceptKilled()
 	v = m.browse()
-	state = v.ask(http.MethodGet, "/state", nil)
+	state = v.ask(http.MethodPost, "/state", struct{}{})
 	if state["states"] != "aa" || state["ready"] != 0.0 || state["promoted"] != 2.0 {
 		t.Errorf("after the kill: %v", state)
 	}

@@ -196,7 +196,7 @@ func acceptSelection(run *pastrun.Run, found *cause.Found, before map[string]rev
 		decided = a.Review(written, isAccepted)
 		decided.Take(func(caseName string) bool { return e.goes[caseName] })
 	}
-	e.decisions, _ = review.Merge(decided.Changes(), written) // the state is locked: nobody else decides
+	e.decisions = decided.Changes().Decide(written)
 	for _, w := range r.Waiting() {
 		if c := a.Cases[w.Case]; slices.ContainsFunc(c.Items, isSelected) && s.matches(c.Name) {
 			e.waits++

@@ -24,20 +24,12 @@ type ReviewOptions struct {
 	Run  string // ID of a check or compare, or its beginning; "" = the last
 	Web  bool   // in a browser instead of the terminal
 	Addr string // with Web: where to listen; empty = any free port of this machine alone
-
-	// With Web, for an address that other machines reach: files in PEM, or no TLS at all.
-	Certificate, Key string
-	InTheClear       bool
-
-	// Lend is called before the reviewer's editor starts, and back when the editor has ended.
-	// In between, ctx must not end by Ctrl-C, which is meant for the editor. nil = do nothing.
-	Lend func() (back func())
 }
 
 // Review shows the causes of a past run to a reviewer, who decides on them. Once the reviewer confirms,
 // Review writes the decisions. It puts cases into the golden if all their causes are accepted.
-// Several reviewers may work at once: each locks the state only while writing, and conflicting
-// decisions are shown.
+// It locks the state only while writing. If others decide meanwhile, it writes nothing before the
+// reviewer has seen that.
 func Review(ctx context.Context, o regress.Options, h host.Host, r ReviewOptions) (err error) {
 	in, out, err := openTerminal(h, r)
 	if err != nil {
@@ -52,28 +44,16 @@ func Review(ctx context.Context, o regress.Options, h host.Host, r ReviewOptions
 		_, err := fmt.Fprintf(h.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.Run.ID)
 		return err
 	}
-	if r.Web {
-		return reviewInBrowser(ctx, h, w, web.Options{Addr: r.Addr, Certificate: r.Certificate, Key: r.Key, InTheClear: r.InTheClear})
-	}
 	desk, err := w.openDesk(ctx)
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: console.UsesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
+	if r.Web {
+		results, err := reviewInBrowser(ctx, h, desk, r.Addr)
+		return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
+	}
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: console.UsesColour(&o.Report, out), Environ: os.Environ()})
 	return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
-}
-
-// lend leaves the terminal to an editor. back restores the settings of the terminal, because a killed
-// editor leaves its own.
-func (r *ReviewOptions) lend(in *os.File) (back func()) {
-	restore, end := terminal.Keep(in), func() {}
-	if r.Lend != nil {
-		end = r.Lend()
-	}
-	return func() {
-		restore()
-		end()
-	}
 }
 
 // unsaved returns the IDs of decisions that are not written. A failed commit may have written the
@@ -82,9 +62,7 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	if d.Changes().Empty() {
 		return nil
 	}
-	if now, err := d.Look(context.WithoutCancel(ctx)); err == nil {
-		d.CatchUp(now)
-	}
+	_ = d.CatchUp(context.WithoutCancel(ctx)) // without the files, what the review knows
 	return d.Changes().Items()
 }
 
@@ -102,20 +80,13 @@ func openTerminal(h host.Host, r ReviewOptions) (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// reviewInBrowser shows the review on a page until somebody ends it there, or ctx ends. page says
-// where the page is served.
-func reviewInBrowser(ctx context.Context, h host.Host, w *reviewedRun, page web.Options) error {
+// reviewInBrowser shows the review on a page until it is finished there, or ctx ends.
+func reviewInBrowser(ctx context.Context, h host.Host, d *review.Desk, addr string) ([]review.Result, error) {
 	var printed error
-	page.Open = w.openDesk
-	page.Ready = func(link string) {
-		_, printed = fmt.Fprintf(h.Stdout, "review of run %s: open this link, which works once, in a browser; Ctrl-C ends the review\n  %s\n", w.past.Run.ID, link)
-	}
-	out, err := web.Run(ctx, page)
-	if out.Idle {
-		err = errors.Join(err, fault.Interruptedf("the review ended, for no browser showed it any more"))
-	}
-	d := &review.Desk{Run: w.past.Run.ID, Command: w.past.Run.Command}
-	return errors.Join(printed, err, printUnsaved(h, out.Unsaved), printReviewed(h, d, out.Results, err))
+	results, err := web.Run(ctx, d, web.Options{Addr: addr, Ready: func(link string) {
+		_, printed = fmt.Fprintf(h.Stdout, "review of run %s: open this link, which works once, in a browser; Ctrl-C ends the review\n  %s\n", d.Run, link)
+	}})
+	return results, errors.Join(err, printed)
 }
 
 func printUnsaved(h host.Host, ids []string) error {

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"context"
+	"maps"
 
 	"muster/internal/readable"
 	"muster/internal/wording"
@@ -20,7 +21,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-// reviewedRun is a past run that one reviewer or several decide on.
+// reviewedRun is a past run that a reviewer decides on.
 type reviewedRun struct {
 	past   *pastrun.Past
 	agenda *pastrun.Agenda
@@ -55,7 +56,8 @@ func (w *reviewedRun) close() error {
 	return w.stores.close()
 }
 
-// openDesk begins a review of the run, with the decisions that are written by now.
+// openDesk begins a review of the run, with the decisions that are written by now. The cursor is at the
+// first item without one.
 func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
 	now, err := w.readNow(ctx)
 	if err != nil {
@@ -63,12 +65,12 @@ func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
 	}
 	d := &review.Desk{
 		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.Run.ID, Command: w.past.Run.Command,
-		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.readNow,
+		Difference: w.difference, Write: w.write, Look: w.readNow,
 	}
 	if w.past.Run.Command == regress.CheckCommand {
 		d.Golden = w.past.Options.Store.Golden
 	}
-	d.CatchUp(now)
+	d.Update(now)
 	return d, nil
 }
 
@@ -84,7 +86,7 @@ func (w *reviewedRun) readNow(ctx context.Context) (now review.Now, err error) {
 	if now.Families, err = state.Families(run.State); err != nil {
 		return now, err
 	}
-	now.Promoted = pastrun.AcceptedIn(run.Results)
+	now.Promoted, now.Written = pastrun.AcceptedIn(run.Results), decided
 	now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, decided, now.Promoted)
 	if n := countNotJudged(run); n > 0 {
 		now.Notes = append(now.Notes, readable.Cases(n)+" not judged, for the machine failed: muster rerun --failed")
@@ -160,21 +162,25 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	if err != nil {
 		return result, err
 	}
-	result.Promoted = pastrun.AcceptedIn(run.Results)
-	states := review.WithPromoted(w.agenda.Items, w.agenda.Cases, theirs, result.Promoted)
-	if result.Decisions, result.Conflicts = review.Merge(c, states); len(result.Conflicts) > 0 {
-		result.Decisions = states
+	result.Now.Promoted = pastrun.AcceptedIn(run.Results)
+	result.Now.Written = theirs
+	result.Now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, theirs, result.Now.Promoted)
+	if result.Now.Families, err = state.Families(run.State); err != nil {
+		return result, err
+	}
+	if result.Stale = !maps.Equal(theirs, c.Base); result.Stale {
 		return result, nil
 	}
-	result.Decided = len(c.Decisions)
-	e := applyDecisions(w.agenda, theirs, result.Decisions)
+	result.Now.Decisions, result.Decided = c.Decide(result.Now.Decisions), len(c.Decisions)
+	result.Now.Written = result.Now.Decisions
+	e := applyDecisions(w.agenda, theirs, result.Now.Decisions)
 	t := transaction{past: w.past.WithRun(run), effect: &e}
 	done, err := t.write(ctx)
 	if err != nil {
 		return result, err
 	}
 	w.stores.expire()
-	result.Promoted = pastrun.AcceptedIn(done.run.Results)
+	result.Now.Promoted = pastrun.AcceptedIn(done.run.Results)
 	switch {
 	case regress.ClassOf(done.refused) == regress.Input:
 		result.Refused = wording.Of(done.refused)
@@ -191,19 +197,14 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 
 // writeFamilies keeps what was joined and split. Others may have done so since.
 func (w *reviewedRun) writeFamilies(run *pastrun.Run, c review.Changes, result *review.Result) error {
-	written, err := state.Families(run.State)
-	if err != nil {
-		return err
-	}
-	result.Families = written
 	if len(c.Families) == 0 {
 		return nil
 	}
-	merged := review.MergeFamilies(w.agenda.Items, c, written)
+	merged := review.MergeFamilies(w.agenda.Items, c, result.Now.Families)
 	if err := state.SaveFamilies(run.State, merged); err != nil {
 		return err
 	}
-	result.Moved, result.Families = len(c.Families), merged
+	result.Moved, result.Now.Families = len(c.Families), merged
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,24 +108,21 @@ func (s *stage) review() ended {
 // decide accepts the rest, writes it and finishes, and returns the last answer.
 func decide(ctx context.Context, link string) (last string, err error) {
 	address, token, _ := strings.Cut(link, "/#")
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return "", err
-	}
-	client := &http.Client{Jar: jar}
+	client := &http.Client{}
 	defer client.CloseIdleConnections()
 	key := ""
-	send := func(method, path string, body, into any) error {
+	post := func(path string, body, into any) error {
 		sent, err := json.Marshal(body)
 		if err != nil {
 			return err
 		}
-		r, err := http.NewRequestWithContext(ctx, method, address+path, bytes.NewReader(sent))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+path, bytes.NewReader(sent))
 		if err != nil {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Muster-Key", key)
+		r.Header.Set("Muster-Page", "test")
 		r.Header.Set("Origin", address)
 		answer, err := client.Do(r)
 		if err != nil {
@@ -143,27 +139,29 @@ func decide(ctx context.Context, link string) (last string, err error) {
 		}
 		return err
 	}
-	post := func(path string, body, into any) error { return send(http.MethodPost, path, body, into) }
 	var session struct{ Key string }
 	if err := post("/session", map[string]string{"token": token}, &session); err != nil {
 		return last, err
 	}
 	key = session.Key
+	if err := post("/take", struct{}{}, &struct{}{}); err != nil {
+		return last, err
+	}
 	if err := post("/act", map[string]any{"do": "join", "item": "G1", "items": []string{"G1", "G2"}}, &struct{}{}); err != nil {
 		return last, err
 	}
 	if err := post("/act", map[string]string{"do": "accept-rest"}, &struct{}{}); err != nil {
 		return last, err
 	}
-	var plan struct{ Revision int }
-	if err := send(http.MethodGet, "/plan", nil, &plan); err != nil {
+	var plan struct{ State struct{ Revision int } }
+	if err := post("/plan", struct{}{}, &plan); err != nil {
 		return last, err
 	}
 	var written struct {
 		Accepted int
 		Refused  string
 	}
-	if err := post("/commit", map[string]int{"revision": plan.Revision}, &written); err != nil {
+	if err := post("/commit", map[string]int{"revision": plan.State.Revision}, &written); err != nil {
 		return last, err
 	}
 	answer := last

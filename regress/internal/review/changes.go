@@ -11,12 +11,12 @@ type Changes struct {
 	Decisions map[string]State
 	// The written decisions on these IDs when this reviewer last read them.
 	Before map[string]State
+	// The file of decisions at that time, see Now. If it has changed since, nothing may be written.
+	Base map[string]State
 	// Families by ID, of the items that were joined or split. Empty for an item that is in none.
 	Families map[string]string
 	// Names of the cases whose items are all accepted, and that are not in the golden.
 	Promote []string
-	// The number of such cases if the golden could be written.
-	Barred int
 	// The number of cases that stay in the golden although one of their items is no longer
 	// accepted: removing a decision does not undo a promotion.
 	Stay int
@@ -54,9 +54,7 @@ func (r *Review) Changes() Changes {
 	}
 	for i := range r.cases {
 		switch {
-		case r.Promotable(i) && r.shut != "":
-			c.Barred++
-		case r.Promotable(i):
+		case r.Promotable(i) && r.shut == "":
 			c.Promote = append(c.Promote, r.cases[i].Name)
 		case r.cases[i].Promoted && slices.ContainsFunc(r.cases[i].Items, r.takenBack):
 			c.Stay++
@@ -70,30 +68,11 @@ func (r *Review) takenBack(item int) bool {
 	return r.Pending(item) && r.base[r.items[item].ID] == Accepted
 }
 
-// A Conflict is a decision that another reviewer made differently in the meantime.
-type Conflict struct {
-	ID     string `json:"id"`
-	Mine   State  `json:"mine"`
-	Theirs State  `json:"theirs"`
-}
-
-// Merge adds changes to the decisions that are written now. If another reviewer has since
-// decided differently on an item, Merge returns a conflict, and nothing may be written. It
-// keeps decisions that this reviewer did not change.
-func Merge(c Changes, theirs map[string]State) (merged map[string]State, conflicts []Conflict) {
-	merged = decisions(theirs)
-	for _, id := range c.IDs() {
-		mine, was, is := c.Decisions[id], c.Before[id], merged[id]
-		if is != was && is != mine {
-			conflicts = append(conflicts, Conflict{id, mine, is})
-		}
-		if mine == Undecided {
-			delete(merged, id)
-		} else {
-			merged[id] = mine
-		}
-	}
-	return merged, conflicts
+// Decide returns the written decisions together with those of the changes.
+func (c Changes) Decide(written map[string]State) map[string]State {
+	decided := decisions(written)
+	maps.Copy(decided, c.Decisions)
+	return decisions(decided)
 }
 
 // MergeFamilies adds the families of changes to those that are written now, by signature.
@@ -111,47 +90,20 @@ func MergeFamilies(items []Item, c Changes, written map[string]string) map[strin
 }
 
 // Rebase updates the review with the decisions that are written now, and with the cases that
-// are in the golden. Pending decisions stay pending. Those that contradict a written decision
-// become contested: a later commit overwrites the other decision. Rebase returns the items that
-// were not contested before.
-func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool) (fresh []Conflict) {
-	now := decisions(theirs)
-	for item := range r.items {
-		id := r.items[item].ID
-		switch {
-		case now[id] == r.base[id]:
-		case r.Pending(item) && written(r.mine[item]) != now[id]:
-			r.contested[item] = true
-			fresh = append(fresh, Conflict{id, written(r.mine[item]), now[id]})
-		default:
-			delete(r.contested, item)
-		}
-	}
-	r.base = now
+// are in the golden. Pending decisions stay pending.
+func (r *Review) Rebase(written map[string]State, promoted func(name string) bool) {
+	r.base = decisions(written)
 	for i := range r.cases {
 		r.cases[i].Promoted = promoted(r.cases[i].Name)
 	}
-	return fresh
 }
 
 // Shut returns the reason why no case can go into the golden, or "" if cases can.
 func (r *Review) Shut() string { return r.shut }
 
-// Contested reports whether the pending decision on an item would overwrite a decision that
-// another reviewer made since this review began, and returns that decision.
-func (r *Review) Contested(item int) (theirs State, yes bool) {
-	return r.base[r.items[item].ID], r.contested[item] && r.Pending(item)
-}
-
-// committed records that all pending decisions were written, together with those of others.
-// Skipped items stay skipped. Nothing can be undone any more.
-func (r *Review) committed(merged map[string]State, promoted func(name string) bool) {
-	for item, s := range r.mine {
-		if s != Skipped {
-			delete(r.mine, item)
-		}
-	}
+// committed records that all pending decisions were written. Skipped items stay skipped. Nothing can
+// be undone any more.
+func (r *Review) committed() {
+	maps.DeleteFunc(r.mine, func(_ int, s State) bool { return s != Skipped })
 	r.undo, r.moved = nil, map[int]string{}
-	clear(r.contested)
-	r.Rebase(merged, promoted)
 }

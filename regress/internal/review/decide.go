@@ -103,7 +103,6 @@ func (r *Review) decide(items []int, s State) int {
 		before, decided := r.mine[item]
 		taken.before = append(taken.before, pending{item, before, decided})
 		r.mine[item] = s
-		delete(r.contested, item)
 	}
 	r.undo = append(r.undo, taken)
 	return len(items)

@@ -85,12 +85,9 @@ func (s *sheet) block(b block) bool {
 		return true
 	}
 	s.lead(b)
-	switch s.Mode {
-	case Sides:
+	if s.Mode == Sides {
 		s.sides(b)
-	case Words:
-		s.words(b)
-	default:
+	} else {
 		s.unified(b)
 	}
 	s.skip(b.old.To, b.now.To)
@@ -201,11 +198,10 @@ type Mode string
 const (
 	Unified Mode = "unified" // the old lines, then the new ones
 	Sides   Mode = "sides"   // old left, new right
-	Words   Mode = "words"   // one text, with removed and added words in it
 )
 
 // Modes lists the forms in the order in which views cycle through them.
-func Modes() []Mode { return []Mode{Unified, Sides, Words} }
+func Modes() []Mode { return []Mode{Unified, Sides} }
 
 // Kind is the kind of a line.
 type Kind string
@@ -215,7 +211,7 @@ const (
 	Same    Kind = "same"
 	Gone    Kind = "gone"    // only in the old text
 	Come    Kind = "come"    // only in the new text
-	Changed Kind = "changed" // both, in Sides and Words
+	Changed Kind = "changed" // both, in Sides
 	Heading Kind = "heading" // position of the next lines in the texts
 	Remark  Kind = "remark"  // something that is left out or invisible
 )

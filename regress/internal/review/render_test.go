@@ -76,15 +76,17 @@ gone     3  0 |three = 3[-ll-];
 come     0  3 |three = 3{+LL+};
 remark   0  0 |… 2 edits of other causes
 `},
-		{"one cause and the others", Layout{Focus: 0, Context: 1, Others: true, Mode: Words}, `
+		{"one cause and the others", Layout{Focus: 0, Context: 1, Others: true}, `
 heading  2  2 |@@ line 2 @@
 same     2  2 |two
-changed  3  3 |three = 3[-ll-]{+LL+};
-changed  4  4 |<four>
+gone     3  0 |three = 3[-ll-];
+come     0  3 |three = 3{+LL+};
+gone     4  0 |<four>
 same     5  4 |five
 heading  9  8 |@@ line 8 @@
 same     9  8 |nine
-changed 10  9 |ten = <x>10;
+gone    10  0 |ten = 10;
+come     0  9 |ten = <x>10;
 same    11 10 |eleven
 `},
 		{"side by side", Layout{Focus: 1, Context: 1, Mode: Sides}, `
@@ -146,15 +148,6 @@ func TestRenderShowsBothTexts(t *testing.T) {
 			for _, l := range Render(p, Layout{Mode: m, Focus: All, Context: 1 << 20, Lines: 1 << 20, Columns: 1 << 20}) {
 				switch {
 				case l.Kind == Heading || l.Kind == Remark:
-				case m == Words:
-					for _, s := range l.Left {
-						if s.Mark != ComeMark {
-							old.WriteString(s.Text)
-						}
-						if s.Mark != GoneMark {
-							now.WriteString(s.Text)
-						}
-					}
 				default:
 					if l.Kind != Come {
 						old.WriteString(plainText(l.Left))
@@ -249,7 +242,6 @@ func TestTokens(t *testing.T) {
 	for mode, want := range map[Mode]string{
 		Unified: "keyword=int comment=/* x comment=y */ keyword=int number=1 keyword=int number=1 ",
 		Sides:   "keyword=int comment=/* x keyword=int comment=/* x comment=y */ comment=y */ keyword=int number=1 keyword=int number=1 ",
-		Words:   "keyword=int comment=/* x comment=y */ keyword=int number=1 ",
 	} {
 		lines := Render(p, Layout{Mode: mode, Focus: All})
 		if with, without := shown(lines), shown(Render(plain, Layout{Mode: mode, Focus: All})); with != without {

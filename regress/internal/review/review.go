@@ -71,9 +71,7 @@ type Review struct {
 	base map[string]State // written decisions by ID: Accepted or Rejected
 	mine map[int]State    // pending decisions, by item
 	undo []step
-	// Items that others decided on while a decision was pending here.
-	contested map[int]bool
-	shut      string // why no case can go into the golden
+	shut string // why no case can go into the golden
 }
 
 // New returns a review of items and their cases. Several reviews may share the items; New
@@ -82,7 +80,7 @@ type Review struct {
 func New(items []Item, cases []Case, written map[string]State) *Review {
 	r := &Review{
 		list: list{families: families{items: items, moved: map[int]string{}}, cases: slices.Clone(cases), open: map[string]bool{}},
-		ids:  map[string]int{}, mine: map[int]State{}, contested: map[int]bool{},
+		ids:  map[string]int{}, mine: map[int]State{},
 	}
 	for i := range items {
 		r.ids[items[i].ID] = i

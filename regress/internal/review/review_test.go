@@ -130,10 +130,7 @@ func TestChangesAreWhatIsShown(t *testing.T) {
 		if !maps.Equal(was, r.base) {
 			t.Fatalf("%v is written, it was %v", r.base, was)
 		}
-		merged, conflicts := Merge(r.Changes(), was)
-		if len(conflicts) > 0 {
-			t.Fatalf("conflicts %v with nobody", conflicts)
-		}
+		merged := r.Changes().Decide(was)
 		for i, it := range r.Items() {
 			if merged[it.ID] != written(r.State(i)) {
 				t.Fatalf("%s is %q, and would be written as %q", it.ID, r.State(i), merged[it.ID])
@@ -147,7 +144,9 @@ func TestChangesAreWhatIsShown(t *testing.T) {
 			}
 		}
 		before := states(r)
-		r.committed(merged, func(name string) bool { return slices.Contains(r.Changes().Promote, name) })
+		promoted := r.Changes().Promote
+		r.committed()
+		r.Rebase(merged, func(name string) bool { return slices.Contains(promoted, name) })
 		if !slices.Equal(before, states(r)) || len(r.Changes().Decisions) > 0 {
 			t.Fatalf("after the commit %v and %v, before %v", states(r), r.Changes(), before)
 		}
@@ -188,41 +187,6 @@ func printed(r *Review, it Item) (names []string) {
 	return names
 }
 
-// Two reviewers who decide on other items come to the same, whoever is first; on the
-// same item and otherwise, the second learns of it and nothing of his is lost.
-func TestMerge(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := drawReview(t)
-		b := New(a.items, a.cases, a.base)
-		for range rapid.IntRange(0, 5).Draw(t, "acts") {
-			act(t, a)
-			act(t, b)
-		}
-		mine, theirs := a.Changes(), b.Changes()
-		first, _ := Merge(theirs, a.base)
-		merged, conflicts := Merge(mine, first)
-		other, conflictsToo := Merge(theirs, first2(Merge(mine, a.base)))
-		if len(conflicts) != len(conflictsToo) || len(conflicts) == 0 && !maps.Equal(merged, other) {
-			t.Fatalf("%v (%v) and %v (%v)", merged, conflicts, other, conflictsToo)
-		}
-		before := states(a)
-		fresh := a.Rebase(first, func(string) bool { return false })
-		if len(fresh) != len(conflicts) {
-			t.Fatalf("%v are contested, and %v conflict", fresh, conflicts)
-		}
-		for i, s := range before {
-			if _, decidedHere := a.mine[i]; decidedHere && a.State(i) != s {
-				t.Fatalf("item %d was %q, and is %q because of others", i, s, a.State(i))
-			}
-		}
-		if _, again := Merge(a.Changes(), first); len(again) > 0 {
-			t.Fatalf("known conflicts come again: %v", again)
-		}
-	})
-}
-
-func first2(m map[string]State, _ []Conflict) map[string]State { return m }
-
 // A desk takes note of what came of a commit, and keeps everything when it failed.
 func TestCommit(t *testing.T) {
 	newDesk := func(result Result, err error) *Desk {
@@ -231,7 +195,7 @@ func TestCommit(t *testing.T) {
 		return &Desk{Review: r, Write: func(context.Context, Changes) (Result, error) { return result, err }}
 	}
 	promoted := func(string) bool { return true }
-	d := newDesk(Result{Decisions: map[string]State{"G1": Accepted, "G2": Accepted}, Promoted: promoted}, nil)
+	d := newDesk(Result{Now: Now{Decisions: map[string]State{"G1": Accepted, "G2": Accepted}, Promoted: promoted}}, nil)
 	d.DecideRest(Accepted)
 	if c := d.Changes(); len(c.Promote) != 1 {
 		t.Errorf("%v is ready", c)
@@ -244,12 +208,9 @@ func TestCommit(t *testing.T) {
 	if _, err := d.Commit(t.Context()); err == nil || len(d.Changes().Decisions) != 1 || len(d.Waiting()) != 1 || d.Waiting()[0].For[0] != 1 {
 		t.Errorf("%v, and %v is left, %v wait", err, d.Changes(), d.Waiting())
 	}
-	d = newDesk(Result{Conflicts: []Conflict{{"G1", Accepted, Rejected}}, Decisions: map[string]State{"G1": Rejected}, Promoted: func(string) bool { return false }}, nil)
+	d = newDesk(Result{Stale: true, Now: Now{Decisions: map[string]State{"G1": Rejected}, Promoted: func(string) bool { return false }}}, nil)
 	d.DecideHere(Accepted)
-	if _, err := d.Commit(t.Context()); err != nil || d.State(0) != Accepted {
-		t.Errorf("%v, and G1 is %q after a conflict", err, d.State(0))
-	}
-	if theirs, contested := d.Contested(0); !contested || theirs != Rejected {
-		t.Errorf("G1 is contested: %v, with %q", contested, theirs)
+	if _, err := d.Commit(t.Context()); err != nil || d.State(0) != Accepted || d.Changes().Before["G1"] != Rejected {
+		t.Errorf("%v, and G1 is %q after others decided: %v", err, d.State(0), d.Changes())
 	}
 }

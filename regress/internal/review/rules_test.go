@@ -52,7 +52,7 @@ func TestTake(t *testing.T) {
 		r := fourCases(c.written)
 		r.Rebase(r.base, among(c.promoted...))
 		r.Take(among(c.take...))
-		if got, conflicts := Merge(r.Changes(), c.written); !maps.Equal(got, c.want) || len(conflicts) > 0 || len(r.Changes().Promote) > 0 {
+		if got := r.Changes().Decide(c.written); !maps.Equal(got, c.want) || len(r.Changes().Promote) > 0 {
 			t.Errorf("%v taken with %v written and %v promoted: %v, want %v", c.take, c.written, c.promoted, got, c.want)
 		}
 	}
@@ -242,17 +242,17 @@ func TestJoinAndSplit(t *testing.T) {
 	if want := map[string]string{"s1": joined, "s2": "", "s3": "", "s4": joined, "other": "x"}; !maps.Equal(written, want) {
 		t.Errorf("wrote %v, want %v", written, want)
 	}
-	d.Settle(Result{Families: written, Promoted: among()})
+	d.Settle(Result{Now: Now{Families: written, Promoted: among()}})
 	families("joined: a", "", "", "joined: a")
 	if !d.Changes().Empty() || d.Undoable() != 0 {
 		t.Errorf("after the commit %v is left", d.Changes())
 	}
 	before := d.Regrouped()
-	d.CatchUp(Now{Families: written, Promoted: among()})
+	d.Update(Now{Families: written, Promoted: among()})
 	if d.Regrouped() != before {
 		t.Error("the same families are new")
 	}
-	d.CatchUp(Now{Families: map[string]string{"s3": "joined: a", "": "joined: a", "s5": "joined: a"}, Promoted: among()}) // somebody else's
+	d.Update(Now{Families: map[string]string{"s3": "joined: a", "": "joined: a", "s5": "joined: a"}, Promoted: among()}) // somebody else's
 	families("", "casts", "joined: a", "", "", "")                                                                        // neither buckets nor what is no cause
 	d.Join([]int{0, 1})
 	if d.Family(0) == joined || d.Family(0) != d.Family(1) {

@@ -18,71 +18,52 @@ type cell struct {
 // A lineLayout is a line of a difference in the columns of the pane.
 type lineLayout struct {
 	sign    string // painted, left of the cells; "" for none
-	further string // the same on further rows of a wrapped line
-	cells   []cell // whether a rule stands between two cells
-	fixed   bool   // whether the line ignores sideways moves
+	further string // the same on further rows
+	cells   []cell // a rule stands between two cells
 }
 
 // layOutLine divides a line of a difference into columns.
 func (m *model) layOutLine(l review.Line, width int) lineLayout {
 	switch l.Kind {
 	case review.Heading:
-		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Cyan}}, width}}, fixed: true}
+		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Cyan}}, width}}}
 	case review.Remark:
-		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Dim}}, width}}, fixed: true}
+		return lineLayout{cells: []cell{{[]piece{{spansText(l.Left), palette.Dim}}, width}}}
 	}
 	if m.mode == review.Sides && (l.Old > 0 || l.Now > 0) { // hex has no line numbers, and one side
-		half := m.textWidth(width)
+		half := (width - 1) / 2
 		return lineLayout{cells: []cell{{m.pieces(l.Left, palette.Plain), half}, {m.pieces(l.Right, palette.Plain), width - 1 - half}}}
 	}
 	sign, base := " ", palette.Plain
-	if m.mode == review.Unified {
-		switch l.Kind {
-		case review.Gone:
-			sign, base = "-", palette.Removed
-		case review.Come:
-			sign, base = "+", palette.Added
-		}
+	switch l.Kind {
+	case review.Gone:
+		sign, base = "-", palette.Removed
+	case review.Come:
+		sign, base = "+", palette.Added
 	}
 	return lineLayout{
 		sign: m.paint.paint(base, sign), further: m.paint.paint(palette.Dim, "↳"),
-		cells: []cell{{m.pieces(l.Left, base), m.textWidth(width)}},
+		cells: []cell{{m.pieces(l.Left, base), width - 1}},
 	}
-}
-
-// textWidth returns the columns of the left text in a pane.
-func (m *model) textWidth(width int) int {
-	if m.mode == review.Sides {
-		return (width - 1) / 2
-	}
-	return width - 1
 }
 
 // countRows returns the number of rows that lineRows returns.
 func (m *model) countRows(l review.Line, width int) int {
 	count := 1
-	if !m.view.cut {
-		for _, c := range m.layOutLine(l, width).cells {
-			count = max(count, len(fold(c.pieces, c.width)))
-		}
+	for _, c := range m.layOutLine(l, width).cells {
+		count = max(count, len(fold(c.pieces, c.width)))
 	}
 	return count
 }
 
-// lineRows paints a line of a difference: in one row without its first shift columns if
-// long lines are cut, else in as many rows as it takes.
-func (m *model) lineRows(l review.Line, shift, width int) []string {
+// lineRows paints a line of a difference in as many rows as it takes.
+func (m *model) lineRows(l review.Line, width int) []string {
 	line := m.layOutLine(l, width)
-	if line.fixed {
-		shift = 0
-	}
 	columns := make([][]string, len(line.cells))
 	count := 1
 	for i, c := range line.cells {
-		if m.view.cut {
-			columns[i] = []string{m.paint.fit(c.pieces, shift, c.width)}
-		} else {
-			columns[i] = m.paint.wrapped(c)
+		for _, pieces := range fold(c.pieces, c.width) {
+			columns[i] = append(columns[i], m.paint.row(pieces, c.width))
 		}
 		count = max(count, len(columns[i]))
 	}
@@ -93,7 +74,7 @@ func (m *model) lineRows(l review.Line, shift, width int) []string {
 			if i < len(column) {
 				texts[j] = column[i]
 			} else {
-				texts[j] = m.paint.fit(nil, 0, line.cells[j].width)
+				texts[j] = m.paint.row(nil, line.cells[j].width)
 			}
 		}
 		sign := line.sign
@@ -105,16 +86,30 @@ func (m *model) lineRows(l review.Line, shift, width int) []string {
 	return rows
 }
 
-// wrapped returns a cell as rows of exactly its width.
-func (p painter) wrapped(c cell) (rows []string) {
-	for _, pieces := range fold(c.pieces, c.width) {
-		var row strings.Builder
-		for _, one := range pieces {
-			row.WriteString(p.paint(one.style, one.text))
+// row paints pieces that fit into a row of exactly width columns.
+func (p painter) row(pieces []piece, width int) string {
+	condition := widths()
+	var row strings.Builder
+	left := width
+	for _, one := range pieces {
+		row.WriteString(p.paint(one.style, one.text))
+		for _, r := range one.text {
+			left -= condition.RuneWidth(r)
 		}
-		rows = append(rows, row.String()+strings.Repeat(" ", max(0, c.width-columnsOf(pieces))))
 	}
-	return rows
+	return row.String() + strings.Repeat(" ", max(0, left))
+}
+
+// fit returns pieces as one row of exactly width columns. An ellipsis marks a cut at the end.
+func (p painter) fit(pieces []piece, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	rows := fold(pieces, width)
+	if len(rows) > 1 {
+		rows[0] = append(fold(pieces, width-1)[0], piece{"…", palette.Plain})
+	}
+	return p.row(rows[0], width)
 }
 
 // fold breaks pieces into rows of at most width columns, at least one row. Tabs become
@@ -163,19 +158,4 @@ func columnsAt(condition *runewidth.Condition, r rune, at, width int) (shown str
 		return "…", 1
 	}
 	return string(r), columns
-}
-
-// columnsOf returns the columns that pieces take in one row.
-func columnsOf(pieces []piece) (columns int) {
-	condition := widths()
-	for _, one := range pieces {
-		for _, r := range safe(one.text) {
-			if r == '\t' {
-				columns += tabColumns - columns%tabColumns
-			} else {
-				columns += condition.RuneWidth(r)
-			}
-		}
-	}
-	return columns
 }

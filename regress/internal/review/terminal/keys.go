@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"muster/internal/wording"
 	"muster/regress/internal/review"
 )
 
@@ -41,6 +42,9 @@ func (m *model) other(key string) tea.Cmd {
 	case "?":
 		m.stage, m.leafed = reading, 0
 	case "q", "enter":
+		if err := m.desk.CatchUp(m.ctx); err != nil {
+			m.message = wording.Of(err)
+		}
 		if m.desk.Changes().Empty() {
 			if key == "q" {
 				return tea.Quit
@@ -49,8 +53,7 @@ func (m *model) other(key string) tea.Cmd {
 			return nil
 		}
 		m.openSheet()
-	case "e":
-		return m.edit()
+		return m.load()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()
@@ -62,7 +65,7 @@ func (m *model) other(key string) tea.Cmd {
 
 // nothing explains why there is nothing to write.
 func (m *model) nothing() string {
-	if c := m.desk.Changes(); c.Barred > 0 && m.desk.Golden != "" {
+	if m.desk.Shut() != "" && m.desk.Golden != "" {
 		return fmt.Sprintf("nothing to write: no case can go into the golden (%s); q leaves", m.desk.Shut())
 	}
 	return "nothing to write: a accepts, r rejects; q leaves"
@@ -89,7 +92,7 @@ func (m *model) decide(key string) bool {
 	default:
 		return false
 	}
-	m.view.rewind()
+	m.view = viewport{}
 	return true
 }
 
@@ -115,7 +118,7 @@ func regroup(m *model, key string) bool {
 	item, _, some := m.desk.Cursor()
 	defer func() {
 		if now, _, _ := m.desk.Cursor(); now != item {
-			m.view.rewind()
+			m.view = viewport{}
 		}
 	}()
 	switch {
@@ -181,7 +184,7 @@ func (m *model) travel(key string) bool {
 		return false
 	}
 	if _, now, _ := d.Cursor(); now != place || slices.Contains([]string{"n", "p", "tab", "shift+tab"}, key) {
-		m.view.rewind()
+		m.view = viewport{}
 	}
 	return true
 }
@@ -193,12 +196,10 @@ func (m *model) arrange(key string) bool {
 	case "v":
 		modes := review.Modes()
 		m.mode = modes[(slices.Index(modes, m.mode)+1)%len(modes)]
-		m.view.rewind()
+		m.view = viewport{}
 	case "o":
 		m.others = !m.others
-		m.view.rewind()
-	case "w":
-		m.view = viewport{cut: !m.view.cut, moved: m.view.moved, top: place{line: m.view.top.line}}
+		m.view = viewport{}
 	case "pgdown", "space", "ctrl+f":
 		m.scroll(rows)
 	case "pgup", "b", "ctrl+b":
@@ -207,10 +208,6 @@ func (m *model) arrange(key string) bool {
 		m.scroll((rows + 1) / 2)
 	case "ctrl+u", "K":
 		m.scroll(-(rows + 1) / 2)
-	case "right", "l":
-		m.sideways(shiftBy)
-	case "left", "h":
-		m.sideways(-shiftBy)
 	default:
 		return false
 	}
@@ -234,7 +231,7 @@ func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 		m.typed += k.Text
 	}
 	m.desk.Filter(m.typed)
-	m.view.rewind()
+	m.view = viewport{}
 	return m.load()
 }
 

@@ -1,8 +1,6 @@
 package terminal
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"muster/internal/wording"
@@ -20,29 +18,6 @@ type pageKey struct {
 type page struct {
 	pageKey
 	lines []review.Line
-	parts []int // index of the first line of each part
-}
-
-// pagesMax is the number of pages that are kept, so that moving back and forth does not load
-// them again.
-const pagesMax = 16
-
-// pages are the pages that were loaded last, the latest at the end.
-type pages struct{ kept []page }
-
-func (p *pages) put(n page) {
-	p.kept = append(slices.DeleteFunc(p.kept, func(o page) bool { return o.pageKey == n.pageKey }), n)
-	if len(p.kept) > pagesMax {
-		p.kept = slices.Delete(p.kept, 0, len(p.kept)-pagesMax)
-	}
-}
-
-func (p *pages) find(k pageKey) (page, bool) {
-	i := slices.IndexFunc(p.kept, func(o page) bool { return o.pageKey == k })
-	if i < 0 {
-		return page{}, false
-	}
-	return p.kept[i], true
 }
 
 // wantedPage returns the key of the page that the screen should show.
@@ -54,18 +29,23 @@ func (m *model) wantedPage() (k pageKey, some bool) {
 
 // difference returns the lines that the screen should show, or none while they are loaded.
 func (m *model) difference() []review.Line {
-	k, some := m.wantedPage()
-	if !some {
+	if k, some := m.wantedPage(); !some || m.page.pageKey != k {
 		return nil
 	}
-	p, _ := m.pages.find(k)
-	return p.lines
+	return m.page.lines
+}
+
+// show shows a page, unless the reviewer went on while it was loaded.
+func (m *model) show(p page) {
+	if k, some := m.wantedPage(); some && p.pageKey == k {
+		m.page = p
+	}
 }
 
 // load loads the wanted page unless it is there.
 func (m *model) load() tea.Cmd {
 	k, some := m.wantedPage()
-	if _, known := m.pages.find(k); !some || known {
+	if !some || m.page.pageKey == k {
 		return nil
 	}
 	caseName := m.desk.Cases()[k.c].Name
@@ -90,7 +70,6 @@ func layOut(d review.Difference, k pageKey) page {
 		p.lines = append(p.lines, heading("ending: "+d.Ending))
 	}
 	for _, one := range d.Parts {
-		p.parts = append(p.parts, len(p.lines))
 		p.lines = append(p.lines, heading(one.Name+": "+one.Words))
 		p.lines = append(p.lines, review.Render(one, review.Layout{Mode: k.mode, Focus: k.item, Others: k.others, Columns: 2000})...)
 	}

@@ -35,14 +35,10 @@ type model struct {
 	ctx   context.Context
 	desk  *review.Desk
 	paint painter
-	// editor is the command that opens both sides of a part, or "".
-	editor string
-	lend   func() (back func()) // see Streams
 
 	width, height int
 	stage         stage
 	message       string // message about the last key, until the next
-	notes         []string
 	typed         string // the filter while it is typed
 
 	mode    review.Mode
@@ -50,7 +46,7 @@ type model struct {
 	marked  map[int]bool // items to join
 	view    viewport
 	leafed  int // rows of the confirmation or the help that are scrolled out
-	pages   pages
+	page    page
 	sheet   sheet
 	commit  *commit // the commit in progress, or nil
 	written []review.Result
@@ -60,13 +56,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
-	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, marked: map[int]bool{}, width: 80, height: 24}
-}
-
-// presentState is the message with the present state of the files.
-type presentState struct {
-	now review.Now
-	err error
+	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, marked: map[int]bool{}, width: 80, height: 24}
 }
 
 // A commit is being written. Its result is valid once done is closed. The screen reads it, or
@@ -77,17 +67,7 @@ type commit struct {
 	err    error
 }
 
-// lookSpacing is the time between two looks at the decisions of others.
-const lookSpacing = time.Second
-
-func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.lookAgain()) }
-
-func (m *model) lookAgain() tea.Cmd {
-	return tea.Tick(lookSpacing, func(time.Time) tea.Msg {
-		now, err := m.desk.Look(m.ctx)
-		return presentState{now, err}
-	})
-}
+func (m *model) Init() tea.Cmd { return m.load() }
 
 // repaintAfter is longer than a frame of the library.
 const repaintAfter = 50 * time.Millisecond
@@ -117,43 +97,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.load()
 		}
 	case page:
-		m.pages.put(msg)
-	case presentState:
-		m.catchUp(msg)
-		return m, m.lookAgain()
-	case editorExit:
-		if msg.err != nil {
-			m.message = wording.Of(msg.err)
-		}
+		m.show(msg)
 	case *commit:
 		return m, m.settle()
 	}
 	return m, nil
-}
-
-// catchUp updates the review with the decisions of others. It does nothing during a
-// confirmation: the reviewer confirms what the screen shows, and the write detects
-// contradictions.
-func (m *model) catchUp(l presentState) {
-	if m.stage == confirming || m.stage == writing {
-		return
-	}
-	if l.err != nil {
-		m.notes = []string{wording.Of(l.err)}
-		return
-	}
-	m.notes = l.now.Notes
-	if fresh := m.desk.CatchUp(l.now); len(fresh) > 0 {
-		c := fresh[0]
-		m.message = c.ID + ": somebody else has " + verb(c.Theirs) + " it meanwhile, and you have it " + verb(c.Mine)
-	}
-}
-
-func verb(s review.State) string {
-	if s == review.Undecided {
-		return "taken back"
-	}
-	return string(s)
 }
 
 // write commits what the confirmation shows.
@@ -169,8 +117,8 @@ func (m *model) write() tea.Cmd {
 	return func() tea.Msg { <-c.done; return c }
 }
 
-// settle ends the review if everything was written. Else the reviewer decides. After a conflict
-// a new confirmation is necessary, and a y that was typed before must not answer it.
+// settle ends the review if everything was written. Else the reviewer decides. If others decided
+// meanwhile, a new confirmation is necessary, and a y that was typed before must not answer it.
 func (m *model) settle() tea.Cmd {
 	c := m.commit
 	m.commit, m.stage = nil, confirming
@@ -180,9 +128,9 @@ func (m *model) settle() tea.Cmd {
 		return nil
 	}
 	m.desk.Settle(c.result)
-	if len(c.result.Conflicts) > 0 {
+	if c.result.Stale {
 		m.stage = browsing
-		m.message = "nothing is written: others decided otherwise meanwhile, marked !; q shows which of their decisions yours would replace"
+		m.message = "nothing is written: others decided meanwhile; q shows what would be written now"
 		return nil
 	}
 	m.written = append(m.written, c.result)
@@ -194,10 +142,6 @@ type Streams struct {
 	In, Out *os.File
 	Colour  bool
 	Environ []string // K=V
-
-	// Lend is called before an editor gets the terminal. It returns the function to call after
-	// the editor has exited.
-	Lend func() (back func())
 }
 
 // Run shows a review until the reviewer leaves, and returns what was written. It then restores
@@ -208,7 +152,6 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(running, d, s.Colour)
-	m.editor, m.lend = editorIn(s.Environ), s.Lend
 	// The caller's signals end ctx. Bubbletea does not get ctx: a program that ends through its
 	// context, or through tea.Interrupt, closes the terminal's reader during a read.
 	p := tea.NewProgram(m, tea.WithInput(s.In), tea.WithOutput(s.Out),

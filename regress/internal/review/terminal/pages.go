@@ -17,15 +17,11 @@ func (m *model) confirmation() (sum, each []piece) {
 	d := m.desk
 	c := d.Changes()
 	ids := c.IDs()
-	counts, over := map[review.State]int{}, 0
+	counts := map[review.State]int{}
 	for _, id := range ids {
 		item, _ := d.Index(id)
-		one, contested := m.choice(item, c.Decisions[id])
-		each = append(each, one)
+		each = append(each, m.choice(item, c.Decisions[id], c.Before[id]))
 		counts[c.Decisions[id]]++
-		if contested {
-			over++
-		}
 	}
 	add := func(s palette.Style, format string, args ...any) {
 		sum = append(sum, piece{fmt.Sprintf(format, args...), s})
@@ -35,9 +31,6 @@ func (m *model) confirmation() (sum, each []piece) {
 	if n := len(c.Families); n > 0 {
 		add(palette.Bold, "%s joined or split, for later checks too", d.Count(n))
 		each = append(each, families(c.Families)...)
-	}
-	if over > 0 {
-		add(palette.Yellow, "%s over what somebody else decided", readable.Count(over, "decision"))
 	}
 	switch {
 	case d.Golden == "":
@@ -53,7 +46,7 @@ func (m *model) confirmation() (sum, each []piece) {
 	if c.Stay > 0 {
 		add(palette.Yellow, "%s in the golden although a cause is no longer accepted", does(c.Stay, "stay", "stays"))
 	}
-	for _, n := range m.notes {
+	for _, n := range d.Notes {
 		add(palette.Yellow, "note: %s", n)
 	}
 	return sum, append([]piece{{"", palette.Plain}}, each...)
@@ -70,13 +63,12 @@ func families(by map[string]string) (rows []piece) {
 	return rows
 }
 
-// choice describes the decision on an item, and whether it overwrites another reviewer's.
-func (m *model) choice(item int, s review.State) (row piece, contested bool) {
+// choice describes the decision on an item, and the written one that it replaces.
+func (m *model) choice(item int, s, before review.State) piece {
 	it := &m.desk.Items()[item]
-	over := ""
-	theirs, contested := m.desk.Contested(item)
-	if contested {
-		over = "  over somebody else's: " + verb(theirs)
+	was := ""
+	if before != review.Undecided && s != review.Undecided {
+		was = ", was " + string(before)
 	}
 	word, colour := "accept", palette.Green
 	switch s {
@@ -85,7 +77,7 @@ func (m *model) choice(item int, s review.State) (row piece, contested bool) {
 	case review.Undecided:
 		word, colour = "take back", palette.Yellow
 	}
-	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), over), colour}, contested
+	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), was), colour}
 }
 
 func decisions(counts map[review.State]int) string {
@@ -158,11 +150,9 @@ func helpText(noun string) (text []piece) {
 		{"", ""},
 		{"↑ ↓  j k", "another " + noun + "; g G the first, the last"},
 		{"n p  tab", "another case of the " + noun},
-		{"v", "the form: unified, side by side, words"},
+		{"v", "the form: unified or side by side"},
 		{"o", "show or hide edits that belong only to other causes"},
 		{"space b", "scroll the difference; J K by half"},
-		{"w", "cut long lines instead of wrapping them; then ← → move sideways"},
-		{"e", "open the old and the new content of the part in $VISUAL or $EDITOR"},
 		{"f", "fold the family of the " + noun + ", or open it: a decision on a folded one is one on all its " + noun + "s"},
 		{"F", "the same for all families"},
 		{"m M", "mark a " + noun + "; join the marked ones and this one into a family, also in later checks"},
@@ -172,7 +162,7 @@ func helpText(noun string) (text []piece) {
 		{"enter q", "done: shows what would be written, y then writes it"},
 		{"ctrl+c", "leave at once; nothing is written"},
 		{"", ""},
-		{"✓ ✗ –", "accepted, rejected, skipped; * not written yet, ! others decided otherwise"},
+		{"✓ ✗ –", "accepted, rejected, skipped; * not written yet"},
 		{"▸3", "a folded family: three more " + noun + "s are below this one"},
 		{"", ""},
 		{"", "A case goes into the golden once all its " + noun + "s are accepted."},

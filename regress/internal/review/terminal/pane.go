@@ -15,24 +15,23 @@ import (
 func (m *model) pane(b box) []string {
 	rows := m.about(b)
 	k, some := m.wantedPage()
-	p, loaded := m.pages.find(k)
 	if some {
-		rows = append(rows, m.shown(p.lines, box{b.width, b.height - len(rows)})...)
+		rows = append(rows, m.shown(m.difference(), box{b.width, b.height - len(rows)})...)
 	}
-	if some && !loaded && len(rows) < b.height {
-		rows = append(rows, m.paint.fit([]piece{{"loading …", palette.Dim}}, 0, b.width))
+	if some && m.page.pageKey != k && len(rows) < b.height {
+		rows = append(rows, m.paint.fit([]piece{{"loading …", palette.Dim}}, b.width))
 	}
 	for len(rows) < b.height {
-		rows = append(rows, m.paint.fit(nil, 0, b.width))
+		rows = append(rows, m.paint.fit(nil, b.width))
 	}
 	return rows
 }
 
 // shown returns the rows of a difference that fit the pane.
 func (m *model) shown(lines []review.Line, b box) (rows []string) {
-	from, shift := m.top(lines, b), m.shift(b)
+	from := m.top(lines, b)
 	for i := from.line; len(rows) < b.height && i < len(lines); i++ {
-		one := m.lineRows(lines[i], shift, b.width)
+		one := m.lineRows(lines[i], b.width)
 		if i == from.line {
 			one = one[from.row:]
 		}
@@ -60,25 +59,25 @@ func (m *model) about(b box) []string {
 		counts += ", a bucket of " + readable.Count(it.Folded, "cause")
 	}
 	rows := []string{
-		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, 0, width),
-		m.paint.fit([]piece{{counts, palette.Dim}}, 0, width),
+		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, width),
+		m.paint.fit([]piece{{counts, palette.Dim}}, width),
 	}
 	if family := m.desk.Family(item); family != "" {
 		text := "family " + family
 		if n := len(m.desk.Under(item)); n > 1 {
 			text = fmt.Sprintf("and %s of its family, f opens it: %s", m.desk.Count(n-1), family)
 		}
-		rows = append(rows, m.paint.fit([]piece{{text, palette.Dim}}, 0, width))
+		rows = append(rows, m.paint.fit([]piece{{text, palette.Dim}}, width))
 	}
 	if n := len(it.Joined); n > 0 {
 		both := it.Joined[0] + ", … " + it.Joined[n-1]
 		if n == 2 {
 			both = it.Joined[0] + ", " + it.Joined[1]
 		}
-		rows = append(rows, m.paint.fit([]piece{{"of these: " + both, palette.Dim}}, 0, width))
+		rows = append(rows, m.paint.fit([]piece{{"of these: " + both, palette.Dim}}, width))
 	}
 	if c, place, some := m.desk.Member(); some {
-		rows = append(rows, m.paint.fit(m.caseRow(c, place, it), 0, width))
+		rows = append(rows, m.paint.fit(m.caseRow(c, place, it), width))
 	}
 	return rows[:min(len(rows), max(1, b.height/2))]
 }
@@ -116,8 +115,7 @@ func spansText(spans []review.Span) string {
 	return b.String()
 }
 
-// pieces styles the spans of a line. Without colours, brackets enclose removed and added text
-// within a line.
+// pieces styles the spans of a line.
 func (m *model) pieces(spans []review.Span, base palette.Style) (row []piece) {
 	for _, s := range spans {
 		one := piece{s.Text, base}
@@ -128,14 +126,6 @@ func (m *model) pieces(spans []review.Span, base palette.Style) (row []piece) {
 			one.style = palette.AddedMark
 		case review.GoneOther, review.ComeOther:
 			one.style = palette.Dim
-		}
-		if !m.paint && m.mode == review.Words {
-			switch s.Mark {
-			case review.GoneMark, review.GoneOther:
-				one.text = "[-" + one.text + "-]"
-			case review.ComeMark, review.ComeOther:
-				one.text = "{+" + one.text + "+}"
-			}
 		}
 		row = append(row, one)
 	}
@@ -153,11 +143,11 @@ func (m *model) list(b box) []string {
 		if first+i < len(visible) {
 			rows[i] = m.item(visible[first+i], first+i == place, b.width)
 		} else {
-			rows[i] = m.paint.fit(nil, 0, b.width)
+			rows[i] = m.paint.fit(nil, b.width)
 		}
 	}
 	if len(visible) == 0 {
-		rows[0] = m.paint.fit([]piece{{"nothing passes the filter", palette.Dim}}, 0, b.width)
+		rows[0] = m.paint.fit([]piece{{"nothing passes the filter", palette.Dim}}, b.width)
 	}
 	return rows
 }
@@ -183,13 +173,13 @@ func (m *model) item(item int, looked bool, width int) string {
 	room := max(0, width-widths().StringWidth(head)-len(count))
 	text := widths().FillRight(widths().Truncate(it.Name, room, "…"), room)
 	if looked {
-		return m.paint.fit([]piece{{head + text + count, palette.Reverse}}, 0, width)
+		return m.paint.fit([]piece{{head + text + count, palette.Reverse}}, width)
 	}
-	return m.paint.fit([]piece{{head, colour}, {text, palette.Plain}, {count, palette.Dim}}, 0, width)
+	return m.paint.fit([]piece{{head, colour}, {text, palette.Plain}, {count, palette.Dim}}, width)
 }
 
 // sign returns the sign of an item's state. It has an asterisk if a commit would change the
-// written decision, and an exclamation mark if another reviewer wrote that decision meanwhile.
+// written decision.
 func (m *model) sign(item int) (string, palette.Style) {
 	sign, colour := "·", palette.Dim
 	switch m.desk.Standing(item) {
@@ -200,11 +190,7 @@ func (m *model) sign(item int) (string, palette.Style) {
 	case review.Skipped:
 		return "– ", palette.Dim
 	}
-	under := m.desk.Under(item)
-	switch {
-	case slices.ContainsFunc(under, func(i int) bool { _, yes := m.desk.Contested(i); return yes }):
-		return sign + "!", colour
-	case slices.ContainsFunc(under, m.desk.Pending):
+	if slices.ContainsFunc(m.desk.Under(item), m.desk.Pending) {
 		return sign + "*", colour
 	}
 	return sign + " ", colour
@@ -216,15 +202,9 @@ type place struct{ line, row int }
 // A viewport is the stretch of a difference that the pane shows. Until a key moves it, it
 // starts at the first change.
 type viewport struct {
-	cut     bool  // long lines are cut at the edge of the pane, not wrapped
-	moved   bool  // a key has set top
-	top     place // the first row
-	shifted bool  // a key has set shift
-	shift   int   // columns that are scrolled out to the left, if long lines are cut
+	moved bool  // a key has set top
+	top   place // the first row
 }
-
-// rewind goes back to the first change.
-func (v *viewport) rewind() { *v = viewport{cut: v.cut} }
 
 // space returns the size of the area that shows the difference.
 func (m *model) space() box {
@@ -232,9 +212,6 @@ func (m *model) space() box {
 	b.height = max(0, b.height-len(m.about(b)))
 	return b
 }
-
-// shiftBy is the number of columns that a key moves sideways.
-const shiftBy = 8
 
 // leadShare is the share of the pane above the first change.
 const leadShare = 3
@@ -246,26 +223,12 @@ func (m *model) top(lines []review.Line, b box) place {
 	}
 	if !m.view.moved {
 		line := firstChange(lines)
-		row, _ := m.firstMark(lines[line], b.width)
-		return m.walk(lines, place{line, row}, -(b.height / leadShare), b.width)
+		return m.walk(lines, place{line, m.firstMark(lines[line], b.width)}, -(b.height / leadShare), b.width)
 	}
 	p := m.view.top
 	p.line = min(p.line, len(lines)-1)
 	p.row = min(p.row, m.countRows(lines[p.line], b.width)-1)
 	return p
-}
-
-// shift returns the number of columns that are scrolled out to the left.
-func (m *model) shift(b box) int {
-	lines := m.difference()
-	if !m.view.cut || m.view.shifted || len(lines) == 0 {
-		return m.view.shift
-	}
-	_, column := m.firstMark(lines[firstChange(lines)], b.width)
-	if column < m.textWidth(b.width) {
-		return 0
-	}
-	return max(0, column-b.width/leadShare) / shiftBy * shiftBy
 }
 
 // scroll moves the difference down by rows, or up by a negative number.
@@ -295,16 +258,6 @@ func (m *model) walk(lines []review.Line, p place, by, width int) place {
 	return p
 }
 
-// sideways moves the difference by columns, if long lines are cut.
-func (m *model) sideways(by int) {
-	if !m.view.cut {
-		m.message = "long lines are wrapped: w cuts them, then ← → move sideways"
-		return
-	}
-	m.view.shift = max(0, m.shift(m.space())+by)
-	m.view.shifted = true
-}
-
 // firstChange returns the index of the first line with an edit of the item in focus, 0 for none.
 func firstChange(lines []review.Line) int {
 	inFocus := func(s review.Span) bool { return s.Mark == review.GoneMark || s.Mark == review.ComeMark }
@@ -316,10 +269,9 @@ func firstChange(lines []review.Line) int {
 	}))
 }
 
-// firstMark returns the row and the column of a line in which the first edit of the item in
-// focus begins. The row counts if lines are wrapped, the column if they are cut.
-func (m *model) firstMark(l review.Line, width int) (row, column int) {
-	found := false
+// firstMark returns the row of a line in which the first edit of the item in focus begins.
+func (m *model) firstMark(l review.Line, width int) int {
+	row := -1
 	for _, c := range m.layOutLine(l, width).cells {
 		i := slices.IndexFunc(c.pieces, func(p piece) bool { return p.style == palette.RemovedMark || p.style == palette.AddedMark })
 		if i < 0 {
@@ -327,16 +279,9 @@ func (m *model) firstMark(l review.Line, width int) (row, column int) {
 		}
 		_, size := utf8.DecodeRuneInString(c.pieces[i].text)
 		upTo := append(slices.Clone(c.pieces[:i]), piece{c.pieces[i].text[:size], palette.Plain})
-		at := columnsOf(upTo) - 1
-		if !m.view.cut {
-			at = len(fold(upTo, c.width)) - 1
-		}
-		if !found || at < row {
-			found, row = true, max(0, at)
+		if at := len(fold(upTo, c.width)) - 1; row < 0 || at < row {
+			row = at
 		}
 	}
-	if m.view.cut {
-		return 0, row
-	}
-	return row, 0
+	return max(0, row)
 }

@@ -93,13 +93,6 @@ func TestLongLinesWrap(t *testing.T) {
 				t.Errorf("%s: the end of the line with %s is not in\n%s", mode, what, text(m))
 			}
 		}
-		if strings.Contains(text(m), "sideways") {
-			t.Errorf("%s: wrapped lines move sideways:\n%s", mode, text(m))
-		}
-		press(m, "l")
-		if row(m, "long lines are wrapped: w cuts them") < 0 {
-			t.Errorf("%s: nothing names w in\n%s", mode, text(m))
-		}
 	}
 }
 
@@ -132,32 +125,8 @@ func TestLineLongerThanPane(t *testing.T) {
 			t.Errorf("%s was never shown", number)
 		}
 	}
-	press(m, "w")
 	m.Update(tea.WindowSizeMsg{Width: 300, Height: 12})
 	_ = m.rows() // the row of the wrapped line is gone
 }
 
 var numbers = regexp.MustCompile(`<\d\d\d>`)
-
-func TestCutLinesMoveSideways(t *testing.T) {
-	m := screenOf(t, 80, 24, long())
-	press(m, "w")
-	if row(m, "← → sideways") < 0 || row(m, "456789old") < 0 {
-		t.Fatalf("cut lines start elsewhere, or their keys are not named:\n%s", text(m))
-	}
-	shift := m.shift(m.space())
-	press(m, "h")
-	if got := m.shift(m.space()); got != shift-shiftBy {
-		t.Errorf("h moves from column %d to %d", shift, got)
-	}
-	for range 60 {
-		press(m, "h")
-	}
-	if row(m, "-0123") < 0 || row(m, "old") >= 0 {
-		t.Errorf("the line does not start at its start:\n%s", text(m))
-	}
-	press(m, "w")
-	if row(m, "old") < 0 || strings.Contains(text(m), "sideways") {
-		t.Errorf("w does not wrap again:\n%s", text(m))
-	}
-}

@@ -26,6 +26,9 @@ func newDesk(causes int) (d *review.Desk, loaded *int) {
 	loaded = new(int)
 	text := []byte("x\ty\x1b[2J\n")
 	return &review.Desk{
+		Look: func(context.Context) (review.Now, error) {
+			return review.Now{Promoted: func(string) bool { return false }}, nil
+		},
 		Review: review.New(items, cases, nil), Run: "run", Command: "check", Golden: "muster.golden",
 		Difference: func(_ context.Context, name string) (review.Difference, error) {
 			*loaded++
@@ -57,7 +60,7 @@ func TestRowsFit(t *testing.T) {
 		d, _ := newDesk(40)
 		m := newModel(t.Context(), d, colour)
 		m.Update(m.load()())
-		for _, keys := range [][]string{{}, {"j", "n"}, {"v"}, {"v"}, {"w"}, {"w", "J"}, {"a", "r", "A"}, {"?"}, {"x"}, {"q"}, {"x", "/", "z"}, {"enter"}} {
+		for _, keys := range [][]string{{}, {"j", "n"}, {"v"}, {"v"}, {"J"}, {"a", "r", "A"}, {"?"}, {"x"}, {"q"}, {"x", "/", "z"}, {"enter"}} {
 			press(m, keys...)
 			for _, size := range [][2]int{{80, 24}, {200, 60}, {71, 10}, {40, 12}, {12, 4}, {5, 3}, {1, 1}} {
 				m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
@@ -97,20 +100,20 @@ func checkRow(t *testing.T, row string, width int) {
 	}
 }
 
-// Contents are read when they are looked at, and not again for going back.
+// Contents are read when they are looked at.
 func TestContentsOnDemand(t *testing.T) {
 	d, loaded := newDesk(3000)
 	m := newModel(t.Context(), d, true)
 	m.Update(m.load()())
 	press(m, "j", "k", "j", "j")
-	if *loaded != 3 {
+	if *loaded != 5 {
 		t.Errorf("%d cases were read", *loaded)
 	}
 	if text := strings.Join(m.rows(), "\n"); !strings.Contains(text, "on the engine: ran on w") {
 		t.Errorf("where it ran is not in\n%s", text)
 	}
 	press(m, "A")
-	if c := d.Changes(); len(c.Decisions) != 3000 || *loaded != 3 {
+	if c := d.Changes(); len(c.Decisions) != 3000 || *loaded != 5 {
 		t.Errorf("%d decisions, %d cases read", len(c.Decisions), *loaded)
 	}
 	press(m, "q")

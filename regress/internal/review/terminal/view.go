@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/mattn/go-runewidth"
@@ -93,15 +92,15 @@ func (m *model) hint() string {
 		text = m.message
 	case m.desk.Filtered() != "":
 		text = fmt.Sprintf("filter: %s  %d of %d, esc removes it", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
-	case len(m.notes) > 0:
-		text = "note: " + strings.Join(m.notes, "; ")
+	case len(m.desk.Notes) > 0:
+		text = "note: " + strings.Join(m.desk.Notes, "; ")
 	}
 	return m.row(text, palette.Yellow)
 }
 
 // row returns a row of the screen with a text.
 func (m *model) row(text string, s palette.Style) string {
-	return m.paint.fit([]piece{{text, s}}, 0, m.width)
+	return m.paint.fit([]piece{{text, s}}, m.width)
 }
 
 // keys returns the row that names keys, as many as fit.
@@ -109,22 +108,14 @@ func (m *model) keys() string {
 	if m.stage == filtering {
 		return m.row("enter keeps the filter   esc removes it", palette.Dim)
 	}
-	wrap, move := "w no wrap", ""
-	if m.view.cut {
-		wrap, move = "w wrap", "← → sideways"
-	}
-	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", wrap, move, "n case", "e editor", "/ filter", "? help", "q done"}
-	for _, spare := range []string{"", "e editor", wrap, "/ filter", "n case", "v form", "u undo"} {
+	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", "n case", "/ filter", "? help", "q done"}
+	for _, spare := range []string{"", "/ filter", "n case", "v form", "u undo"} {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
 		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
 			return m.row(text, palette.Dim)
 		}
 	}
-	text := "a r s u v w n /  ? help  q done"
-	if m.view.cut {
-		text = "a r s u v w ← →  ? help  q done"
-	}
-	return m.row(text, palette.Dim)
+	return m.row("a r s u v n /  ? help  q done", palette.Dim)
 }
 
 func (m *model) body() []string {
@@ -150,7 +141,7 @@ func (m *model) text(lines []piece, keys string) []string {
 		if m.leafed+i < len(lines) {
 			line = lines[m.leafed+i : m.leafed+i+1]
 		}
-		shown = append(shown, m.paint.fit(line, 0, m.width))
+		shown = append(shown, m.paint.fit(line, m.width))
 	}
 	if left := len(lines) - m.leafed - rows; left > 0 {
 		keys = fmt.Sprintf("%s more below   %s", readable.Number(left), keys)
@@ -206,41 +197,3 @@ const tabColumns = 8
 // safe removes everything from a text that could drive the terminal. All shown text passes
 // through it.
 func safe(text string) string { return strings.ReplaceAll(readable.Text(text), "\n", "‹LF›") }
-
-// fit returns pieces as one row of exactly width columns, without the first shift columns. An
-// ellipsis marks a cut at the end.
-func (p painter) fit(pieces []piece, shift, width int) string {
-	if width <= 0 {
-		return ""
-	}
-	condition := widths()
-	var row strings.Builder
-	at := 0 // column
-	for i, one := range pieces {
-		one.text = safe(one.text)
-		var text strings.Builder
-		for j, r := range one.text {
-			columns := condition.RuneWidth(r)
-			if r == '\t' {
-				columns = tabColumns - at%tabColumns
-			}
-			last := i == len(pieces)-1 && j+utf8.RuneLen(r) == len(one.text)
-			if at+columns-shift > width || at+columns-shift == width && !last {
-				row.WriteString(p.paint(one.style, text.String()))
-				row.WriteString(strings.Repeat(" ", max(0, width-1-max(0, at-shift))) + "…")
-				return row.String()
-			}
-			switch {
-			case at+columns <= shift && columns > 0: // scrolled out
-			case at < shift, r == '\t':
-				text.WriteString(strings.Repeat(" ", at+columns-max(at, shift)))
-			case at >= shift:
-				text.WriteRune(r)
-			}
-			at += columns
-		}
-		row.WriteString(p.paint(one.style, text.String()))
-	}
-	row.WriteString(strings.Repeat(" ", max(0, width-max(0, at-shift))))
-	return row.String()
-}

@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/review"
 )
 
-// A store is what reviewers write into: a run's decisions, and a golden.
+// A store is what a review writes into: a run's decisions, and a golden.
 type store struct {
 	items []review.Item
 	cases []review.Case
@@ -23,21 +23,13 @@ type store struct {
 	golden    map[string]bool
 	notes     []string
 	refuse    string // why no case goes into the golden
-	shut      string // the same, and it is known
 	writes    int
+	writing   func() // called during a write; nil = nothing
 }
 
-// open is a desk for one more reviewer.
-func (s *store) open(context.Context) (*review.Desk, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	cases := make([]review.Case, len(s.cases))
-	copy(cases, s.cases)
-	for i := range cases {
-		cases[i].Promoted = s.golden[cases[i].Name]
-	}
+func (s *store) desk() *review.Desk {
 	d := &review.Desk{
-		Review: review.New(s.items, cases, s.decisions),
+		Review: review.New(s.items, s.cases, s.decisions),
 		Run:    "20260102-030405-ab12", Command: "check", Golden: "muster.golden",
 		Difference: func(_ context.Context, name string) (review.Difference, error) {
 			return review.Difference{Where: "ran on w1", Parts: s.parts[name]}, nil
@@ -46,36 +38,41 @@ func (s *store) open(context.Context) (*review.Desk, error) {
 		Look: func(context.Context) (review.Now, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return review.Now{Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families), Promoted: s.promoted(), Notes: s.notes, Shut: s.shut}, nil
+			return s.now(), nil
 		},
 	}
-	d.CatchUp(review.Now{Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families), Promoted: s.promoted(), Shut: s.shut})
-	return d, nil
+	d.Update(s.now())
+	return d
 }
 
-// promoted is what is in the golden at this moment; s.mu is held.
-func (s *store) promoted() func(string) bool {
-	now := maps.Clone(s.golden)
-	return func(name string) bool { return now[name] }
+// now describes the store. The caller holds mu once the review runs.
+func (s *store) now() review.Now {
+	golden := maps.Clone(s.golden)
+	return review.Now{
+		Written: maps.Clone(s.decisions), Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families),
+		Promoted: func(name string) bool { return golden[name] }, Notes: s.notes,
+	}
 }
 
 func (s *store) write(_ context.Context, c review.Changes) (review.Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	merged, conflicts := review.Merge(c, s.decisions)
-	if len(conflicts) > 0 {
-		return review.Result{Conflicts: conflicts, Decisions: maps.Clone(s.decisions), Promoted: s.promoted()}, nil
+	if s.writing != nil {
+		s.writing()
 	}
-	s.decisions, s.families = merged, review.MergeFamilies(s.items, c, s.families)
+	if !maps.Equal(c.Base, s.decisions) {
+		return review.Result{Stale: true, Now: s.now()}, nil
+	}
+	s.decisions, s.families = c.Decide(s.decisions), review.MergeFamilies(s.items, c, s.families)
 	s.writes++
-	r := review.Result{Decisions: maps.Clone(merged), Families: maps.Clone(s.families), Moved: len(c.Families), Decided: len(c.Decisions), Refused: s.refuse}
-	if s.refuse == "" && s.shut == "" {
+	r := review.Result{Moved: len(c.Families), Decided: len(c.Decisions), Refused: s.refuse}
+	if s.refuse == "" {
 		r.Accepted = len(c.Promote)
 		for _, name := range c.Promote {
 			s.golden[name] = true
 		}
 	}
-	r.Promoted = s.promoted()
+	r.Now = s.now()
 	return r, nil
 }
 

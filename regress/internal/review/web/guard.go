@@ -1,14 +1,18 @@
 package web
 
 import (
+	"context"
+	"embed"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
-	"slices"
-	"time"
+	"path"
+	"strings"
 
+	"muster/internal/style"
 	"muster/internal/wording"
 	"muster/regress"
 )
@@ -17,8 +21,9 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guarded refuses requests that were sent to another name, or by another page.
-func (h *house) guarded(inner http.Handler) http.Handler {
+// guarded refuses requests that were sent to another name, or by another page. Another page can make
+// its own name lead here (DNS rebinding).
+func guarded(inner http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Content-Security-Policy", contentPolicy)
@@ -27,12 +32,16 @@ func (h *house) guarded(inner http.Handler) http.Handler {
 		head.Set("Cross-Origin-Opener-Policy", "same-origin")
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 		head.Set("Cache-Control", "no-store")
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil { // the host has no port
+			host = r.Host
+		}
 		switch {
-		case !h.reach.knows(r.Host):
-			refuse(w, http.StatusMisdirectedRequest, "this review does not know the name "+r.Host+": take the link as muster printed it")
+		case !isLoopback(host):
+			fail(w, refusal{http.StatusMisdirectedRequest, "this review does not know the name " + r.Host + ": take the link as muster printed it"})
 			return
-		case r.Method != http.MethodGet && r.Header.Get("Origin") != h.reach.scheme()+r.Host:
-			refuse(w, http.StatusForbidden, "this request was not sent by the page of the review")
+		case r.Method != http.MethodGet && r.Header.Get("Origin") != "http://"+r.Host:
+			fail(w, refusal{http.StatusForbidden, "this request was not sent by the page of the review"})
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, bodyBytesMax)
@@ -43,91 +52,79 @@ func (h *house) guarded(inner http.Handler) http.Handler {
 // Bounds of requests: decisions are short, and a filter is typed.
 const bodyBytesMax = 64 << 10
 
-// cookieName returns a name with the port, because browsers share cookies among all ports of a
-// machine.
-func cookieName(r *http.Request) string {
-	_, port, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		port = "0"
-	}
-	return "muster-review-" + port
+// Headers of a request. The key stays with the page's origin, while a browser would send a cookie to
+// every server on this machine. The page header has the ID of a tab.
+const (
+	keyHeader  = "Muster-Key"
+	pageHeader = "Muster-Page"
+)
+
+// A visit is a request of a page.
+type visit struct {
+	ctx           context.Context
+	page, browser string
 }
 
-// keyHeader carries the second secret. The browser sends a cookie to every server on this
-// machine, but the key stays with the page's origin.
-const keyHeader = "Muster-Key"
-
-// seated adds the seat to the requests of reviewers.
-func (h *house) seated(inner func(http.ResponseWriter, *http.Request, *seat)) http.HandlerFunc {
+// post answers the requests of pages that have the key. do gets the decoded body.
+func post[Ask any](s *server, do func(visit, Ask) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if s, known := h.seatFor(r); known {
-			inner(w, r, s)
+		if !isSecret(r.Header.Get(keyHeader), s.key) {
+			fail(w, refusal{http.StatusUnauthorized, "this browser takes no part in the review: open it by a link that nobody has used"})
 			return
 		}
-		refuse(w, http.StatusUnauthorized, "this browser takes no part in the review: open it by a link that nobody has used")
+		ask, err := decode[Ask](r)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		got, err := do(visit{r.Context(), r.Header.Get(pageHeader), nameBrowser(r.UserAgent())}, ask)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		answer(w, got)
 	}
 }
 
-// seatFor returns the seat of the browser that sent a request: its cookie and its key tell.
-func (h *house) seatFor(r *http.Request) (*seat, bool) {
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return nil, false
+// nameBrowser names a browser and its system, for people who wonder which one of theirs it is.
+func nameBrowser(agent string) string {
+	find := func(fallback string, names ...string) string {
+		for _, name := range names {
+			if strings.Contains(agent, name) {
+				return name
+			}
+		}
+		return fallback
 	}
-	c, k := digestOf(cookie.Value), digestOf(r.Header.Get(keyHeader))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.seats, func(s *seat) bool { return s.cookie == c && s.key == k })
-	if i < 0 {
-		return nil, false
-	}
-	return h.seats[i], true
+	return find("a browser", "Firefox", "Edg", "Chrome", "Safari") + " on " + find("another system", "Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux")
 }
 
-// session exchanges a link's token for a seat. A browser that has a seat keeps it, and the link
-// stays valid for another browser: a second seat would replace the cookie of the first, whose
-// decisions could not be written any more.
-func (h *house) session(w http.ResponseWriter, r *http.Request) {
-	var ask struct{ Token string }
-	if !decode(w, r, &ask) {
-		return
-	}
-	if _, known := h.seatFor(r); known {
-		answer(w, map[string]string{"key": r.Header.Get(keyHeader)})
-		return
-	}
-	s, err := h.enter(r.Context(), ask.Token)
-	if errors.Is(err, errSpent) || errors.Is(err, errUnknown) {
-		refuse(w, http.StatusForbidden, wording.Of(err))
-		return
-	}
-	if err != nil {
+// session exchanges the token of a link for the key. A browser that has the key does not use up the
+// link, so that it stays valid for another browser.
+func (s *server) session(w http.ResponseWriter, r *http.Request) {
+	ask, err := decode[struct{ Token string }](r)
+	switch {
+	case err != nil:
 		fail(w, err)
-		return
+	case isSecret(r.Header.Get(keyHeader), s.key) || s.spend(ask.Token):
+		answer(w, map[string]string{"key": s.key})
+	default:
+		fail(w, refusal{http.StatusForbidden, "this link was used already, or is of another review. A browser that takes part makes a new one with Link…; or start muster review --web again"})
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: s.secrets.cookie, Path: "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: h.reach.config != nil,
-	})
-	answer(w, map[string]string{"key": s.secrets.key})
-	s.secrets.cookie, s.secrets.key = "", ""
 }
 
-// decode reads a request's body, and answers the request if the body is invalid. A form of
-// another page cannot send JSON.
-func decode(w http.ResponseWriter, r *http.Request, into any) bool {
+// decode reads a request's body. A form of another page cannot send JSON.
+func decode[Ask any](r *http.Request) (ask Ask, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, "JSON is expected")
-		return false
+		return ask, refusal{http.StatusUnsupportedMediaType, "JSON is expected"}
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, "what was sent cannot be read: "+err.Error())
-		return false
+	if err := d.Decode(&ask); err != nil {
+		return ask, refusal{http.StatusBadRequest, "what was sent cannot be read: " + err.Error()}
 	}
-	return true
+	return ask, nil
 }
 
 func answer(w http.ResponseWriter, v any) {
@@ -136,23 +133,68 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-func refuse(w http.ResponseWriter, status int, why string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
+// A refusal is an error with the status of its answer.
+type refusal struct {
+	status int
+	text   string
 }
 
-// fail answers with an error of the review itself.
+func (r refusal) Error() string { return r.text }
+
+// fail answers with a refusal, or with an error of the review itself.
 func fail(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	if regress.ClassOf(err) == regress.Input {
+	status, text := http.StatusInternalServerError, wording.Of(err)
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		status, text = refused.status, refused.text
+	case regress.ClassOf(err) == regress.Input:
 		status = http.StatusConflict
 	}
-	refuse(w, status, wording.Of(err))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
 }
 
-// unlimited lifts the time limit of a request that writes or streams.
-func unlimited(w http.ResponseWriter) error {
-	c := http.NewResponseController(w)
-	return errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{}))
+//go:embed page
+var pages embed.FS
+
+//go:embed page/page.css
+var pageStyle string
+
+func (s *server) handler() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /{$}", file("index.html", "text/html; charset=utf-8"))
+	for _, name := range []string{"page.js", "list.js", "difference.js", "dialogs.js", "server.js", "words.js"} {
+		m.HandleFunc("GET /"+name, file(name, "text/javascript; charset=utf-8"))
+	}
+	m.HandleFunc("GET /icon.svg", file("icon.svg", "image/svg+xml"))
+	m.HandleFunc("GET /page.css", styleSheet)
+	m.HandleFunc("POST /session", s.session)
+	m.HandleFunc("POST /take", post(s, s.take))
+	m.HandleFunc("POST /link", post(s, s.link))
+	m.HandleFunc("POST /review", post(s, s.review))
+	m.HandleFunc("POST /state", post(s, s.now))
+	m.HandleFunc("POST /filter", post(s, s.filter))
+	m.HandleFunc("POST /cases", post(s, s.cases))
+	m.HandleFunc("POST /difference", post(s, s.difference))
+	m.HandleFunc("POST /plan", post(s, s.plan))
+	m.HandleFunc("POST /act", post(s, s.act))
+	m.HandleFunc("POST /commit", post(s, s.commit))
+	m.HandleFunc("POST /finish", post(s, s.leave))
+	return guarded(m)
+}
+
+// file serves one of the page's static files, which hold no secrets.
+func file(name, kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		http.ServeFileFS(w, r, pages, path.Join("page", name))
+	}
+}
+
+// styleSheet serves the shared style, followed by the page's own.
+func styleSheet(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = io.WriteString(w, style.CSS()+style.Pictures()+pageStyle)
 }

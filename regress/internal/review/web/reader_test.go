@@ -100,7 +100,7 @@ func announced(t *testing.T, browser context.Context) {
 func looks(t *testing.T, browser context.Context) {
 	store := few()
 	store.notes = []string{"there is a newer check"}
-	v, p := opened(t, browser, store, quick)
+	v, p := opened(t, browser, store)
 	p.sees("#notices", "there is a newer check")
 	p.keys("arskkkk")
 	p.sees("#counts", "1 skipped")
@@ -113,7 +113,7 @@ func looks(t *testing.T, browser context.Context) {
 			}
 		}
 		p.size(1400, 900, scheme)
-		for _, form := range []string{"Unified", "Side by side", "Words"} {
+		for _, form := range []string{"Unified", "Side by side"} {
 			p.until("document.querySelector('#parts').ariaBusy !== 'true'")
 			p.until("['comment', 'keyword', 'number'].every((kind) => document.querySelector(`#parts .token-${kind}`))")
 			if faint := value[[]string](p, contrast); len(faint) > 0 {
@@ -196,7 +196,7 @@ func previews(t *testing.T, browser context.Context) {
 	p.until(now + ".animationName === 'flicker'")
 	p.sees("#parts", "a.zip › src/a<b>.go changed: 10 bytes → 10 bytes")
 	p.until("[...document.querySelectorAll('.token-keyword')].some((e) => e.textContent === 'package')")
-	for _, form := range []string{"unified", "sides", "words"} { // hex is alike in all
+	for _, form := range []string{"unified", "sides"} { // hex is alike in all
 		p.click("[data-mode=" + form + "]")
 		p.rests()
 		p.until("[...document.querySelectorAll('table[aria-label=\"a.o\"] tr.come')].some((tr) => tr.innerText.includes('00 6e 65 77') && getComputedStyle(tr).backgroundColor !== getComputedStyle(document.body).backgroundColor)")

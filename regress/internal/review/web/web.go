@@ -1,18 +1,19 @@
 // Package web shows a review in a browser, on one page. The link to the page works only once. The
-// package serves only its embedded files, and contacts nobody.
+// package serves only its embedded files, contacts nobody, and listens only on this machine.
 //
-// It must not decide: package review defines what a key does and how a difference is laid out.
-// Package web decides who may look, and notifies reviewers of each other's decisions.
+// One page at a time decides, and others read. It must not know what a key does or how a difference
+// is laid out: package review defines both.
 package web
 
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,36 +23,11 @@ import (
 
 // Options of a review in a browser.
 type Options struct {
-	Addr string // HOST:PORT; port 0 = a free one; empty = 127.0.0.1:0
-
-	Certificate, Key string // PEM files; "" = no TLS
-	// InTheClear allows an address without TLS that others can reach. They can read along, and
-	// decide.
-	InTheClear bool
-
-	// Open returns a desk for one more reviewer, with the present decisions. Its items and
-	// cases are the same each time. One goroutine at a time calls it.
-	Open func(ctx context.Context) (*review.Desk, error)
-
-	// Ready is called once, with the link for the first browser.
-	Ready func(link string)
-
-	Idle  time.Duration // the review ends after this time without an open page; 0 = 30 minutes
-	Every time.Duration // time between two looks at the decisions of others; 0 = 3 seconds
+	Addr  string            // HOST:PORT of this machine; port 0 = a free one; empty = 127.0.0.1:0
+	Ready func(link string) // called once, with the link for the first browser
 }
 
-const (
-	addrDefault  = "127.0.0.1:0"
-	idleDefault  = 30 * time.Minute
-	everyDefault = 3 * time.Second
-)
-
-// Outcome is the result of a review.
-type Outcome struct {
-	Results []review.Result // sum of all commits
-	Unsaved []string        // IDs of the decisions that were not written, in order
-	Idle    bool            // the review ended because no page was open
-}
+const addrDefault = "127.0.0.1:0"
 
 // Bounds of a browser's requests and of their duration.
 const (
@@ -63,44 +39,76 @@ const (
 	grace          = 10 * time.Second // for a commit in progress at the end
 )
 
-// Run serves the review until the last reviewer ends it, ctx ends, or no page is open for long.
-// The outcome is valid with an error too.
-func Run(ctx context.Context, o Options) (Outcome, error) {
-	o.Addr, o.Idle, o.Every = cmp.Or(o.Addr, addrDefault), cmp.Or(o.Idle, idleDefault), cmp.Or(o.Every, everyDefault)
-	r, err := o.check()
+// errFinished ends a review without an error.
+var errFinished = errors.New("the review was finished in the browser")
+
+// Run serves the review until it is finished in the browser, or ctx ends. It returns what was written,
+// with an error too.
+func Run(ctx context.Context, d *review.Desk, o Options) ([]review.Result, error) {
+	l, err := listen(ctx, cmp.Or(o.Addr, addrDefault))
 	if err != nil {
-		return Outcome{}, err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
-	if err != nil {
-		return Outcome{}, fault.Inputf("--web: %w", err)
-	}
-	origin := r.origin(l.Addr())
-	if r.config != nil {
-		l = tls.NewListener(l, r.config)
+		return nil, err
 	}
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	writes, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	h := &house{options: o, reach: r, origin: origin, end: end, writes: writes, stopWrites: stop, quiet: time.Now()}
-	server := &http.Server{
-		Handler:           h.handler(),
-		ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: readTime,
-		IdleTimeout: connectionIdle, MaxHeaderBytes: headBytesMax,
-		BaseContext: func(net.Listener) context.Context { return running },
-		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	writes, stopWrites := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWrites()
+	s := &server{desk: d, key: rand.Text(), origin: "http://" + l.Addr().String(), writes: writes, finish: func() { end(errFinished) }}
+	h := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: headTime, ReadTimeout: readTime, IdleTimeout: connectionIdle, MaxHeaderBytes: headBytesMax,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	var work sync.WaitGroup
-	work.Go(func() { h.watch(running) })
 	work.Go(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			end(fault.Environmentf("--web: %w", err))
 		}
 	})
-	o.Ready(h.link())
+	o.Ready(s.newLink())
 	<-running.Done()
-	err = h.wind(server)
+	late := time.AfterFunc(grace, stopWrites)
+	results := s.close()
+	late.Stop()
+	err = shutDown(h)
 	work.Wait()
-	return h.close(context.Cause(running), err)
+	if cause := context.Cause(running); !errors.Is(cause, errFinished) {
+		err = errors.Join(cause, err)
+	}
+	return results, err
+}
+
+// listen refuses an address that other machines reach: without TLS they could read along.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fault.Inputf("--web %q: it is HOST:PORT, as in 127.0.0.1:8080: %w", addr, err)
+	}
+	if !isLoopback(host) {
+		return nil, fault.Inputf("--web %s: other machines reach this address, and could read along: take 127.0.0.1:8080, and on the other machine ssh -L 8080:127.0.0.1:8080 THIS-MACHINE", addr)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fault.Inputf("--web: %w", err)
+	}
+	return l, nil
+}
+
+// isLoopback reports whether a host always means the asking machine itself.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// shutDown gives answers in progress a short time. It does not wait for a client that hangs.
+func shutDown(h *http.Server) error {
+	limit, cancel := context.WithTimeout(context.Background(), lastTime)
+	defer cancel()
+	if h.Shutdown(limit) == nil {
+		return nil
+	}
+	if err := h.Close(); err != nil {
+		return fault.Environmentf("--web: %w", err)
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
 // What is asked before something happens, and said after it.
-import { element, find, list, number, plural, named } from "./words.js";
+import { element, find, number, plural, named } from "./words.js";
 
 // ask shows a dialog and returns how it was answered: yes, other or no. The page behind it
 // cannot be reached meanwhile. No answer by mistake: going back has the attention first,
@@ -42,10 +42,7 @@ export function written(plan, noun) {
     content.push(element("details", { class: "names", "aria-label": "Cases that go into the golden" }, element("summary", {}, few), element("ul", {}, ...names)));
   }
   if (plan.waits) {
-    const rows = plan.waiting.map((w) => element("li", {},
-      `${plural(w.cases, "case")} for ${list(w.for)} (${w.example}${w.cases > 1 ? " …" : ""})`));
-    const shown = plan.waiting.reduce((sum, w) => sum + w.cases, 0);
-    if (shown < plan.waits) rows.push(element("li", { class: "soft" }, `… and ${number(plan.waits - shown)} more`));
+    const rows = plan.waiting.map((w) => element("li", {}, `${plural(w.cases, "case")} for ${w.for}`));
     content.push(p(element("b", {}, plural(plan.waits, "case")), ` ${plan.waits === 1 ? "waits" : "wait"}: not all of ${plan.waits === 1 ? "its" : "their"} causes are accepted:`),
       element("ul", { class: "waiting" }, ...rows));
   }
@@ -63,9 +60,6 @@ export function written(plan, noun) {
     content.push(p(`${plural(plan.moved, noun)} ${plan.moved === 1 ? "is" : "are"} joined or split, for later checks too:`), element("ul", {}, ...rows));
   }
   if (plan.skipped) content.push(p(`${plural(plan.skipped, `skipped ${noun}`)} ${plan.skipped === 1 ? "is" : "are"} left for later.`));
-  for (const c of plan.conflicts) {
-    content.push(element("p", { class: "warning" }, element("strong", {}, c.id), ` was ${c.theirs || "taken back"} by somebody else meanwhile. Writing puts your decision, ${c.mine || "none"}, in its place.`));
-  }
   return content;
 }
 

@@ -2,7 +2,7 @@
 import { Difference } from "./difference.js";
 import { ask, cases, outcome, saved, written } from "./dialogs.js";
 import { List } from "./list.js";
-import { enter, follow, get, post, Refused } from "./server.js";
+import { enter, post, Refused } from "./server.js";
 import { common, element, find, number, plural, named } from "./words.js";
 
 const linesFirst = 300, linesMore = 1200;
@@ -42,6 +42,7 @@ function failed(error) {
   if (error.name === "AbortError") return;
   if (error instanceof Refused && error.status === 401) { end(error.message); return; }
   say(error.message);
+  if (error instanceof Refused && error.status === 423) { queue(poll); return; } // another page decides now
   notice("failed", "warning", error.message);
 }
 
@@ -77,14 +78,31 @@ function take(state) {
   write.replaceChildren(...(write.disabled ? ["Nothing to write"] : [`Write ${words.join(", ")}… `, element("kbd", {}, "w")]));
   for (const note of document.querySelectorAll("#notices [data-id^=note]")) note.remove();
   state.notes.forEach((note, i) => notice(`note${i}`, "note", note));
-  notice("conflicts", "warning", ...(state.conflicts.length ? [element("strong", {}, "Somebody else decided meanwhile: "),
-    state.conflicts.map((c) => `${c.id} is ${c.theirs || "undecided again"}, and here it is ${c.mine || "undecided"}`).join("; "),
-    ". Writing puts yours in the place of theirs."] : []));
+  const { mine, browser, since, last } = state.holder;
+  document.body.classList.toggle("reading", !mine);
+  const over = element("button", { type: "button" }, "Take over");
+  over.addEventListener("click", () => takeOver());
+  notice("held", "note", ...(mine ? [] : [`${browser} has this review since ${clock(since)}${last ? `, and decided last at ${clock(last)}` : ""}. This page reads. `, over]));
   remaining();
 }
 
+const clock = (time) => new Date(time).toLocaleTimeString([], { timeStyle: "short" });
+
+// takeOver makes this page the one that decides. All decisions stay as they are.
+const takeOver = () => queue(async () => {
+  take(await post("take", { over: true }));
+  await filter(page.filter);
+  say("This page decides now.");
+});
+
+// reads reports whether another page decides, and says so.
+function reads() {
+  if (!page.state.holder.mine) say("This page only reads: take over to decide.");
+  return !page.state.holder.mine;
+}
+
 // barred says why cases that are accepted are nothing to write.
-const barred = (state) => (state.barred && page.review.golden ? `: no case can go into the golden (${state.shut})` : "");
+const barred = (state) => (state.shut && page.review.golden ? `: no case can go into the golden (${state.shut})` : "");
 
 function remaining() {
   const left = page.rows.flat().filter((i) => page.state.states[i].toLowerCase() === "u").length;
@@ -143,11 +161,10 @@ function load(keepPlace = false, quick = false) {
   clearTimeout(pause);
   if (page.at < 0) { difference.clear(page.filter ? `No ${page.review.noun} passes the filter.` : "There is nothing to review."); return; }
   const { signal } = loading, fetchIt = async () => {
-    const query = { item: item().id, place: page.place, mode: page.mode, lines: page.lines };
-    if (page.others) query.others = "1";
+    const query = { item: item().id, place: page.place, mode: page.mode, lines: page.lines, others: page.others };
     find("#parts").setAttribute("aria-busy", "true");
     try {
-      const shown = await get("difference", query, signal);
+      const shown = await post("difference", query, signal);
       find("#case").replaceChildren(shown.case, " ", element("span", { class: "chip verdict" }, shown.verdict + (shown.promoted ? ", in the golden" : "")),
         ...(shown.items.length > 1 ? [element("span", { class: "soft" }, ` also shows ${shown.items.filter((id) => id !== item().id).slice(0, 8).join(", ")}${shown.items.length > 9 ? " …" : ""}`)] : []));
       await difference.show(shown, query.mode, keepPlace);
@@ -180,10 +197,10 @@ async function aimed(action) {
 
 // act decides, and goes where the review goes on.
 const act = (what) => queue(async () => {
-  if (page.ended) return;
+  if (page.ended || reads()) return;
   const before = page.at >= 0 ? item().id : "";
   const row = /-rest$|undo/.test(what) ? [] : ids(page.at);
-  const now = await aimed({ do: what, item: before, place: page.place, filter: page.filter, open: page.open, row });
+  const now = await aimed({ do: what, item: before, filter: page.filter, open: page.open, row });
   if (!now) return;
   notice("failed");
   take(now.state);
@@ -193,7 +210,7 @@ const act = (what) => queue(async () => {
   else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
   else say(`${rest || now.count > 1 ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
   const to = page.review.items.findIndex((it) => it.id === now.item), told = find("#status").textContent;
-  if (to >= 0 && page.rows.some((row) => row[0] === to) && (to !== page.at || now.place !== page.place)) { look(to, now.place); say(`${told} Now ${here()}`); } else about();
+  if (to >= 0 && page.rows.some((row) => row[0] === to) && to !== page.at) { look(to); say(`${told} Now ${here()}`); } else about();
 });
 
 // here says where this reviewer is, for those who do not see it.
@@ -216,7 +233,7 @@ function moveCase(by, quick) {
 function form(mode) {
   page.mode = mode;
   for (const button of document.querySelectorAll(".forms button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  say(`Shown ${{ unified: "unified", sides: "side by side", words: "as words" }[mode]}.`);
+  say(`Shown ${{ unified: "unified", sides: "side by side" }[mode]}.`);
   load();
 }
 
@@ -239,12 +256,15 @@ async function filter(text) {
 // write shows what would be written, and writes it once that is confirmed. What changes
 // between the two is shown first.
 const write = (leaving) => queue(async () => {
-  if (page.ended) return;
+  if (page.ended || reads()) return;
   if (find("#write").disabled) {
     if (leaving) await leave(); else say(`Nothing to write${barred(page.state)}.`);
     return;
   }
-  const plan = await get("plan");
+  const plan = await post("plan");
+  take(plan.state);
+  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
+  if (find("#write").disabled) { say("Nothing to write."); return; } // others have written it
   const answer = await ask({
     title: "Write this?", content: written(plan, page.review.noun), other: leaving ? "Finish and write nothing" : "",
     yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : plan.kept ? "Keep the decisions" : "Keep the families",
@@ -252,11 +272,11 @@ const write = (leaving) => queue(async () => {
   if (answer === "other") { await leave(true); return; }
   if (answer === "no") { say("Nothing was written."); return; }
   say("Writing …");
-  const now = await post("commit", { revision: plan.revision });
+  const now = await post("commit", { revision: plan.state.revision });
   take(now.state);
   if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   about();
-  if (!now.written) { say("Nothing was written: somebody else decided otherwise meanwhile. Look again, then write."); return; }
+  if (!now.written) { say("Nothing was written: others decided meanwhile. Look again, then write."); return; }
   load(true);
   say(`Written: ${saved(now, page.review.noun)}, ${plural(now.accepted, "case")}.`);
   if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now, page.review.noun), yes: "Finish", no: "Go on" }) === "yes") await leave();
@@ -264,20 +284,20 @@ const write = (leaving) => queue(async () => {
 
 async function leave(lose = false) {
   page.leaving = true; // the end that follows is no news
-  const { others } = await post("finish", { lose }).finally(() => { page.leaving = false; });
-  end(others ? "You have finished. Others are still at work, so muster runs on." : "You have finished, and muster has ended. This page can be closed.");
+  await post("finish", { lose }).finally(() => { page.leaving = false; });
+  end("You have finished, and muster has ended. This page can be closed.");
 }
 
 const invite = () => queue(async () => {
   const { link } = await post("link");
   await ask({ title: "A link for another browser", no: "Close", content: [
-    element("p", {}, "It works once, and opens the review for a second reviewer, who decides apart from you. If one of you would replace a decision of the other, the page asks first."),
+    element("p", {}, "It works once, and opens the review in another browser of this machine. That page reads, and can take over."),
     element("p", {}, element("code", { class: "link", tabindex: "0" }, link))] });
 });
 
 const listCases = () => queue(async () => {
   const it = item();
-  await cases(`Cases of ${it.id}`, (from) => get("cases", { item: it.id, from }), (place) => look(page.at, place));
+  await cases(`Cases of ${it.id}`, (from) => post("cases", { item: it.id, from }), (place) => look(page.at, place));
 });
 
 // fold folds the family of the cause, or opens it. A bucket is never folded.
@@ -311,9 +331,9 @@ function mark() {
 
 // regroup joins the marked causes and this one, or takes this one out of its family.
 const regroup = (what) => queue(async () => {
-  if (page.ended || page.at < 0) return;
+  if (page.ended || page.at < 0 || reads()) return;
   const joined = [...page.marked, page.at].map((i) => page.review.items[i].id);
-  const now = await aimed({ do: what, item: item().id, place: page.place, filter: page.filter, open: page.open, items: joined, row: ids(page.at) });
+  const now = await aimed({ do: what, item: item().id, filter: page.filter, open: page.open, items: joined, row: ids(page.at) });
   if (!now) return;
   if (now.count) page.marked.clear();
   list.show({ marked: page.marked });
@@ -331,8 +351,7 @@ function end(why) {
   document.body.classList.add("ended");
   for (const control of document.querySelectorAll("button, input")) control.disabled = true;
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close("no");
-  const n = page.state?.pending ?? 0;
-  notice("ended", n && !why.startsWith("You") ? "warning" : "note", element("strong", {}, why), n && !why.startsWith("You") ? ` ${plural(n, "decision")} ${n === 1 ? "was" : "were"} not written: ${unsaved()}. Run muster review again.` : "");
+  notice("ended", "note", element("strong", {}, why));
   say(why);
 }
 
@@ -387,17 +406,37 @@ function wire() {
   });
 }
 
+// poll shows what has changed, such as the decisions of the page that decides.
+async function poll() {
+  try {
+    const { regrouped, revision, holder } = page.state;
+    const state = await post("state");
+    notice("lost");
+    if (page.ended || state.revision === revision && JSON.stringify(state.holder) === JSON.stringify(holder)) return;
+    take(state);
+    if (state.regrouped !== regrouped) await filter(page.filter);
+    about();
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 0) throw error;
+    const n = page.state.holder.mine ? page.state.pending : 0;
+    notice("lost", "warning", "muster does not answer. It may have ended; this page tries again.", n ? ` ${plural(n, "decision")} ${n === 1 ? "is" : "are"} not written: ${unsaved()}.` : "");
+  }
+}
+
+const pollEvery = 2000;
+
 async function begin() {
   await enter();
-  const review = await get("review");
-  page.review = review;
-  Object.assign(page, await post("filter"));
+  const state = await post("take", { over: false });
+  const review = page.review = await post("review");
+  Object.assign(page, await post("filter", {}));
   document.body.classList.remove("loading");
-  find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
-  list.show({ items: review.items, rows: page.rows, families: page.families, states: review.state.states });
-  take(review.state);
+  find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}`;
+  list.show({ items: review.items, rows: page.rows, families: page.families, states: state.states });
+  page.regrouped = state.regrouped;
+  take(state);
   wire();
-  const open = page.rows.find((row) => row.some((i) => review.state.states[i] === "u"));
+  const open = page.rows.find((row) => row.some((i) => state.states[i] === "u"));
   if (page.rows.length) look((open ?? page.rows[0])[0]); else { about(); load(); }
   if (review.noun !== "cause") {
     for (const e of document.querySelectorAll("#list, .causes")) e.setAttribute("aria-label", "Causes and other items");
@@ -405,23 +444,10 @@ async function begin() {
     find(".walk").setAttribute("aria-label", "Cases of this item");
   }
   find("#list").focus();
-  const revised = (revision) => queue(async () => {
-    if (page.ended || page.leaving) return;
-    if (revision > page.state.revision) take(await get("state"));
-    if (page.state.regrouped !== page.regrouped) await filter(page.filter);
-    if (page.at >= 0) about();
-  });
-  const lost = (is) => {
-    notice("lost", "warning", is ? "muster does not answer. The page tries again; decisions that you make meanwhile are not kept." : "");
-    if (is) return;
-    notice("failed");
-    say("muster answers again.");
-    load(true);
-  };
-  const said = await follow({ revised, lost, over: () => page.ended || page.leaving });
-  notice("lost");
-  if (page.leaving) return;
-  end(said ? "muster has ended." : "muster does not answer any more: it has ended, or was stopped.");
+  while (!page.ended) {
+    await new Promise((done) => setTimeout(done, pollEvery));
+    if (!page.ended && !page.leaving && !document.querySelector("dialog[open]")) await queue(poll);
+  }
 }
 
 begin().catch((error) => {

@@ -14,13 +14,6 @@ const format = new Intl.NumberFormat("en");
 export const number = (n) => format.format(n);
 export const plural = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
-// list joins words as people do.
-export function list(words, max = 12) {
-  if (words.length > max) return `${words.slice(0, max).join(", ")} and ${number(words.length - max)} more`;
-  if (words.length < 2) return words.join("");
-  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-}
-
 // named shows the name of a cause; in old → new what went and what came in their colours.
 export function named(name) {
   if (/^[-+] ./.test(name)) return [element("span", { class: name[0] === "-" ? "was" : "is" }, name.replace("-", "−"))];

@@ -1,10 +1,8 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"muster/internal/readable"
 	"muster/regress/internal/name"
@@ -16,47 +14,44 @@ import (
 
 // overview is the part of the page that does not change during a review.
 type overview struct {
-	Run      string        `json:"run"`
-	Command  string        `json:"command"`
-	Golden   string        `json:"golden"`
-	Cases    int           `json:"cases"`
-	Reviewer int           `json:"reviewer"` // number of this reviewer, from 1
-	Noun     string        `json:"noun"`     // "cause", or "item" if some are not causes
-	Modes    []review.Mode `json:"modes"`
-	Items    []review.Item `json:"items"`
-	State    state         `json:"state"`
+	Run     string        `json:"run"`
+	Command string        `json:"command"`
+	Golden  string        `json:"golden"`
+	Cases   int           `json:"cases"`
+	Noun    string        `json:"noun"` // "cause", or "item" if some are not causes
+	Modes   []review.Mode `json:"modes"`
+	Items   []review.Item `json:"items"`
 }
 
-func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
-	var o overview
-	st := s.read(func(d *review.Desk) {
-		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun(), Items: d.Items()}
-	})
-	o.Reviewer, o.Modes, o.State = s.number, review.Modes(), st
-	answer(w, o)
-}
-
-func (h *house) now(w http.ResponseWriter, _ *http.Request, s *seat) {
-	answer(w, s.read(func(*review.Desk) {}))
-}
-
-// filter returns a row for each visible item, with all items that it stands for, and their families.
-func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
-	var ask struct {
-		Filter string
-		Open   []string
+func (s *server) review(visit, struct{}) (any, error) {
+	if err := s.lock(); err != nil {
+		return nil, err
 	}
-	if !decode(w, r, &ask) {
-		return
+	defer s.mu.Unlock()
+	d := s.desk
+	return overview{d.Run, d.Command, d.Golden, len(d.Cases()), d.Noun(), review.Modes(), d.Items()}, nil
+}
+
+// rows are the visible items, each with all items that it stands for, and their families.
+type rows struct {
+	Rows     [][]int  `json:"rows"`
+	Families []string `json:"families"`
+}
+
+func (s *server) filter(_ visit, ask struct {
+	Filter string
+	Open   []string
+}) (any, error) {
+	if err := s.lock(); err != nil {
+		return nil, err
 	}
-	rows, families := [][]int{}, []string{}
-	s.read(func(d *review.Desk) {
-		d.Show(ask.Filter, ask.Open)
-		for _, item := range d.Visible() {
-			rows, families = append(rows, d.Under(item)), append(families, d.Family(item))
-		}
-	})
-	answer(w, map[string]any{"rows": rows, "families": families})
+	defer s.mu.Unlock()
+	r := rows{[][]int{}, []string{}}
+	s.desk.Show(ask.Filter, ask.Open)
+	for _, item := range s.desk.Visible() {
+		r.Rows, r.Families = append(r.Rows, s.desk.Under(item)), append(r.Families, s.desk.Family(item))
+	}
+	return r, nil
 }
 
 // A member is a case of an item in a list.
@@ -67,31 +62,35 @@ type member struct {
 	Place    int    `json:"place"`
 }
 
+type memberList struct {
+	Cases []member `json:"cases"`
+	Total int      `json:"total"`
+}
+
 // membersMax is the number of cases in one list.
 const membersMax = 200
 
 // cases lists the cases of an item from a position on.
-func (h *house) cases(w http.ResponseWriter, r *http.Request, s *seat) {
-	list, total, known := []member{}, 0, false
-	from, _ := strconv.Atoi(r.FormValue("from"))
-	s.read(func(d *review.Desk) {
-		var item int
-		if item, known = d.Index(r.FormValue("item")); !known {
-			return
-		}
-		members := d.Items()[item].Members
-		total = len(members)
-		from = max(0, min(from, total))
-		for i, c := range members[from:min(total, from+membersMax)] {
-			one := d.Cases()[c]
-			list = append(list, member{one.Printed, one.Verdict, one.Promoted, from + i})
-		}
-	})
-	if !known {
-		refuse(w, http.StatusNotFound, "there is no such cause")
-		return
+func (s *server) cases(_ visit, ask struct {
+	Item string
+	From int
+}) (any, error) {
+	if err := s.lock(); err != nil {
+		return nil, err
 	}
-	answer(w, map[string]any{"cases": list, "total": total})
+	defer s.mu.Unlock()
+	item, known := s.desk.Index(ask.Item)
+	if !known {
+		return nil, refusal{http.StatusNotFound, "there is no such cause"}
+	}
+	members := s.desk.Items()[item].Members
+	list := memberList{[]member{}, len(members)}
+	from := max(0, min(ask.From, len(members)))
+	for i, c := range members[from:min(len(members), from+membersMax)] {
+		one := s.desk.Cases()[c]
+		list.Cases = append(list.Cases, member{one.Printed, one.Verdict, one.Promoted, from + i})
+	}
+	return list, nil
 }
 
 // shownPart is a part after its layout.
@@ -116,8 +115,6 @@ type shownCase struct {
 	Case     string      `json:"case"`
 	Verdict  string      `json:"verdict"`
 	Promoted bool        `json:"promoted"`
-	Place    int         `json:"place"`
-	Total    int         `json:"total"`
 	Items    []string    `json:"items"` // IDs of all items that it shows
 	Ending   string      `json:"ending"`
 	Where    string      `json:"where"`
@@ -132,46 +129,67 @@ const (
 	columnsMost  = 2000
 )
 
+// A wantedCase is the case of an item that a page shows, and its layout.
+type wantedCase struct {
+	Item   string
+	Place  int
+	Mode   review.Mode
+	Lines  int
+	Others bool
+}
+
+// layout returns the layout within bounds.
+func (a *wantedCase) layout(item int) review.Layout {
+	l := review.Layout{Mode: a.Mode, Focus: item, Others: a.Others, Lines: linesDefault, Columns: columnsMost}
+	if a.Lines != 0 {
+		l.Lines = max(1, min(a.Lines, linesMost))
+	}
+	if !slices.Contains(review.Modes(), l.Mode) {
+		l.Mode = review.Unified
+	}
+	return l
+}
+
 // difference lays out one case of an item.
-func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
-	place, _ := strconv.Atoi(r.FormValue("place"))
-	var one review.Case
-	var load func(context.Context, string) (review.Difference, error)
-	shown, known, item := shownCase{Parts: []shownPart{}}, false, 0
-	s.read(func(d *review.Desk) {
-		if item, known = d.Index(r.FormValue("item")); !known {
-			return
-		}
-		members := d.Items()[item].Members
-		if known = place >= 0 && place < len(members); !known {
-			return
-		}
-		one, load = d.Cases()[members[place]], d.Difference
-		shown.Place, shown.Total = place, len(members)
-		for _, i := range one.Items {
-			shown.Items = append(shown.Items, d.Items()[i].ID)
-		}
-	})
-	if !known {
-		refuse(w, http.StatusNotFound, "there is no such case")
-		return
+func (s *server) difference(v visit, ask wantedCase) (any, error) {
+	one, item, items, err := s.caseOf(ask)
+	if err != nil {
+		return nil, err
 	}
 	// not while the desk is locked, because it reads both outcomes from the disk
-	diff, err := load(r.Context(), one.Name)
+	diff, err := s.desk.Difference(v.ctx, one.Name)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
-	shown.Ending, shown.Where, shown.Why = diff.Ending, diff.Where, diff.Why
-	layout := layoutFor(r, item)
+	shown := shownCase{
+		Case: one.Printed, Verdict: one.Verdict, Promoted: one.Promoted, Items: items,
+		Ending: diff.Ending, Where: diff.Where, Why: diff.Why, Parts: []shownPart{},
+	}
 	room := previewRoom{contentBytesMost, pictureBytesMost}
 	parts := room.unpack(diff.Parts)
 	syntax.AddTokens(one.Printed, parts)
 	for _, p := range parts {
-		shown.Parts = append(shown.Parts, room.show(p, layout))
+		shown.Parts = append(shown.Parts, room.show(p, ask.layout(item)))
 	}
-	answer(w, shown)
+	return shown, nil
+}
+
+// caseOf returns the wanted case, the index of its item, and the IDs of all items that it shows.
+func (s *server) caseOf(ask wantedCase) (one review.Case, item int, items []string, err error) {
+	if err := s.lock(); err != nil {
+		return one, 0, nil, err
+	}
+	defer s.mu.Unlock()
+	d := s.desk
+	item, known := d.Index(ask.Item)
+	if !known || ask.Place < 0 || ask.Place >= len(d.Items()[item].Members) {
+		return one, 0, nil, refusal{http.StatusNotFound, "there is no such case"}
+	}
+	one = d.Cases()[d.Items()[item].Members[ask.Place]]
+	for _, i := range one.Items {
+		items = append(items, d.Items()[i].ID)
+	}
+	return one, item, items, nil
 }
 
 // A previewRoom bounds the work and the bytes of an answer for contents that are not text.
@@ -253,19 +271,4 @@ func shownPictureOf(p *preview.Picture) *shownPicture {
 		return nil
 	}
 	return &shownPicture{p.Words(), p.Width, p.Height, p.PNG}
-}
-
-// layoutFor returns the layout of a request, within bounds.
-func layoutFor(r *http.Request, item int) review.Layout {
-	l := review.Layout{
-		Mode: review.Mode(r.FormValue("mode")), Focus: item, Others: r.FormValue("others") != "",
-		Lines: linesDefault, Columns: columnsMost,
-	}
-	if lines, _ := strconv.Atoi(r.FormValue("lines")); lines != 0 {
-		l.Lines = max(1, min(lines, linesMost))
-	}
-	if !slices.Contains(review.Modes(), l.Mode) {
-		l.Mode = review.Unified
-	}
-	return l
 }
