@@ -166,7 +166,7 @@ type Report struct {
 	// at each multiple; 0 = never.
 	Slow time.Duration
 	// Paths of further reports; "" = none.
-	JUnit, HTML, Markdown, CodeQuality, Events string
+	JUnit, HTML, Markdown, Events string
 	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
 	Resume string
 }

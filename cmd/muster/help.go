@@ -97,7 +97,7 @@ func sections() []section {
 		{"How they are judged", []string{
 			"normalize", "ignore", "repeat", "repeat-after", "runs", "retries", "allow", "allow-failures", "strict", "same-corpus", "fail-on", "cost-cases",
 		}},
-		{"Reports", []string{"format", "quiet", "verbose", "slow", "color", "junit", "html", "markdown", "code-quality", "github", "events"}},
+		{"Reports", []string{"format", "quiet", "verbose", "slow", "color", "junit", "html", "markdown", "github", "events"}},
 		{"On a Remote Execution engine", []string{
 			"remote", "instance", "remote-header", "remote-input", "remote-bundle", "remote-output", "remote-jobs", "remote-wait",
 			"remote-fallback", "remote-priority", "platform", "preflight", "tls-ca", "tls-cert", "tls-key",
