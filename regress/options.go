@@ -163,7 +163,7 @@ type Report struct {
 	Colour  Colour
 	GitHub  GitHub
 	// Paths of further reports; "" = none.
-	JUnit, HTML, Markdown, CodeQuality, Events string
+	JUnit, HTML, Markdown, Events string
 	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
 	Resume string
 }

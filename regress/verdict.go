@@ -135,9 +135,9 @@ func ClassOf(err error) Class {
 
 // Failure is a case that did not exit with 0 when it was recorded.
 type Failure struct {
-	Name   string `line:"name,name"`
-	Ending Ending `line:"ended"`
-	Line   string `line:"error"` // the first line of its error output; "" if it printed nothing
+	Name   string `json:"name" name:"printed"`
+	Ending Ending `json:"ended"`
+	Line   string `json:"error"` // the first line of its error output; "" if it printed nothing
 }
 
 // EndingKind is the way in which the run of a case ended.
@@ -180,8 +180,8 @@ func (k *EndingKind) UnmarshalText(text []byte) error {
 // Ending is the end of the run of a case. Code is the exit status for Exited, the number of the signal
 // for Signalled, else 0.
 type Ending struct {
-	Kind EndingKind `json:"kind" line:"kind"`
-	Code int        `json:"code" line:"code"`
+	Kind EndingKind `json:"kind"`
+	Code int        `json:"code"`
 }
 
 // Partial reports whether a limit ended the run, so that its output is not complete.

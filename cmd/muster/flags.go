@@ -168,7 +168,6 @@ func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
 	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")
 	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
-	f.StringVar(&o.Report.CodeQuality, "code-quality", "", "write a code quality report of GitLab to `FILE`")
 	github := newChoice(&o.Report.GitHub, "WHEN", "a choice: auto, on or off", regress.GitHubAuto, regress.GitHubOn, regress.GitHubOff)
 	f.Var(github, "github", "annotate the step of GitHub Actions: auto, on or off")
 }

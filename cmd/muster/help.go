@@ -97,7 +97,7 @@ func sections() []section {
 		{"How they are judged", []string{
 			"normalize", "ignore", "repeat", "repeat-after", "runs", "retries", "allow", "allow-failures", "strict", "fail-on", "cost-cases",
 		}},
-		{"Reports", []string{"format", "quiet", "verbose", "color", "junit", "html", "markdown", "code-quality", "github", "events"}},
+		{"Reports", []string{"format", "quiet", "verbose", "color", "junit", "html", "markdown", "github", "events"}},
 	}
 }
 

@@ -61,21 +61,21 @@ const (
 
 // A Cause is one way in which cases differ.
 type Cause struct {
-	ID        string   `json:"id" line:"id"`               // G1, G2 … by the number of cases
-	Signature string   `json:"signature" line:"signature"` // the same in every run that shows the cause
-	Name      string   `json:"name" line:"name"`           // for people: "ll" → "LL"
-	Kind      Kind     `json:"kind" line:"kind"`
-	Family    string   `json:"family,omitempty" line:"family"` // what it shares with other causes; may be empty
-	Cases     int      `json:"cases" line:"cases"`
-	Lines     int      `json:"lines" line:"lines"`                       // changed lines of all its cases together
-	Sole      int      `json:"sole" line:"sole"`                         // cases that show nothing else
-	Example   string   `json:"example" line:"example,name"`              // the case that shows it best
-	Smallest  string   `json:"smallest" line:"smallest,name"`            // the case with the smallest source; cases that show nothing else come first
-	Joined    []string `json:"joined,omitempty" line:"joined,omitempty"` // names of the changes that it stands for, if they differ, each with its number of places, the most frequent first
-	Patterns  []string `json:"patterns"`                                 // edits are compared with these, see Index
-	Folded    []string `json:"folded,omitempty" line:"folded"`           // of a bucket: names of the causes that were folded into it
+	ID        string   `json:"id"`        // G1, G2 … by the number of cases
+	Signature string   `json:"signature"` // the same in every run that shows the cause
+	Name      string   `json:"name"`      // for people: "ll" → "LL"
+	Kind      Kind     `json:"kind"`
+	Family    string   `json:"family,omitempty"` // what it shares with other causes; may be empty
+	Cases     int      `json:"cases"`
+	Lines     int      `json:"lines"`                   // changed lines of all its cases together
+	Sole      int      `json:"sole"`                    // cases that show nothing else
+	Example   string   `json:"example" name:"printed"`  // the case that shows it best
+	Smallest  string   `json:"smallest" name:"printed"` // the case with the smallest source; cases that show nothing else come first
+	Joined    []string `json:"joined,omitempty"`        // names of the changes that it stands for, if they differ, each with its number of places, the most frequent first
+	Patterns  []string `json:"patterns"`                // edits are compared with these, see Index
+	Folded    []string `json:"folded,omitempty"`        // of a bucket: names of the causes that were folded into it
 
-	FoldedCount int `json:"folded_count,omitempty" line:"folded_count,omitempty"` // of a bucket: how many those are; Folded has at most 200
+	FoldedCount int `json:"folded_count,omitempty"` // of a bucket: how many those are; Folded has at most 200
 
 }
 

@@ -37,7 +37,7 @@ func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) 
 	for _, f := range []struct {
 		path string
 		open func(path string) (report.Reporter, error)
-	}{{r.JUnit, report.NewJUnit}, {r.HTML, report.NewHTML}, {r.Markdown, report.NewMarkdown}, {r.CodeQuality, ci.NewCodeQuality}, {r.Events, openEvents}} {
+	}{{r.JUnit, report.NewJUnit}, {r.HTML, report.NewHTML}, {r.Markdown, report.NewMarkdown}, {r.Events, openEvents}} {
 		if f.path == "" {
 			continue
 		}
@@ -135,7 +135,6 @@ func listReports(r *regress.Report) []reportFile {
 		{"--junit", r.JUnit, report.JUnitMark},
 		{"--html", r.HTML, report.HTMLMark},
 		{"--markdown", r.Markdown, report.MarkdownMark},
-		{"--code-quality", r.CodeQuality, ci.CodeQualityMark},
 		{"--events", r.Events, report.EventsMark},
 	}, func(f reportFile) bool { return f.path == "" })
 }

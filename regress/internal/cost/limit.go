@@ -125,8 +125,8 @@ func (k Kind) String() string {
 
 // A Warning is a reason and, after a semicolon, the mend.
 type Warning struct {
-	Kind Kind   `line:"kind"`
-	Text string `line:"text"`
+	Kind Kind   `json:"kind"`
+	Text string `json:"text"`
 }
 
 // Thresholds of the warnings.

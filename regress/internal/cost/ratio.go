@@ -24,9 +24,9 @@ const Level = 0.999
 // A Ratio is new ÷ old, with an interval. All three are 0 if the ratio is unknown. Low and High are
 // 0 if too few pairs give no interval.
 type Ratio struct {
-	Value float64 `line:"ratio"`
-	Low   float64 `line:"low,null"`
-	High  float64 `line:"high,null"`
+	Value float64 `json:"ratio"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // IsKnown reports whether the ratio is known.
@@ -236,21 +236,21 @@ type Pair struct {
 
 // A Case is the cost of one case: for each figure the median of its pairs.
 type Case struct {
-	Name  string       `line:"name,name"`
-	Pairs int          `line:"pairs"`
-	Old   outcome.Cost `line:"old_,inline"`
-	New   outcome.Cost `line:"new_,inline"`
-	CPU   float64      `line:"cpu_ratio"` // new ÷ old, the median of the pairs' ratios
+	Name  string       `json:"name" name:"printed"`
+	Pairs int          `json:"pairs"`
+	Old   outcome.Cost `json:"old_"`
+	New   outcome.Cost `json:"new_"`
+	CPU   float64      `json:"cpu_ratio"` // new ÷ old, the median of the pairs' ratios
 }
 
 // An Estimate is the result of all pairs together.
 type Estimate struct {
-	Pairs    int       `line:"pairs"`       // usable pairs
-	CPU      Ratio     `line:"cpu,null"`    // of the sums: the whole corpus under both commands
-	Memory   Ratio     `line:"memory,null"` // of the sums of the peaks
-	Cases    []Case    `line:"cases"`       // in the order of their first pairs
-	Worst    []Case    `line:"worst"`       // confirmed ones, see Confirm
-	Warnings []Warning `line:"warnings"`    // reasons why a figure may mislead
+	Pairs    int       `json:"pairs"`    // usable pairs
+	CPU      Ratio     `json:"cpu"`      // of the sums: the whole corpus under both commands
+	Memory   Ratio     `json:"memory"`   // of the sums of the peaks
+	Cases    []Case    `json:"cases"`    // in the order of their first pairs
+	Worst    []Case    `json:"worst"`    // confirmed ones, see Confirm
+	Warnings []Warning `json:"warnings"` // reasons why a figure may mislead
 }
 
 // NewEstimate estimates the cost of a change. floor, in KiB, is the smallest peak that can be measured:

@@ -9,30 +9,50 @@ import (
 // times to UTC. It copies what slices and pointers lead to, and changes the copy. Maps, bytes and
 // unexported fields stay as they are.
 func PrintIn[T any](v *T) {
-	_ = replaceIn(reflect.ValueOf(v).Elem(), func(s string) (string, error) { return Print(s), nil }) // Print cannot fail
+	_ = replaceIn(reflect.ValueOf(v).Elem(), true, printed) // Print cannot fail
 }
 
-// ParseIn is the inverse of PrintIn.
-func ParseIn[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), Parse) }
+// Printed is like PrintIn, but changes only the fields with the tag name:"printed" and what they
+// hold. It returns the copy.
+func Printed(v any) any {
+	own := reflect.New(reflect.TypeOf(v)).Elem()
+	own.Set(reflect.ValueOf(v))
+	_ = replaceIn(own, false, printed)
+	return own.Interface()
+}
 
-func replaceIn(v reflect.Value, f func(string) (string, error)) error {
+// ParsePrinted is the inverse of Printed.
+func ParsePrinted[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), false, Parse) }
+
+func printed(s string) (string, error) { return Print(s), nil }
+
+// ParseIn is the inverse of PrintIn.
+func ParseIn[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), true, Parse) }
+
+// replaceIn replaces strings. Unless isName is set, it replaces only those of tagged fields.
+func replaceIn(v reflect.Value, isName bool, f func(string) (string, error)) error {
 	switch v.Kind() {
 	case reflect.String:
+		if !isName {
+			return nil
+		}
 		s, err := f(v.String())
 		if err == nil {
 			v.SetString(s)
 		}
 		return err
 	case reflect.Struct:
-		if at, is := reflect.TypeAssert[time.Time](v); is {
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			at, _ := reflect.TypeAssert[time.Time](v)
 			v.Set(reflect.ValueOf(at.UTC()))
 			return nil
 		}
 		for i := range v.NumField() {
-			if !v.Field(i).CanSet() {
+			field := v.Type().Field(i)
+			if !field.IsExported() && !field.Anonymous {
 				continue
 			}
-			if err := replaceIn(v.Field(i), f); err != nil {
+			if err := replaceIn(v.Field(i), isName || field.Tag.Get("name") == "printed", f); err != nil {
 				return err
 			}
 		}
@@ -43,7 +63,7 @@ func replaceIn(v reflect.Value, f func(string) (string, error)) error {
 		own := reflect.New(v.Type().Elem())
 		own.Elem().Set(v.Elem())
 		v.Set(own)
-		return replaceIn(own.Elem(), f)
+		return replaceIn(own.Elem(), isName, f)
 	case reflect.Slice:
 		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
@@ -52,7 +72,7 @@ func replaceIn(v reflect.Value, f func(string) (string, error)) error {
 		reflect.Copy(own, v)
 		v.Set(own)
 		for i := range own.Len() {
-			if err := replaceIn(own.Index(i), f); err != nil {
+			if err := replaceIn(own.Index(i), isName, f); err != nil {
 				return err
 			}
 		}

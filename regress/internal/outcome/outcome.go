@@ -217,9 +217,9 @@ func (p *Part) appendTo(b []byte) []byte {
 
 // Cost is the cost of one run of a case.
 type Cost struct {
-	CPU     time.Duration `line:"cpu_ms"` // user + system, of every process of the case's tree
-	Wall    time.Duration `line:"wall_ms"`
-	PeakRSS int64         `line:"peak_rss_kib"` // KiB, of the largest single process of the tree; never below the lane's floor
+	CPU     time.Duration `json:"cpu_ms"` // user + system, of every process of the case's tree
+	Wall    time.Duration `json:"wall_ms"`
+	PeakRSS int64         `json:"peak_rss_kib"` // KiB, of the largest single process of the tree; never below the lane's floor
 }
 
 // EndingPart stands for the ending in lists of parts.
@@ -283,15 +283,15 @@ func (o *Outcome) Settle(old *Outcome) {
 // of the original run. Values that the engine does not report are zero. A nil *EngineRun stands
 // for a run on this machine.
 type EngineRun struct {
-	Cached     bool          `json:"cached" line:"cached"`                        // the engine had the result in its cache
-	Worker     string        `json:"worker" line:"worker,name"`                   // name of the worker that ran it, raw bytes
-	Queued     time.Duration `json:"queued_ns" line:"queued_ms,known=QueueKnown"` // time until a worker took it
-	QueueKnown bool          `json:"queue_told"`                                  // whether Queued is known
-	Took       time.Duration `json:"took_ns" line:"took_ms"`                      // of the command alone
-	Measured   bool          `json:"measured" line:"measured"`                    // CPU time and peak memory come from the engine; else they are unknown
+	Cached     bool          `json:"cached"`                // the engine had the result in its cache
+	Worker     string        `json:"worker" name:"printed"` // name of the worker that ran it, raw bytes
+	Queued     time.Duration `json:"queued_ns"`             // time until a worker took it
+	QueueKnown bool          `json:"queue_told"`            // whether Queued is known
+	Took       time.Duration `json:"took_ns"`               // of the command alone
+	Measured   bool          `json:"measured"`              // CPU time and peak memory come from the engine; else they are unknown
 	// Asked is the time from the request until the result was here, by this machine's clock.
 	// It is 0 for a cached result.
-	Asked time.Duration `json:"asked_ns" line:"asked_ms"`
+	Asked time.Duration `json:"asked_ns"`
 }
 
 // IsMeasured reports whether the CPU time and the peak memory of the run are known.

@@ -8,42 +8,42 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"reflect"
 	"slices"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/jsonline"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
 // Event is one thing that happened in a run. The types of this file, and no others, are events.
 // A run is Started, then any number of others, then Finished. The tags of the fields give the
-// keys of the event's line (see jsonlines.go).
+// keys of the event's line (see lines.go).
 type Event interface{ kind() string }
 
 // Started opens a run. A second one begins the run again, because a file of the tool changed. Of the events before it,
 // only notes still count. Cases that keep their verdicts are among Resumed.
 type Started struct {
-	Command string            `line:"command"`           // "record", "check", "compare" …
-	Run     string            `line:"run"`               // ID of the run; empty for a command that keeps no run
-	Corpus  string            `line:"corpus,omitempty"`  // path of the corpus, or empty without one
-	Tool    string            `line:"tool,omitempty"`    // the command line that runs, or the golden that is compared
-	Against string            `line:"against,omitempty"` // what Candidate is compared with: a golden, or the command line of the reference
-	Cases   int               `line:"cases"`             // selected cases, including Resumed
-	Jobs    int               `line:"jobs"`              // runs at once; 0 = one after another
-	Resumed int               `line:"resumed"`           // cases that were finished before; their Case events come all the same
-	Allowed []regress.Verdict `line:"allowed"`
+	Command string            `json:"command"`          // "record", "check", "compare" …
+	Run     string            `json:"run"`              // ID of the run; empty for a command that keeps no run
+	Corpus  string            `json:"corpus,omitzero"`  // path of the corpus, or empty without one
+	Tool    string            `json:"tool,omitzero"`    // the command line that runs, or the golden that is compared
+	Against string            `json:"against,omitzero"` // what Candidate is compared with: a golden, or the command line of the reference
+	Cases   int               `json:"cases"`            // selected cases, including Resumed
+	Jobs    int               `json:"jobs"`             // runs at once; 0 = one after another
+	Resumed int               `json:"resumed"`          // cases that were finished before; their Case events come all the same
+	Allowed []regress.Verdict `json:"allowed"`
 	// Expected is the time that the runs of the first pass took together when they ran last; 0
 	// = unknown.
-	Expected time.Duration `line:"expected_ms,omitempty"`
-	At       time.Time     `line:"at"`
-	Folder   bool          `line:"folder,omitempty"` // Corpus is a folder, so the names of cases are paths in it
+	Expected time.Duration `json:"expected_ms,omitzero"`
+	At       time.Time     `json:"at"`
+	Folder   bool          `json:"folder,omitzero"` // Corpus is a folder, so the names of cases are paths in it
 }
 
 // Fails reports whether a case with the verdict makes the run fail. In a record no verdict of the tool
@@ -57,60 +57,60 @@ func (s Started) Fails(v regress.Verdict) bool {
 // PassStarted may announce the runs of later passes too. They count to it until the next
 // PassStarted. Further runs of a differing case may come during the first pass, unannounced.
 type PassStarted struct {
-	Pass int `line:"pass"` // number of the pass; 2 is the first that repeats a run
-	Runs int `line:"runs"` // number of runs
+	Pass int `json:"pass"` // number of the pass; 2 is the first that repeats a run
+	Runs int `json:"runs"` // number of runs
 	// Expected is as in Started. It is also 0 if Runs includes runs that are not announced yet.
-	Expected time.Duration `line:"expected_ms,omitempty"`
-	Costs    bool          `line:"costs,omitempty"` // the runs measure what the change costs, and give no verdict
-	At       time.Time     `line:"at"`
+	Expected time.Duration `json:"expected_ms,omitzero"`
+	Costs    bool          `json:"costs,omitzero"` // the runs measure what the change costs, and give no verdict
+	At       time.Time     `json:"at"`
 }
 
 // CaseStarted reports that a run of a case begins.
 type CaseStarted struct {
-	Name string    `line:"name,name"`
-	Pass int       `line:"pass"`
-	At   time.Time `line:"at"`
+	Name string    `json:"name" name:"printed"`
+	Pass int       `json:"pass"`
+	At   time.Time `json:"at"`
 }
 
 // CaseRan reports that a run of a case ended. The verdict may take further runs.
 type CaseRan struct {
-	Name string `line:"name,name"`
-	Pass int    `line:"pass"`
-	Old  bool   `line:"old,omitempty"` // a run of the command that the candidate is compared with
+	Name string `json:"name" name:"printed"`
+	Pass int    `json:"pass"`
+	Old  bool   `json:"old,omitzero"` // a run of the command that the candidate is compared with
 	// Differs is set at most once per case: for the first run that differs from the golden, or
 	// in a record from the first run.
-	Differs bool          `line:"differs"`
-	CPU     time.Duration `line:"cpu_ms"`
-	Wall    time.Duration `line:"wall_ms"`
+	Differs bool          `json:"differs"`
+	CPU     time.Duration `json:"cpu_ms"`
+	Wall    time.Duration `json:"wall_ms"`
 	// Expected is this run's share of the time that its pass should take.
-	Expected time.Duration      `line:"expected_ms,omitempty"`
-	Engine   *outcome.EngineRun `line:"engine,omitempty"` // the engine's account of the run; nil for a run on this machine
-	Reused   bool               `line:"reused,omitempty"` // nothing ran: the outcome is that of an earlier check
-	Forked   bool               `line:"forked,omitempty"` // a fork of a command that had started; a Retracted may follow
-	At       time.Time          `line:"at"`
+	Expected time.Duration      `json:"expected_ms,omitzero"`
+	Engine   *outcome.EngineRun `json:"engine,omitzero"` // the engine's account of the run; nil for a run on this machine
+	Reused   bool               `json:"reused,omitzero"` // nothing ran: the outcome is that of an earlier check
+	Forked   bool               `json:"forked,omitzero"` // a fork of a command that had started; a Retracted may follow
+	At       time.Time          `json:"at"`
 }
 
 // Engine reports the state of an engine, about once a second. Before the first case, even
 // before Started, it reports the preparation, and then the requests.
 type Engine struct {
-	Command  string    `line:"command"` // command of the run
-	Doing    string    `line:"doing"`   // before the first case; "" from then on
-	InFlight int       `line:"asked"`   // executions that have not ended
-	Queued   int       `line:"queued"`  // of these, by the stage that the engine reports; an engine may report none
-	Running  int       `line:"running"`
-	Sent     int64     `line:"sent_bytes"`     // bytes since the run began
-	Received int64     `line:"received_bytes"` // bytes since the run began
-	At       time.Time `line:"at"`
+	Command  string    `json:"command"` // command of the run
+	Doing    string    `json:"doing"`   // before the first case; "" from then on
+	InFlight int       `json:"asked"`   // executions that have not ended
+	Queued   int       `json:"queued"`  // of these, by the stage that the engine reports; an engine may report none
+	Running  int       `json:"running"`
+	Sent     int64     `json:"sent_bytes"`     // bytes since the run began
+	Received int64     `json:"received_bytes"` // bytes since the run began
+	At       time.Time `json:"at"`
 }
 
 // Note is a remark for the user beside the results.
 type Note struct {
-	Text    string `line:"text"`
-	Warning bool   `line:"warning"` // shown with --quiet too
+	Text    string `json:"text"`
+	Warning bool   `json:"warning"` // shown with --quiet too
 	// Slow is the name of a case that has been running for Over and goes on; "" = the note is
 	// not about such a case.
-	Slow string        `line:"slow,name,omitempty"`
-	Over time.Duration `line:"over_ms,omitempty"`
+	Slow string        `json:"slow,omitzero" name:"printed"`
+	Over time.Duration `json:"over_ms,omitzero"`
 }
 
 // SlowNote returns the note that a case has been running for some time.
@@ -121,38 +121,38 @@ func SlowNote(caseName string, over time.Duration) Note {
 // Case is the final result of a case. In a record the verdict is Identical if all runs agreed,
 // else Flaky or Environment.
 type Case struct {
-	Name         string             `line:"name,name"`
-	Index        int                `line:"index"` // in corpus order; missing cases come after all others
-	Verdict      regress.Verdict    `line:"verdict"`
-	Ending       *regress.Ending    `line:"ending"`                 // of the first run; nil without a run
-	GoldenEnding *regress.Ending    `line:"golden_ending"`          // nil if the golden has none
-	Cost         outcome.Cost       `line:",inline"`                // of the first run
-	Differences  []Difference       `line:"differences"`            // the ending first, then the parts in order
-	More         int                `line:"more_differences"`       // differing parts that are not in Differences
-	Flaky        []string           `line:"flaky,name"`             // parts that differ from run to run
-	Masked       []string           `line:"masked,name,omitempty"`  // the golden's parts that were not compared in any run; in a record, those that will not be compared
-	Ignored      []string           `line:"ignored,name,omitempty"` // further parts that the user excluded from comparison
-	Holes        regress.Holes      `line:"holes,omitempty"`        // of Masked: the lines that vary, and the parts that vary as a whole
-	Unstable     bool               `line:"unstable,omitempty"`     // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
-	Reused       bool               `line:"reused,omitempty"`       // nothing ran: the outcome, and the cost if there is one, are those of an earlier check
-	Forked       bool               `line:"forked,omitempty"`       // the first run was a fork of a command that had started, so its cost is less than that of a plain run
-	Why          string             `line:"why,omitempty"`          // reason of an environment failure
-	Engine       *outcome.EngineRun `line:"engine,omitempty"`       // the engine's account of the first run; nil for a run on this machine
+	Name         string             `json:"name" name:"printed"`
+	Index        int                `json:"index"` // in corpus order; missing cases come after all others
+	Verdict      regress.Verdict    `json:"verdict"`
+	Ending       *regress.Ending    `json:"ending"`                           // of the first run; nil without a run
+	GoldenEnding *regress.Ending    `json:"golden_ending"`                    // nil if the golden has none
+	Cost         outcome.Cost       `json:",inline"`                          // of the first run
+	Differences  []Difference       `json:"differences"`                      // the ending first, then the parts in order
+	More         int                `json:"more_differences"`                 // differing parts that are not in Differences
+	Flaky        []string           `json:"flaky" name:"printed"`             // parts that differ from run to run
+	Masked       []string           `json:"masked,omitempty" name:"printed"`  // the golden's parts that were not compared in any run; in a record, those that will not be compared
+	Ignored      []string           `json:"ignored,omitempty" name:"printed"` // further parts that the user excluded from comparison
+	Holes        regress.Holes      `json:"holes,omitzero"`                   // of Masked: the lines that vary, and the parts that vary as a whole
+	Unstable     bool               `json:"unstable,omitzero"`                // no run equals the golden, and the runs differ from each other in parts in which the golden's runs do not
+	Reused       bool               `json:"reused,omitzero"`                  // nothing ran: the outcome, and the cost if there is one, are those of an earlier check
+	Forked       bool               `json:"forked,omitzero"`                  // the first run was a fork of a command that had started, so its cost is less than that of a plain run
+	Why          string             `json:"why,omitzero"`                     // reason of an environment failure
+	Engine       *outcome.EngineRun `json:"engine,omitzero"`                  // the engine's account of the first run; nil for a run on this machine
 }
 
 // NotRun reports a selected case without a verdict, because the run ended before it. It comes
 // instead of the Case, before Finished.
 type NotRun struct {
-	Name  string `line:"name,name"`
-	Index int    `line:"index"` // in corpus order
+	Name  string `json:"name" name:"printed"`
+	Index int    `json:"index"` // in corpus order
 }
 
 // Retracted reports that the fork that ran a case does not count. Another CaseRan of the same pass
 // follows, unless --fail-fast has ended the pass. The case had no verdict yet.
 type Retracted struct {
-	Name     string        `line:"name,name"`
-	Expected time.Duration `line:"expected_ms,omitempty"` // that of the CaseRan
-	At       time.Time     `line:"at"`
+	Name     string        `json:"name" name:"printed"`
+	Expected time.Duration `json:"expected_ms,omitzero"` // that of the CaseRan
+	At       time.Time     `json:"at"`
 }
 
 // measured reports whether CPU time and memory of the first run are known.
@@ -160,15 +160,15 @@ func (c Case) measured() bool { return c.Engine.IsMeasured() && !c.Reused && !c.
 
 // Difference is one part of an outcome that differs from the golden.
 type Difference struct {
-	Part   string `line:"part,name"` // from PartName, or outcome.EndingPart
-	Old    string `line:"old"`       // this and Now describe the sides in a few words: "exit 0", "file of 3,120 bytes", "absent"
-	Now    string `line:"now"`       // see Old
-	Diff   string `line:"diff"`      // a bounded unified diff, or empty
-	Hidden int    `line:"hidden"`    // lines of the whole diff that Diff leaves out
-	Binary bool   `line:"binary"`    // both sides have content, and it is not text
+	Part   string `json:"part" name:"printed"` // from PartName, or outcome.EndingPart
+	Old    string `json:"old"`                 // this and Now describe the sides in a few words: "exit 0", "file of 3,120 bytes", "absent"
+	Now    string `json:"now"`                 // see Old
+	Diff   string `json:"diff"`                // a bounded unified diff, or empty
+	Hidden int    `json:"hidden"`              // lines of the whole diff that Diff leaves out
+	Binary bool   `json:"binary"`              // both sides have content, and it is not text
 	// Contents reads both sides of a Binary difference while the run lasts. It is nil if they are too large
 	// for a page, and on no line. Events wait for others, so they do not hold contents.
-	Contents func() (old, now []byte, err error)
+	Contents func() (old, now []byte, err error) `json:"-"`
 }
 
 // Group is one cause of the differences of a run. Groups come in the order of their IDs, after
@@ -177,21 +177,21 @@ type Group struct {
 	cause.Cause
 	// Excerpt is an edit of the cause in its example: a bounded unified diff, or words if the
 	// edit is not in a text.
-	Excerpt string   `line:"excerpt"`
-	Members []string `line:"members,name"` // names of the cases that show it
+	Excerpt string   `json:"excerpt"`
+	Members []string `json:"members" name:"printed"` // names of the cases that show it
 }
 
 // Cost is what the change costs the users of the command. It comes once, after all runs and
 // before Finished, if a check or compare ran to its end. Without figures it gives the reason.
 type Cost struct {
 	cost.Estimate        // the figures; at most CostCasesMax of its Cases
-	Measured      int    `line:"measured"`          // number of cases that were measured
-	Indicative    bool   `line:"indicative"`        // the commands did not run in turns: the old costs are those of the record
-	Against       string `line:"against,omitempty"` // the command of the record, if the golden's command has changed since
-	Why           string `line:"why"`               // why there are no figures, or only indicative ones
+	Measured      int    `json:"measured"`         // number of cases that were measured
+	Indicative    bool   `json:"indicative"`       // the commands did not run in turns: the old costs are those of the record
+	Against       string `json:"against,omitzero"` // the command of the record, if the golden's command has changed since
+	Why           string `json:"why"`              // why there are no figures, or only indicative ones
 	// Took is the duration of the runs that were made only for these figures.
-	Took time.Duration `line:"took_ms"`
-	Over []string      `line:"over"` // the limits of --fail-on that the figures exceed
+	Took time.Duration `json:"took_ms"`
+	Over []string      `json:"over"` // the limits of --fail-on that the figures exceed
 }
 
 // CostCasesMax bounds the cases of a Cost that plots and tables show.
@@ -199,7 +199,7 @@ const CostCasesMax = 2000
 
 // Finished closes a run, also an interrupted one.
 type Finished struct {
-	Summary regress.Summary `line:",inline"`
+	Summary regress.Summary `json:",inline"`
 }
 
 // Each kind is the type in the event's line.
@@ -245,12 +245,15 @@ func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
 
 // eventLines reads an events file line by line.
 type eventLines struct {
-	r       *bufio.Reader
-	number  int // number of the line that was read last, from 1
-	decoder *jsonline.Decoder
+	r        *bufio.Reader
+	number   int // number of the line that was read last, from 1
+	decoders map[string]func(line []byte) (Event, error)
 }
 
 func (l *eventLines) damaged(err error) error {
+	if wrong := (*jsonv2.SemanticError)(nil); errors.As(err, &wrong) && wrong.Err != nil {
+		err = wrong.Err // without the words of the library
+	}
 	return fault.Inputf("events, line %d: %w", l.number, err)
 }
 
@@ -291,17 +294,18 @@ func (l *eventLines) header() error {
 	if h.Version != eventsVersion {
 		return l.damaged(fmt.Errorf("events of version %d, and this muster reads version %d: use the muster that wrote them, or run again with --events", h.Version, eventsVersion))
 	}
-	l.decoder = jsonline.NewDecoder(eventKinds())
+	l.decoders = eventDecoders()
 	return nil
 }
 
-// eventKinds returns the types of all events by their kinds.
-func eventKinds() map[string]reflect.Type {
-	kinds := map[string]reflect.Type{}
-	for _, ev := range []Event{Started{}, PassStarted{}, CaseStarted{}, CaseRan{}, Engine{}, Note{}, Case{}, NotRun{}, Retracted{}, Group{}, Cost{}, Finished{}} {
-		kinds[ev.kind()] = reflect.TypeOf(ev)
+// eventDecoders returns the functions that read the line of an event, by the type in it.
+func eventDecoders() map[string]func(line []byte) (Event, error) {
+	return map[string]func(line []byte) (Event, error){
+		Started{}.kind(): decodeLine[Started], PassStarted{}.kind(): decodeLine[PassStarted], CaseStarted{}.kind(): decodeLine[CaseStarted],
+		CaseRan{}.kind(): decodeLine[CaseRan], Engine{}.kind(): decodeLine[Engine], Note{}.kind(): decodeLine[Note], Case{}.kind(): decodeLine[Case],
+		NotRun{}.kind(): decodeLine[NotRun], Retracted{}.kind(): decodeLine[Retracted], Group{}.kind(): decodeLine[Group], Cost{}.kind(): decodeLine[Cost],
+		Finished{}.kind(): decodeLine[Finished],
 	}
-	return kinds
 }
 
 func (l *eventLines) event() (Event, error) {
@@ -309,11 +313,21 @@ func (l *eventLines) event() (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev, err := l.decoder.Line(line)
+	var h struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return nil, l.damaged(err)
+	}
+	decode := l.decoders[h.Type]
+	if decode == nil {
+		return nil, l.damaged(fmt.Errorf("type %q is not known", h.Type))
+	}
+	ev, err := decode(line)
 	if err != nil {
 		return nil, l.damaged(err)
 	}
-	return ev.(Event), nil
+	return ev, nil
 }
 
 // EventsMark is the beginning of an events file.
@@ -326,27 +340,29 @@ const eventsVersion = 2
 // NewEvents returns a Reporter that writes every event as one JSON line, in
 // one write, so that another program can follow the run. It closes w.
 func NewEvents(w io.WriteCloser) (Reporter, error) {
-	e := &events{w: w, encoder: jsonline.NewEncoder()}
-	return e, e.write(jsonline.Object{Kind: "events", More: []jsonline.Member{{Key: "version", Value: eventsVersion}}})
+	e := &events{w: w, lines: newLineWriter()}
+	return e, e.failed(e.lines.writeAs(w, "events", struct {
+		Version int `json:"version"`
+	}{eventsVersion}))
 }
 
 type events struct {
-	w       io.WriteCloser
-	encoder *jsonline.Encoder
-	cost    *Cost // repeated in the last line
+	w     io.WriteCloser
+	lines lineWriter
+	cost  *Cost // repeated in the last line
 }
 
 func (e *events) Handle(ev Event) error {
 	if c, ok := ev.(Cost); ok {
 		e.cost = &c
 	}
-	return e.write(eventLine(ev, e.cost))
+	return e.failed(e.lines.write(e.w, ev, e.cost))
 }
 
 func (e *events) Close() error { return e.w.Close() }
 
-func (e *events) write(o jsonline.Object) error {
-	if err := e.encoder.WriteLine(e.w, o); err != nil {
+func (e *events) failed(err error) error {
+	if err != nil {
 		return fault.Environmentf("--events: %w", err)
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/cost"
-	"muster/regress/internal/jsonline"
 )
 
 func TestJSONLines(t *testing.T) {
@@ -124,7 +123,7 @@ func TestJSONLinesAreEvents(t *testing.T) {
 func TestCoresBusyIsANumber(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var b bytes.Buffer
-		err := jsonline.NewEncoder().WriteLine(&b, summaryLine(Finished{regress.Summary{CoresBusy: x}}, nil))
+		err := newLineWriter().write(&b, Finished{regress.Summary{CoresBusy: x}}, nil)
 		if err != nil || !strings.Contains(b.String(), `"cores_busy":0,`) {
 			t.Errorf("%v: %s, %v", x, b.String(), err)
 		}

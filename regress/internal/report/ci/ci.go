@@ -1,5 +1,5 @@
 // Package ci reports a run to services that run checks for every change: annotations and a summary for
-// GitHub Actions, and the code quality report of GitLab.
+// GitHub Actions.
 //
 // Input: the events of package report. The package must not run anything or decide a verdict. Text of
 // cases reaches no line that such a service interprets, except escaped within a command.

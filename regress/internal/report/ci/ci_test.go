@@ -2,11 +2,8 @@ package ci
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -94,37 +91,6 @@ func TestGitHubOfTheRun(t *testing.T) {
 		play(t, NewGitHub(report.Tee{}, &b, ""), []report.Event{report.Started{Command: "check"}, report.Finished{Summary: s}})
 		if _, after, _ := strings.Cut(b.String(), "::\n"); after != want {
 			t.Errorf("%d: %q, not %q", status, after, want)
-		}
-	}
-}
-
-// A report of GitLab stays small enough to be read, and says what it leaves out.
-func TestCodeQualityBounds(t *testing.T) {
-	for n, want := range map[int]int{0: 1, entriesMax - 1: entriesMax, entriesMax + 4: entriesMax + 1} {
-		path := filepath.Join(t.TempDir(), "q.json")
-		q, err := NewCodeQuality(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		play(t, q, events(n))
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var list []entry
-		if err := json.Unmarshal(text, &list); err != nil || len(list) != want || !bytes.HasPrefix(text, []byte(CodeQualityMark)) {
-			t.Fatalf("%d cases: %d entries, not %d: %v", n, len(list), want, err)
-		}
-		last := list[len(list)-1].Description
-		if leftOut := last == "5 more findings: muster groups lists all causes"; leftOut != (n > entriesMax) {
-			t.Errorf("%d cases: the last entry says %q", n, last)
-		}
-		prints := map[string]bool{}
-		for _, e := range list {
-			prints[e.Fingerprint] = true
-		}
-		if len(prints) != len(list) {
-			t.Errorf("%d cases: %d fingerprints for %d entries", n, len(prints), len(list))
 		}
 	}
 }
