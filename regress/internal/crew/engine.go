@@ -105,7 +105,7 @@ func (e *Engine) Account() Account {
 	id := map[string]string{
 		"--remote":                   "an engine",
 		"what travels to the engine": e.executor.SharedDigest().String(),
-		"what the preflight gives":     preflight.String(),
+		"what the preflight gives":   preflight.String(),
 	}
 	for flag, list := range map[string][]string{"[engine] platform": slices.Sorted(slices.Values(e.o.Engine.Platform)), "[engine] output": e.o.Engine.Outputs} {
 		if len(list) > 0 { // else the error of a run on this machine would name this key, not --remote

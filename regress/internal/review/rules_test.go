@@ -253,7 +253,7 @@ func TestJoinAndSplit(t *testing.T) {
 		t.Error("the same families are new")
 	}
 	d.Update(Now{Families: map[string]string{"s3": "joined: a", "": "joined: a", "s5": "joined: a"}, Promoted: among()}) // somebody else's
-	families("", "casts", "joined: a", "", "", "")                                                                        // neither buckets nor what is no cause
+	families("", "casts", "joined: a", "", "", "")                                                                       // neither buckets nor what is no cause
 	d.Join([]int{0, 1})
 	if d.Family(0) == joined || d.Family(0) != d.Family(1) {
 		t.Errorf("another family of the same first cause is %q", d.Family(0))

@@ -42,7 +42,7 @@ func TestErrorsSayWhatTheyMean(t *testing.T) {
 // An engine without Execution, or without a worker that fits, is told by the first execution.
 func TestErrorsOfExecutions(t *testing.T) {
 	for want, err := range map[string]error{
-		"; it stores contents and runs nothing":      status.Error(codes.Unimplemented, "unknown service Execution"),
+		"; it stores contents and runs nothing":                        status.Error(codes.Unimplemented, "unknown service Execution"),
 		"; the key platform of [engine] names what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
 	} {
 		r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
