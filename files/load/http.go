@@ -165,9 +165,6 @@ func (l *httpLink) exchange(j *job) error {
 	a, err := l.answer(j.op == Exist)
 	if err != nil {
 		l.close()
-		if sent != nil && errors.Is(err, errStale) {
-			err = errors.Join(errStale, sent)
-		}
 		return &connectionError{err}
 	}
 	l.used = true
@@ -274,10 +271,7 @@ func (l *httpLink) compare(a *answer, j *job) error {
 // errWrong is the error of a body with unexpected content.
 var errWrong = errors.New("the received bytes differ from the uploaded ones")
 
-const (
-	refusalMax = 160     // quoted bytes of a server's text
-	discardMax = 1 << 20 // bytes that are read to keep a connection
-)
+const refusalMax = 160 // quoted bytes of a server's text
 
 // refusal returns the server's reason for not executing a request. It replaces the file's
 // name, so that equal refusals have equal texts.
