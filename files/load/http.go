@@ -17,9 +17,9 @@ import (
 	"muster/files"
 )
 
-// httpTarget is a server with files below /files/. It uses its own connections: net/http's
-// client starts two more goroutines per connection. When client and server share a machine,
-// the client's processor time is lost to the server.
+// httpTarget is a server with files below /files/. It uses its own connections: when client and
+// server share a machine, the client's processor time is lost to the server. net/http's client starts
+// two more goroutines per connection, and fasthttp's copies each body. bench/results/files.md has both.
 type httpTarget struct {
 	address string // host and port
 	secure  *tls.Config
