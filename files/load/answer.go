@@ -8,27 +8,27 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/http/httputil"
 	"strconv"
 	"syscall"
 )
 
-// answer is an HTTP/1 response whose head has been read. It has only what a load needs.
+// answer is an HTTP/1 response whose head has been read. It has only what a load needs. The
+// deadline of its connection bounds how much is read.
 type answer struct {
 	status int
 	close  bool // the connection ends after this answer
 
-	in      *bufio.Reader
-	chunked bool
-	left    int64 // bytes of the body or of the present chunk; unknownLength = up to the connection's end
-	begun   bool  // a chunk has begun
-	done    bool  // all of the body was read
-	peeked  int   // bytes that next returned last, still in the buffer
+	in     *bufio.Reader
+	chunks io.Reader // of a chunked body
+	left   int64     // bytes of another body; unknownLength = up to the connection's end
+	done   bool      // all of the body was read
+	peeked int       // bytes that next returned last, still in the buffer
 }
 
 const (
 	unknownLength = math.MaxInt64
-	headMax       = 64 << 10 // bytes
-	interimMax    = 8        // answers before the answer, such as 100 Continue
+	chunkMax      = 4 << 10 // bytes of a chunk that are read at once
 )
 
 var (
@@ -37,7 +37,7 @@ var (
 	errCut   = errors.New("the answer is cut short")
 )
 
-// answer reads the head of the next answer.
+// answer reads the head of the next answer, and skips interim ones such as 100 Continue.
 func (l *httpLink) answer(isHead bool) (*answer, error) {
 	if _, err := l.in.Peek(1); err != nil {
 		if isReset(err) {
@@ -45,24 +45,23 @@ func (l *httpLink) answer(isHead bool) (*answer, error) {
 		}
 		return nil, err
 	}
-	for range interimMax {
-		a := &answer{in: l.in, left: unknownLength}
+	a := &answer{in: l.in}
+	for a.status < 200 {
+		a.left = unknownLength
 		if err := a.readHead(); err != nil {
 			return nil, err
 		}
-		switch {
-		case a.status == 101:
-			return nil, errHead // the connection switches to another protocol
-		case a.status < 200:
-			continue
-		case isHead || a.status == 204 || a.status == 304:
-			a.chunked, a.left = false, 0
-		}
-		a.close = a.close || a.left == unknownLength && !a.chunked
-		a.done = a.left == 0
-		return a, nil
 	}
-	return nil, errHead
+	switch {
+	case isHead || a.status == 204 || a.status == 304:
+		a.chunks, a.left = nil, 0
+	case a.chunks != nil:
+		a.left = unknownLength
+	case a.left == unknownLength:
+		a.close = true
+	}
+	a.done = a.left == 0
+	return a, nil
 }
 
 // readHead reads the first line and the headers.
@@ -76,15 +75,12 @@ func (a *answer) readHead() error {
 		return errHead
 	}
 	a.close = line[7] == '0'
-	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil || a.status < 100 || a.status > 999 {
+	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return errHead
 	}
-	for size := 0; ; {
+	for {
 		if line, err = a.readLine(); err != nil || len(line) == 0 {
 			return err
-		}
-		if size += len(line); size > headMax {
-			return errLarge
 		}
 		name, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok {
@@ -101,25 +97,18 @@ func (a *answer) readHeader(name, value []byte) error {
 	switch {
 	case len(name) == 14 && bytes.EqualFold(name, []byte("content-length")):
 		n, err := strconv.ParseUint(string(value), 10, 62)
-		if err != nil || !a.chunked && a.left != unknownLength && a.left != int64(n) {
+		if err != nil {
 			return fmt.Errorf("%w: Content-Length: %q", errHead, value)
 		}
-		if !a.chunked {
-			a.left = int64(n)
-		}
+		a.left = int64(n)
 	case len(name) == 17 && bytes.EqualFold(name, []byte("transfer-encoding")):
 		if !bytes.EqualFold(value, []byte("chunked")) {
 			return fmt.Errorf("%w: Transfer-Encoding: %q", errHead, value)
 		}
-		a.chunked, a.left = true, unknownLength
+		a.chunks = httputil.NewChunkedReader(a.in)
 	case len(name) == 10 && bytes.EqualFold(name, []byte("connection")):
 		for part := range bytes.SplitSeq(value, []byte(",")) {
-			switch part = bytes.TrimSpace(part); {
-			case bytes.EqualFold(part, []byte("close")):
-				a.close = true
-			case bytes.EqualFold(part, []byte("keep-alive")):
-				a.close = false
-			}
+			a.close = a.close || bytes.EqualFold(bytes.TrimSpace(part), []byte("close"))
 		}
 	}
 	return nil
@@ -142,113 +131,66 @@ func (a *answer) readLine() ([]byte, error) {
 // next returns the next piece of the body, which is valid until the next call. At the body's
 // end it returns io.EOF.
 func (a *answer) next() ([]byte, error) {
-	if err := a.advance(); err != nil {
-		return nil, err
-	}
-	if a.done {
+	if a.complete() {
 		return nil, io.EOF
 	}
-	if a.chunked && !a.begun {
-		if err := a.readChunkHead(); err != nil {
-			return nil, err
-		}
-		if a.done {
-			return nil, io.EOF
-		}
+	if a.chunks != nil {
+		return a.nextChunk()
 	}
 	if _, err := a.in.Peek(1); err != nil {
-		return a.endOfInput(err)
+		if err == io.EOF && a.left != unknownLength {
+			err = errCut
+		}
+		return nil, err
 	}
 	p, err := a.in.Peek(int(min(a.left, int64(a.in.Buffered()))))
 	a.peeked = len(p)
 	return p, err
 }
 
-// endOfInput returns the result of next when the connection has ended.
-func (a *answer) endOfInput(err error) ([]byte, error) {
-	if err != io.EOF {
-		return nil, err
+func (a *answer) nextChunk() ([]byte, error) {
+	p := make([]byte, chunkMax)
+	n, err := a.chunks.Read(p)
+	if n > 0 {
+		return p[:n], nil // the next call returns the error
 	}
-	if a.left == unknownLength {
-		a.done = true
-		return nil, io.EOF
-	}
-	return nil, errCut
-}
-
-// advance skips the piece that next returned last.
-func (a *answer) advance() error {
-	n := a.peeked
-	a.peeked = 0
-	if n == 0 {
-		return nil
-	}
-	if _, err := a.in.Discard(n); err != nil {
-		return err
-	}
-	if a.left == unknownLength {
-		return nil
-	}
-	if a.left -= int64(n); a.left > 0 {
-		return nil
-	}
-	if !a.chunked {
-		a.done = true
-		return nil
-	}
-	a.begun = false
-	line, err := a.readLine()
-	if err == nil && len(line) > 0 {
-		err = errHead
-	}
-	return err
-}
-
-// readChunkHead reads the lines before a chunk, and after the last chunk.
-func (a *answer) readChunkHead() error {
-	line, err := a.readLine()
-	if err != nil {
-		return err
-	}
-	digits, _, _ := bytes.Cut(line, []byte(";"))
-	n, err := strconv.ParseUint(string(bytes.TrimSpace(digits)), 16, 62)
-	if err != nil {
-		return errHead
-	}
-	a.left, a.begun = int64(n), n > 0
-	for size := 0; n == 0; {
-		if line, err = a.readLine(); err != nil {
-			return err
+	for err == io.EOF { // trailers follow, and an empty line
+		line, bad := a.readLine()
+		if bad != nil {
+			return nil, bad
 		}
 		if len(line) == 0 {
 			a.done = true
-			return nil
-		}
-		if size += len(line); size > headMax {
-			return errLarge
+			break
 		}
 	}
-	return nil
+	return nil, err
 }
 
-// discard reads the rest of a body, if it is short.
+// discard reads the rest of a body.
 func (a *answer) discard() error {
-	for size := 0; size < discardMax; {
-		p, err := a.next()
+	for {
+		_, err := a.next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return &connectionError{err}
 		}
-		size += len(p)
 	}
-	return nil
 }
 
-// complete reports whether the whole answer was read, so that another one can follow. It reads
-// no further, except for the piece that next returned last.
-func (a *answer) complete() bool { return a.advance() == nil && a.done }
+// complete skips the piece that next returned last, and reports whether that was the end of the
+// answer, so that another one can follow.
+func (a *answer) complete() bool {
+	_, _ = a.in.Discard(a.peeked) // these bytes are in the buffer
+	if a.left != unknownLength {
+		a.left -= int64(a.peeked)
+		a.done = a.left == 0
+	}
+	a.peeked = 0
+	return a.done
+}
 
 // isReset reports whether an error means that the other end closed the connection.
 func isReset(err error) bool {

@@ -17,9 +17,9 @@ import (
 	"muster/files"
 )
 
-// httpTarget is a server with files below /files/. It uses its own connections: net/http's
-// client starts two more goroutines per connection. When client and server share a machine,
-// the client's processor time is lost to the server.
+// httpTarget is a server with files below /files/. It uses its own connections: when client and
+// server share a machine, the client's processor time is lost to the server. net/http's client starts
+// two more goroutines per connection, and fasthttp's copies each body. bench/results/files.md has both.
 type httpTarget struct {
 	address string // host and port
 	secure  *tls.Config
@@ -165,9 +165,6 @@ func (l *httpLink) exchange(j *job) error {
 	a, err := l.answer(j.op == Exist)
 	if err != nil {
 		l.close()
-		if sent != nil && errors.Is(err, errStale) {
-			err = errors.Join(errStale, sent)
-		}
 		return &connectionError{err}
 	}
 	l.used = true
@@ -274,10 +271,7 @@ func (l *httpLink) compare(a *answer, j *job) error {
 // errWrong is the error of a body with unexpected content.
 var errWrong = errors.New("the received bytes differ from the uploaded ones")
 
-const (
-	refusalMax = 160     // quoted bytes of a server's text
-	discardMax = 1 << 20 // bytes that are read to keep a connection
-)
+const refusalMax = 160 // quoted bytes of a server's text
 
 // refusal returns the server's reason for not executing a request. It replaces the file's
 // name, so that equal refusals have equal texts.

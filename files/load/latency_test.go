@@ -6,12 +6,9 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
-
-	"muster/internal/plot"
 )
 
 // The buckets cover all latencies and count each once.
@@ -88,22 +85,6 @@ func TestConnectionError(t *testing.T) {
 	} {
 		if got := (&connectionError{c.err}).Error(); got != c.want {
 			t.Errorf("%v: %s, want %s", c.err, got, c.want)
-		}
-	}
-}
-
-// A long load shows its best and its worst second, also in a chart with fewer points than seconds.
-func TestThinOut(t *testing.T) {
-	for _, n := range []int{1, pointsMax, pointsMax + 1, 100_000} {
-		var list []plot.Point
-		for i := range n {
-			list = append(list, plot.Point{X: float64(i), Y: 10})
-		}
-		list[n/2].Y = 0
-		list[n/3].Y = 20
-		few := thinOut(list)
-		if len(few) > pointsMax || !slices.Contains(few, list[n/2]) || !slices.Contains(few, list[n/3]) {
-			t.Errorf("of %d points %d are left: %v", n, len(few), few[:min(len(few), 5)])
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -74,31 +73,13 @@ func (r *Result) timeLine(name string, value func(Interval) float64) plot.Line {
 // server may be unknown.
 func overTime(title string, y plot.Axis, lines ...plot.Line) []plot.Chart {
 	isKnown := false
-	for i := range lines {
-		lines[i].Points = thinOut(lines[i].Points)
-		isKnown = isKnown || slices.ContainsFunc(lines[i].Points, func(p plot.Point) bool { return p.Y > 0 })
+	for _, l := range lines {
+		isKnown = isKnown || slices.ContainsFunc(l.Points, func(p plot.Point) bool { return p.Y > 0 })
 	}
 	if !isKnown {
 		return nil
 	}
 	return plot.Chart{Title: title, X: plot.Axis{Label: "seconds"}, Y: y, Lines: lines}.Drawable()
-}
-
-// pointsMax is the number of points of a line. More cannot be distinguished.
-const pointsMax = 200
-
-// thinOut keeps the lowest and the highest of neighbouring points if there are too many: a stall is
-// a low rate and a high latency.
-func thinOut(list []plot.Point) []plot.Point {
-	if len(list) <= pointsMax {
-		return list
-	}
-	var few []plot.Point
-	byHeight := func(a, b plot.Point) int { return cmp.Compare(a.Y, b.Y) }
-	for part := range slices.Chunk(list, (2*len(list)+pointsMax-1)/pointsMax) {
-		few = append(few, slices.MinFunc(part, byHeight), slices.MaxFunc(part, byHeight))
-	}
-	return few
 }
 
 // HTML writes a table for each operation, and the course of each engine's last load, as one page.

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +33,7 @@ type server struct {
 	kill    context.CancelFunc
 	ready   chan struct{} // closed when it has printed its addresses
 	ended   chan struct{} // closed at the end of its output
-	last    []string      // its last lines; valid once ended is closed
+	last    string        // its last line; valid once ended is closed
 
 	fallbackText string // see EnginesOptions
 	fallback     string // the line with fallbackText; valid once ready is closed
@@ -44,8 +43,7 @@ const (
 	startMax = 30 * time.Second
 	stopMax  = 30 * time.Second
 
-	linesKept = 10 // lines of a server's output
-	lineMax   = 64 << 10
+	lineMax = 64 << 10 // bytes of a line of a server's output
 )
 
 var (
@@ -98,9 +96,7 @@ func (s *server) readOutput(output io.Reader) {
 		if err != nil {
 			return
 		}
-		if s.last = append(s.last, string(line)); len(s.last) > linesKept {
-			s.last = slices.Delete(s.last, 0, 1)
-		}
+		s.last = string(line)
 		if s.url != "" {
 			continue
 		}
@@ -123,10 +119,10 @@ func (s *server) readOutput(output io.Reader) {
 // result returns the server's exit error with its last line of output.
 func (s *server) result() error {
 	err := s.command.Wait()
-	if err == nil || len(s.last) == 0 {
+	if err == nil || s.last == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, s.last[len(s.last)-1])
+	return fmt.Errorf("%w: %s", err, s.last)
 }
 
 // stop asks the server to end and waits. It kills a server that does not end in time.

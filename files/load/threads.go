@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -106,9 +105,6 @@ func (w *threadWatch) end() {
 	w.done.Wait()
 }
 
-// metricsMax is how much of a server's metrics is read.
-const metricsMax = 8 << 20
-
 // adminThreads reads the number of threads from a server's metrics.
 func adminThreads(ctx context.Context, admin string) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, adminPatience)
@@ -125,7 +121,7 @@ func adminThreads(ctx context.Context, admin string) (n int, err error) {
 	if answer.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("%s: %s", r.URL, answer.Status)
 	}
-	lines := bufio.NewScanner(io.LimitReader(answer.Body, metricsMax))
+	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() {
 		text, ok := strings.CutPrefix(lines.Text(), threadMetric+" ")
 		if !ok {
