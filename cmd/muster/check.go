@@ -200,7 +200,7 @@ recorded; --golden '' takes nothing from a golden.`,
 			return err
 		}
 		return runone.Run(c.Context(), *o, newHost(p), before[0], keep)
-	}, casesOf)
+	})
 	c.Flags().StringVar(&keep, "keep", "", "keep the case's folder as `DIR`, which must be new or empty")
 	return c
 }

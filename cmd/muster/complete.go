@@ -2,12 +2,9 @@ package main
 
 import (
 	"io"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
 	"muster/regress"
@@ -35,38 +32,12 @@ func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []st
 	return append(completions(causes), cases...), err
 }
 
-// shown lists the arguments of show: for a record, the cases of the golden.
-func shown(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	recorded, err := past.RecordedCompletions(c.Context(), *o, h, c.Flag("run").Value.String())
-	if err != nil || len(recorded) > 0 {
-		return completions(recorded), err
-	}
-	return causesAndCases(c, o, h, args)
-}
-
 func completions(list []past.Completion) []cobra.Completion {
 	all := make([]cobra.Completion, len(list))
 	for i, l := range list {
 		all[i] = cobra.CompletionWithDesc(l.Word, l.Text)
 	}
 	return all
-}
-
-// casesOf lists the cases of the corpus for the first argument of run. The second argument is
-// the corpus, a file.
-func casesOf(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
-	if len(args) > 0 {
-		return nil, nil
-	}
-	all := *o
-	all.Select.AllCases = true // run accepts any case by its name
-	list, err := past.Cases(c.Context(), all, h, past.CaseList{})
-	for i, name := range list {
-		if strings.HasPrefix(name, "-") {
-			list[i] = "./" + name // else the name would be taken for a flag
-		}
-	}
-	return list, err
 }
 
 // complete answers a shell. It prints no errors: after an error there are no completions.
@@ -119,19 +90,6 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 	for flag, words := range flagValues() {
 		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
-	register(c, "profile", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return from.profiles(), cobra.ShellCompDirectiveNoFileComp
-	})
-	register(c, "case", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if from.apply(c.Flags(), o) != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		list, err := past.HistoryCompletions(*o)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return completions(list), cobra.ShellCompDirectiveNoFileComp
-	})
 	register(c, "run", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if from.apply(c.Flags(), o) != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -157,22 +115,4 @@ func register(c *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if c.Flags().Lookup(flag) != nil {
 		_ = c.RegisterFlagCompletionFunc(flag, f) // fails only for a missing flag, or the second time
 	}
-}
-
-// profiles returns the names of the profiles in the configuration file, or none if it cannot be
-// read.
-func (c *configSource) profiles() []cobra.Completion {
-	text, err := os.ReadFile(c.file)
-	if err != nil {
-		return nil
-	}
-	top := map[string]any{}
-	if toml.Unmarshal(text, &top) != nil {
-		return nil
-	}
-	found, err := tables(c.file, top[profileKey])
-	if err != nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(found))
 }

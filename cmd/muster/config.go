@@ -15,52 +15,76 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/regress"
-	"muster/regress/propose"
 )
 
 // configDefault is read if it exists. A file that --config names must exist.
 const configDefault = "muster.toml"
+
+// configTemplate is the settings file that init writes. A setting in it can be used by removing "# ".
+const configTemplate = `# Settings of muster for this folder. A flag overrides its setting here. muster check --help and
+# docs/regress.md describe them. Remove "# " before a setting to use it.
+
+# The corpus: an archive (.tar, .tar.gz, .tar.zst, .tar.xz), or a folder. Each file is a case,
+# except headers, which are given to every case.
+# corpus = "sources"
+# cases = ["*.c"]
+# headers = ["*.h"]
+
+# The command runs once for each case. {in} is the source, {out} is {in}.out, {stem} the source
+# without its extension. Set it, then run muster record, and later muster check.
+# command = ["./tool", "{in}"]
+
+# Limits of one case: its time, and the memory of all its processes together.
+# timeout = "1m"
+# memory = "2G"
+
+# Cases that run at once; without it, one for each CPU.
+# jobs = 4
+
+# Rewrite before comparing what may differ, such as a duration; leave out parts that always differ.
+# normalize = ["stdout:s/took [0-9]+ ms/took N ms/"]
+# ignore = ["*.log"]
+
+# The baseline: a file, or an address of muster serve.
+# golden = "muster.golden"
+
+# Keys below a table belong to it, so tables come last. Cases with other commands: the first glob
+# that matches counts.
+# [[commands]]
+# glob = "*.s"
+# command = ["as", "{in}", "-o", "{out}"]
+
+# Settings for one purpose: muster check --profile ci
+# [profile.ci]
+# fail-fast = 20
+# strict = true
+`
 
 // initialise writes the first configuration file of a folder.
 func initialise(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented muster.toml for this folder",
-		Long: `Init looks at the current folder and writes a muster.toml with the corpus that it finds.
-That is a tar archive, or else the folder with the most files of one extension. It sets
-headers such as *.h, and explains the most important settings in comments. It never
-overwrites a file.
-
-Then set the command in that file, and run muster record.`,
-		Example:               "  muster init\n  muster init && $EDITOR muster.toml && muster record",
+		Long: `Init writes a muster.toml that explains the most important settings in comments. It never
+overwrites a file. Then set the corpus and the command in that file, and run muster record.`,
+		Example:               "  muster init && $EDITOR muster.toml && muster record",
 		Args:                  noneWanted,
 		DisableFlagsInUseLine: true,
 		RunE: func(*cobra.Command, []string) error {
-			found, err := propose.Look(".")
-			if err != nil {
-				return usagef("this folder cannot be read: %w", err)
-			}
 			f, err := os.OpenFile(configDefault, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 			if errors.Is(err, os.ErrExist) {
 				return usagef("%s exists already: edit it, or move it away and run muster init again", configDefault)
 			}
-			if errors.Is(err, os.ErrPermission) {
-				return usagef("%s cannot be written: you may not write to this folder: change its permissions, or work in another", configDefault)
-			}
 			if err != nil {
-				return err
+				return usagef("%w", err)
 			}
-			if _, err := f.WriteString(found.Text()); err != nil {
+			if _, err := f.WriteString(configTemplate); err != nil {
 				return errors.Join(err, f.Close(), os.Remove(configDefault)) // half a file would be in the way
 			}
 			if err := f.Close(); err != nil {
 				return err
 			}
-			corpus := "no corpus found: set it"
-			if len(found.Corpora) > 0 {
-				corpus = fmt.Sprintf("the corpus is %s, %s", found.Corpora[0].Path, found.Corpora[0])
-			}
-			_, err = fmt.Fprintf(newHost(p).Stdout, "wrote %s: %s\nnext: set command in %s, then muster record\n", configDefault, corpus, configDefault)
+			_, err = fmt.Fprintf(p.stdout, "wrote %s\nnext: set corpus and command in %s, then muster record\n", configDefault, configDefault)
 			return err
 		},
 	}

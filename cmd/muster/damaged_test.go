@@ -65,7 +65,7 @@ func newDamaged(t *testing.T, bin string) *damaged {
 	d.must(err)
 	d.files, err = filepath.Glob(filepath.Dir(causes[0]) + "/*")
 	d.must(err)
-	for _, command := range []string{"accept --all --dry-run", "accept --all", "groups", "show a", "show G1", "runs", "runs --case a", "cases --failing"} {
+	for _, command := range []string{"accept --all --dry-run", "accept --all", "groups", "show a", "show G1", "runs", "cases --failing"} {
 		_, d.wants[command] = d.run(command)
 		d.restore()
 	}

@@ -109,9 +109,9 @@ func examine(p *program) *cobra.Command {
 prints what works, what is limited, and what fails, and how to fix it.
 It also looks for io_uring and threads in C, which serve can use, and for the compilers
 of lab. The exit status is 0 if record and check work on this machine, and 3 if not.`,
-		Example: "  muster doctor\n  muster doctor --jobs 16 --memory 2G\n  muster doctor --format json",
+		Example: "  muster doctor\n  muster doctor --jobs 16 --memory 2G",
 		Args:    noneWanted,
-	}, []flagGroup{stateFlag, examinedFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, examinedFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		list, err := doctor.Examine(c.Context(), *o)
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ of lab. The exit status is 0 if record and check work on this machine, and 3 if 
 			}
 			list = append(list, f)
 		}
-		if err := doctor.Write(p.stdout, o.Report.Format, list); err != nil {
+		if err := doctor.Write(p.stdout, list); err != nil {
 			return err
 		}
 		if !doctor.CanRunCases(list) {

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"muster/regress"
 	"muster/regress/check"
@@ -17,24 +16,14 @@ import (
 )
 
 func (p *program) runs() *cobra.Command {
-	var caseName string
 	return p.command(&cobra.Command{
 		Use:   "runs [flags]",
 		Short: "List the past runs of this folder",
 		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
-kept. Where a command takes a run's ID, the beginning of the ID will do.
-
---case prints the history of one case instead. For each run that has the case, it prints
-the verdict, how its first execution ended, CPU time and peak memory. Those of a record
-come from its golden, so they are gone after the next record.`,
-		Example: "  muster runs\n  muster runs --case a/b.go\n  muster show a/b.go --run 20250131-14",
+kept. Where a command takes a run's ID, the beginning of the ID will do.`,
+		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
-	}, []flagGroup{stateFlag, formatFlag, func(f *pflag.FlagSet, _ *regress.Options) {
-		f.StringVar(&caseName, "case", "", "print what each run found in the case `NAME`")
-	}}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		if c.Flags().Changed("case") {
-			return past.History(c.Context(), *o, newHost(p), caseName)
-		}
+	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return past.Runs(c.Context(), *o, newHost(p))
 	})
 }
@@ -118,7 +107,7 @@ itself named G1, write ./G1.`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
 	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Show(c.Context(), *o, h, args[0], id) })
-	}, shown)
+	}, causesAndCases)
 }
 
 func (p *program) diff() *cobra.Command {

@@ -9,13 +9,11 @@ import (
 	"maps"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -75,7 +73,7 @@ Flags override the settings in --config FILE. The file's keys are the flags' nam
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
 DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.
 Serve prints all settings on standard output at the start, in the same format, unless that is
-a terminal. A terminal gets curl commands for a first try, and log lines for people.
+a terminal.
 After INT or TERM serve completes running requests before it exits.
 
 By default only this machine has access. MUSTER_TOKEN or --token-file gives access to other
@@ -108,7 +106,11 @@ const addrDefault = "127.0.0.1:9999"
 
 // newServeFlags returns flags with the default sizes, which they show as their values.
 func newServeFlags() *serveFlags {
-	return &serveFlags{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
+	return &serveFlags{
+		store:   fileio.Options{MemoryMax: 128 << 20},
+		files:   files.Options{BodyMax: 16 << 30, RateMin: 1 << 10},
+		service: service.Options{ConnectionsMax: 16_384, Idle: 2 * time.Minute},
+	}
 }
 
 func (s *serveFlags) flags(f *pflag.FlagSet) {
@@ -128,8 +130,6 @@ func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.Var(&size{&s.store.Capacity, 0}, "capacity", "store up to `SIZE` of files, each in whole blocks of 4 KiB; evict files of caches to make room, and answer 507 if that is not enough (default: no limit)")
 	s.store.Evict = cachePrefixes()
 	f.Var(&prefixes{list: &s.store.Evict}, "evict", "with --capacity, evict only files below `FOLDER`, such as ccache/, the least recently used first; repeatable, or with commas")
-	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "serve `N` connections at a time; further connections wait")
-	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that was idle for this `TIME`")
 	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "disconnect clients slower than `SIZE` per second: senders that are 5s behind, readers that are 60s behind")
 	f.IntVar(&s.openMax, "open-files", 0, "open at most `N` files and connections (default: the system's limit)")
 	f.StringVar(&s.tokenFile, "token-file", "", "accept only requests with a token from `FILE`: one per line, '#' begins a comment (default: the variable MUSTER_TOKEN)")
@@ -157,7 +157,7 @@ func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSe
 	if err := s.limitOpenFiles(log.Logger); err != nil {
 		return err
 	}
-	if !s.welcomes(p) || !isTerminal(p.stdout) {
+	if !isTerminal(p.stdout) {
 		if err := printSettings(p.stdout, f); err != nil {
 			return err
 		}
@@ -257,14 +257,10 @@ const queueMax = 1 << 20
 
 func (s *serveFlags) checkNumbers() error {
 	switch {
-	case s.service.ConnectionsMax < 1:
-		return usagef("--connections-max %d: 1 or more are possible", s.service.ConnectionsMax)
 	case s.log.LinesMax < 0:
 		return usagef("--log-lines %d: 1 or more are possible, or 0 for an unlimited log", s.log.LinesMax)
 	case s.openMax < 0:
 		return usagef("--open-files %d: 1 or more are possible, or 0 for the system's limit", s.openMax)
-	case s.service.Idle <= 0:
-		return usagef("--idle %v: use a time above 0, such as 30s", s.service.Idle)
 	case s.files.RateMin < 1 || s.files.RateMin > files.RateMax:
 		return usagef("--rate-min %s: from 1 byte to %s a second are possible", readable.BinarySize(s.files.RateMin), readable.BinarySize(files.RateMax))
 	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMax:
@@ -414,11 +410,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && terminal.Is(f)
 }
 
-// welcomes reports whether to print for people: standard error is a terminal and --log is not json.
-func (s *serveFlags) welcomes(p *program) bool { return s.logFormat != logJSON && isTerminal(p.stderr) }
-
-// ready prints the addresses of the service. Scripts wait for these lines. A person also gets
-// commands for a first try.
+// ready prints the addresses of the service. Scripts wait for these lines.
 func (p *program) ready(s *serveFlags, addr, admin net.Addr) {
 	scheme := "http"
 	if s.service.Certificate != "" {
@@ -428,61 +420,6 @@ func (p *program) ready(s *serveFlags, addr, admin net.Addr) {
 		fmt.Fprintf(p.stderr, "admin on http://%s\n", admin)
 	}
 	fmt.Fprintf(p.stderr, "listening on %s://%s\n", scheme, addr)
-	if s.welcomes(p) {
-		fmt.Fprint(p.stderr, s.welcome(scheme+"://"+reachable(addr)+"/files/", admin))
-	}
-}
-
-// reachable returns an address at which this machine reaches the service.
-func reachable(addr net.Addr) string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	return addr.String()
-}
-
-// welcome returns the folder and commands for a first try. It never contains a token.
-func (s *serveFlags) welcome(url string, admin net.Addr) string {
-	var b strings.Builder
-	line := func(name, text string) { fmt.Fprintf(&b, "%-9s%s\n", name, text) }
-	if s.bucket.Bucket != "" {
-		line("bucket", readable.Line(s.data))
-	} else {
-		line("folder", readable.Line(absolute(s.data)))
-	}
-	curl, access := "curl", "only this machine"
-	if s.service.Certificate != "" {
-		curl += " --cacert " + shellescape.Quote(absolute(s.service.Certificate))
-	}
-	switch {
-	case s.tokenFile != "":
-		curl, access = curl+` -H "Authorization: Bearer TOKEN"`, "with a TOKEN of "+readable.Line(s.tokenFile)
-	case len(s.files.Tokens) > 0:
-		curl, access = curl+` -H "Authorization: Bearer $`+tokenVariable+`"`, "with the token of "+tokenVariable
-	case s.service.Anybody:
-		access = "everyone who reaches the address"
-	}
-	line("access", access)
-	hello := shellescape.Quote(url + "hello") // zsh expands the brackets of an IPv6 address
-	line("put", "echo hello | "+curl+" -T - "+hello)
-	line("get", curl+" "+hello)
-	line("list", curl+" "+shellescape.Quote(url))
-	if admin == nil {
-		line("metrics", "none: start serve with --admin 127.0.0.1:9998 to have them")
-	} else {
-		line("metrics", "curl "+shellescape.Quote("http://"+admin.String()+"/metrics"))
-	}
-	line("end", "Ctrl-C")
-	return b.String()
-}
-
-// absolute returns a path that is right in every folder, if it can be had.
-func absolute(path string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		return whole
-	}
-	return path
 }
 
 func storeGauges(m *service.Meter, store cached.Origin, capacity int64) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress"
 	"muster/regress/internal/exec/local"
 )
 
@@ -43,12 +42,12 @@ for lab:
 
 record and check work on this machine
 `
-	var text, lines bytes.Buffer
-	if err := Write(&text, regress.Text, list); err != nil || text.String() != want || !CanRunCases(list) {
+	var text, failing bytes.Buffer
+	if err := Write(&text, list); err != nil || text.String() != want || !CanRunCases(list) {
 		t.Errorf("%v\n%s\nwant\n%s", err, text.String(), want)
 	}
 	list[1].State = Failed
-	if err := Write(&lines, regress.JSON, list); err != nil || !strings.HasSuffix(lines.String(), "{\"type\":\"summary\",\"record_and_check\":false}\n") || CanRunCases(list) {
-		t.Errorf("%v\n%s", err, lines.String())
+	if err := Write(&failing, list); err != nil || !strings.HasSuffix(failing.String(), ": fix the lines marked failed\n") || CanRunCases(list) {
+		t.Errorf("%v\n%s", err, failing.String())
 	}
 }

@@ -1,12 +1,10 @@
 package doctor
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
-
-	"muster/regress"
 )
 
 // State is whether a requirement is met.
@@ -18,16 +16,6 @@ const (
 	Limited State = "limited" // it works, with a disadvantage
 	Failed  State = "failed"  // it does not work
 )
-
-// MarshalText writes "ok" for OK.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.word()), nil }
-
-func (s State) word() string {
-	if s == OK {
-		return "ok"
-	}
-	return string(s)
-}
 
 // Purpose names the commands that have a requirement.
 type Purpose string
@@ -41,11 +29,11 @@ const (
 
 // A Finding is the result for one requirement.
 type Finding struct {
-	Name  string  `json:"name"`
-	For   Purpose `json:"for"`
-	State State   `json:"state"`
-	Text  string  `json:"text"`
-	Mend  string  `json:"remedy"` // "" = nothing to do, or nothing is known to help
+	Name  string
+	For   Purpose
+	State State
+	Text  string
+	Mend  string // "" = nothing to do, or nothing is known to help
 }
 
 // CanRunCases reports whether record and check work.
@@ -53,26 +41,8 @@ func CanRunCases(list []Finding) bool {
 	return !slices.ContainsFunc(list, func(f Finding) bool { return f.For == Cases && f.State == Failed })
 }
 
-// Write writes findings in a format, by purpose, and whether record and check work.
-func Write(w io.Writer, format regress.Format, list []Finding) error {
-	works := CanRunCases(list)
-	if format == regress.JSON {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		for _, f := range list {
-			line := struct {
-				Type string `json:"type"`
-				Finding
-			}{"finding", f}
-			if err := e.Encode(line); err != nil {
-				return err
-			}
-		}
-		return e.Encode(struct {
-			Type  string `json:"type"`
-			Works bool   `json:"record_and_check"`
-		}{"summary", works})
-	}
+// Write writes findings by purpose, and whether record and check work.
+func Write(w io.Writer, list []Finding) error {
 	text := ""
 	purpose := Purpose("")
 	for _, f := range list {
@@ -80,13 +50,13 @@ func Write(w io.Writer, format regress.Format, list []Finding) error {
 			purpose = f.For
 			text += fmt.Sprintf("for %s:\n", purpose)
 		}
-		text += fmt.Sprintf("  %-7s  %-11s  %s\n", f.State.word(), f.Name, f.Text)
+		text += fmt.Sprintf("  %-7s  %-11s  %s\n", cmp.Or(f.State, "ok"), f.Name, f.Text)
 		if f.Mend != "" {
 			text += fmt.Sprintf("  %-7s  %-11s  → %s\n", "", "", f.Mend)
 		}
 	}
 	verdict := "record and check work on this machine"
-	if !works {
+	if !CanRunCases(list) {
 		verdict = "record and check do not work on this machine: fix the lines marked failed"
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s\n", text, verdict)

@@ -206,28 +206,6 @@ func CauseCompletions(o regress.Options, h host.Host, id string) (list []Complet
 	return list, nil
 }
 
-// RecordedCompletions returns the cases of the golden if the run is a record. An empty id means the
-// last run.
-func RecordedCompletions(ctx context.Context, o regress.Options, h host.Host, id string) (list []Completion, err error) {
-	run, err := state.FindRun(state.Open(o.Store.State), id)
-	if err != nil || run.Command != regress.RecordCommand {
-		return nil, err
-	}
-	p, err := pastrun.New(run, &o, h, "")
-	if err != nil {
-		return nil, err
-	}
-	base, err := p.Run.OpenBase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer base.Close()
-	for n := range base.Names() {
-		list = append(list, Completion{Word: name.Typed(n)})
-	}
-	return list, nil
-}
-
 // RunCompletions returns the past runs, the last one first. Without withRecords it returns only those
 // that have differences.
 func RunCompletions(o regress.Options, withRecords bool) (list []Completion, err error) {
