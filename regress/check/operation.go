@@ -118,15 +118,15 @@ func (op *operation) runCases(ctx context.Context, pending []pass.Task) (err err
 	return err
 }
 
-// restart withdraws all results that a change of the tool casts doubt on, and returns the cases that have to
-// run. It returns an error if the run ends, and then keeps the other results for --resume.
+// restart withdraws all results after a change of the tool, and returns the cases, which have to run. It returns an
+// error if the run ends.
 func (op *operation) restart(ctx context.Context, change *closure.Change, err error) (pending []pass.Task, _ error) {
 	r := op.run
-	renewal := r.Renew(ctx, change, err)
-	inDoubt := 0
-	for i, e := range r.Inputs.Cases {
-		if op.loop.HasRun(i) && renewal.InDoubt(e.Name) {
-			inDoubt++
+	ends := r.Renew(ctx, change, err)
+	ran := 0
+	for i := range r.Inputs.Cases {
+		if op.loop.HasRun(i) {
+			ran++
 		}
 	}
 	if err := op.journal.Close(); err != nil {
@@ -143,25 +143,25 @@ func (op *operation) restart(ctx context.Context, change *closure.Change, err er
 		op.reuse.close()
 	}
 	op.forker, op.reuse = nil, nil
-	if renewal.Err == nil {
-		renewal.Err = run.ObserveTool(ctx, r, op.further()...)
+	if ends == nil {
+		ends = run.ObserveTool(ctx, r, op.further()...)
 	}
 	meta, err := r.Meta(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Folder.Withdraw(renewal.InDoubt); err != nil {
+	if err := r.Folder.Withdraw(); err != nil {
 		return nil, err
 	}
-	if err := op.judge.Found.Withdraw(renewal.InDoubt, meta); err != nil {
+	if err := op.judge.Found.Withdraw(meta); err != nil {
 		return nil, err
 	}
 	if op.reference != nil {
-		if err := op.reference.Withdraw(renewal.InDoubt, meta); err != nil {
+		if err := op.reference.Withdraw(meta); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.Restart(renewal, inDoubt); err != nil {
+	if err := r.Restart(change, ends, ran); err != nil {
 		return nil, err
 	}
 	sum := &r.Ledger.Summary
@@ -179,7 +179,7 @@ func (op *operation) restart(ctx context.Context, change *closure.Change, err er
 	if pending, err = op.takeFinished(done); err != nil {
 		return nil, err
 	}
-	return pending, renewal.Err
+	return pending, ends
 }
 
 // further returns the commands that run beside the candidate's.

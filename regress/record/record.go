@@ -69,25 +69,24 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	}
 }
 
-// restart withdraws all results that a change of the tool casts doubt on. It returns an error if the run ends, and
-// then keeps the other results for --resume.
+// restart withdraws all results after a change of the tool. It returns an error if the run ends.
 func (p *passes) restart(ctx context.Context, change *closure.Change, err error) error {
 	s := p.run
-	renewal := s.Renew(ctx, change, err)
-	inDoubt := 0
-	for i, e := range s.Inputs.Cases {
-		if (p.cases.done[i] || p.cases.before(i).runs > 0) && renewal.InDoubt(e.Name) {
-			inDoubt++
+	ends := s.Renew(ctx, change, err)
+	ran := 0
+	for i := range s.Inputs.Cases {
+		if p.cases.done[i] || p.cases.before(i).runs > 0 {
+			ran++
 		}
 	}
 	s.Execution.Undecorate()
-	if renewal.Err == nil {
-		renewal.Err = run.ObserveTool(ctx, s)
+	if ends == nil {
+		ends = run.ObserveTool(ctx, s)
 	}
-	if err := p.writer.Withdraw(renewal.InDoubt); err != nil {
+	if err := p.writer.Withdraw(); err != nil {
 		return err
 	}
-	if err := s.Restart(renewal, inDoubt); err != nil {
+	if err := s.Restart(change, ends, ran); err != nil {
 		return err
 	}
 	p.cases = newCases(p.cases.took, true)
@@ -95,7 +94,7 @@ func (p *passes) restart(ctx context.Context, change *closure.Change, err error)
 	if err := p.goOn(true); err != nil {
 		return err
 	}
-	return renewal.Err
+	return ends
 }
 
 // countKept counts the cases that the unfinished golden keeps. Those that a full disk has lost are counted

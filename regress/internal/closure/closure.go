@@ -261,28 +261,22 @@ func (c *Closure) byRole() []File {
 	return list
 }
 
-// Renew returns the closure as its files and places are now, and the paths that differ. A file that is gone is
-// a place from now on, unless it is an executable, without which no case runs. Names in listed folders make
-// no difference, as in a Watch.
-func (c *Closure) Renew(digests *filedigest.Cache) (now *Closure, changed []string) {
-	now = Restore(context.Background(), c.Files, c.Places, c.Own, digests)
+// Renew returns the closure as its files and places are now. A file that is gone is a place from now on, unless it is
+// an executable, without which no case runs.
+func (c *Closure) Renew(digests *filedigest.Cache) *Closure {
+	now := Restore(context.Background(), c.Files, c.Places, c.Own, digests)
 	now.Varying = c.Varying
-	for _, f := range c.Files {
-		i, found := slices.BinarySearchFunc(now.Files, f.Path, func(f File, path string) int { return cmp.Compare(f.Path, path) })
-		if !found && f.Role != Executable {
-			now.Places = append(now.Places, Place{Path: f.Path, State: c.Own.StateOf(f.Path, false)})
-		}
-		if !found || now.Files[i].Digest != f.Digest {
-			changed = append(changed, f.Path)
-		}
+	here := map[string]bool{}
+	for _, f := range now.Files {
+		here[f.Path] = true
 	}
-	for i, p := range c.Places {
-		if is := now.Places[i].State; is != p.State && DescribeMove(p.State, is) != otherNames {
-			changed = append(changed, p.Path)
+	for _, f := range c.Files {
+		if !here[f.Path] && f.Role != Executable {
+			now.Places = append(now.Places, Place{Path: f.Path, State: c.Own.StateOf(f.Path, false)})
 		}
 	}
 	now.Sort()
-	return now, changed
+	return now
 }
 
 // Restore returns the files and places of an earlier closure as they are now. A file that is gone

@@ -2,7 +2,6 @@ package closure
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 )
@@ -65,17 +64,6 @@ func (s Snapshot) Differs(now Snapshot) (first string) {
 		}
 	}
 	return first
-}
-
-// AreSeen reports whether observed runs show each use of these paths of the closure. What belongs to the code of
-// the tool counts as used by every case.
-func (c *Closure) AreSeen(paths []string) bool {
-	for f := range c.All() {
-		if f.Role != Opened && slices.Contains(paths, f.Path) {
-			return false
-		}
-	}
-	return true
 }
 
 // IsExecutable reports whether a file is an executable of a command.

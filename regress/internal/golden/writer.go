@@ -233,25 +233,12 @@ func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	})
 }
 
-// Withdraw removes the records of cases. After that no Resume finds them.
-func (w *Writer) Withdraw(isOne func(caseName string) bool) error {
+// Withdraw removes all records. After that no Resume finds them.
+func (w *Writer) Withdraw() error {
 	return w.call(func(ctx context.Context) error {
 		err := w.committer.begin(ctx)
-		var names []string
 		if err == nil {
-			err = eachRow(ctx, w.committer.conn, "SELECT name FROM outcome", nil, func(rows *sql.Rows) error {
-				var name sql.RawBytes
-				err := rows.Scan(&name)
-				if isOne(string(name)) {
-					names = append(names, string(name))
-				}
-				return err
-			})
-		}
-		for _, name := range names {
-			if err == nil {
-				_, err = w.committer.conn.ExecContext(ctx, "DELETE FROM outcome WHERE name=?", []byte(name))
-			}
+			_, err = w.committer.conn.ExecContext(ctx, "DELETE FROM outcome")
 		}
 		if err == nil {
 			err = w.committer.commit(ctx)

@@ -250,7 +250,7 @@ func TestWithdraw(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Withdraw(func(caseName string) bool { return caseName == "one" }); err != nil {
+	if err := w.Withdraw(); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Abort(true); err != nil {
@@ -262,8 +262,10 @@ func TestWithdraw(t *testing.T) {
 	if _, found, err := w.Get("one"); err != nil || found {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if err := w.Put(t.Context(), now, kept.open); err != nil {
-		t.Fatal(err)
+	for _, r := range []Record{now, two} {
+		if err := w.Put(t.Context(), r, kept.open); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.SetTool(nil, outcome.Of([]byte("tool"))); err != nil {
 		t.Fatal(err)

@@ -133,13 +133,13 @@ func (s *Store) JoinTo(ctx context.Context, w *golden.Writer, rec golden.Record,
 	return w.Put(ctx, rec, s.Content) // Put asks for contents that w lacks
 }
 
-// Withdraw removes the records of cases, also for a later Resume, and sets the tool that the others are of.
-func (s *Store) Withdraw(isOne func(caseName string) bool, meta golden.Meta) error {
+// Withdraw removes all records, also for a later Resume, and sets the tool that later ones are of.
+func (s *Store) Withdraw(meta golden.Meta) error {
 	s.Meta = meta
 	if s.writer == nil {
 		return nil
 	}
-	if err := s.writer.Withdraw(isOne); err != nil {
+	if err := s.writer.Withdraw(); err != nil {
 		return err
 	}
 	return s.writer.SetTool(meta.Tool, meta.ExecutableDigest)

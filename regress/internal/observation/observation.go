@@ -8,7 +8,6 @@ package observation
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -48,9 +47,6 @@ const (
 	// triesMax bounds the observed runs of one case. A run that a signal interrupts may go another
 	// way than the plain one.
 	triesMax = 3
-	// usersMax bounds the cases that are known to use one path. With more, any case may use it.
-	usersMax = 1000
-	usesMax  = 1 << 22 // of all paths together
 )
 
 // Observer observes a tool. Several goroutines may call its methods.
@@ -68,11 +64,8 @@ type Observer struct {
 	plain  time.Duration // wall of all plain runs
 	extra  time.Duration // wall of the observed runs
 	cases  map[string]bool
-	// With All: how many plain runs of a case lack an observed run with the same outcome, and which cases used
-	// a path. See Sure.
+	// With All: how many plain runs of a case lack an observed run with the same outcome.
 	unmatched map[string]int
-	users     map[string][]string
-	uses      int // in users
 
 	written []string // the first paths outside the cases' own folders
 }
@@ -95,7 +88,7 @@ type run struct {
 func New(o Options) *Observer {
 	return &Observer{
 		o: o, firsts: map[run]*ending{}, known: map[string]observe.Kind{}, cases: map[string]bool{},
-		unmatched: map[string]int{}, users: map[string][]string{},
+		unmatched: map[string]int{},
 	}
 }
 
@@ -103,8 +96,9 @@ func New(o Options) *Observer {
 // kernel or the tool does not let itself be observed. A job that fails shows nothing, and is observed
 // again after its plain run.
 func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) (c *closure.Closure, blind string, err error) {
-	if len(o.known) > 0 { // the tool changed, and the runs before may be forgotten
+	if len(o.known) > 0 { // the tool changed, and the runs before are forgotten
 		o.o.Began = time.Now()
+		clear(o.unmatched)
 	}
 	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
 	var wait sync.WaitGroup
@@ -122,7 +116,7 @@ func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) 
 			defer r.Release()
 			seen := observed(r)
 			g.Add(seen)
-			o.note(j.Source.Name, seen.Accesses)
+			o.note(seen.Accesses)
 			o.noteWritten(seen)
 			o.firsts[run{j.Source.Name, j.Command}] = endingOf(r)
 			o.extra += r.Cost.Wall
@@ -173,16 +167,10 @@ func (o *Observer) Know(c *closure.Closure) {
 	}
 }
 
-// note says that what these accesses of a case show is known.
-func (o *Observer) note(caseName string, list []observe.Access) {
+// note says that these accesses are known.
+func (o *Observer) note(list []observe.Access) {
 	for _, a := range list {
 		o.known[a.Path] |= a.Kind
-		users := o.users[a.Path]
-		isKnown := len(users) > 0 && users[len(users)-1] == caseName
-		if o.o.All && !isKnown && len(users) < usersMax && o.uses < usesMax {
-			o.users[a.Path] = append(users, caseName)
-			o.uses++
-		}
 	}
 }
 
@@ -221,33 +209,6 @@ func (o *Observer) IsUnlike(caseName string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.unmatched[caseName] > 0
-}
-
-// Sure returns the cases that ran and used none of these paths. It knows none unless all cases are observed.
-// It forgets the runs of the others, which have to run again.
-func (o *Observer) Sure(paths []string) (cases map[string]bool) {
-	if o == nil {
-		return nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	cases = map[string]bool{}
-	for caseName, lacking := range o.unmatched {
-		if lacking == 0 {
-			cases[caseName] = true
-		}
-	}
-	for _, path := range paths {
-		users := o.users[path]
-		if len(users) == 0 || len(users) == usersMax || o.uses == usesMax { // then it is not known who did
-			clear(cases)
-		}
-		for _, caseName := range users {
-			delete(cases, caseName)
-		}
-	}
-	maps.DeleteFunc(o.unmatched, func(caseName string, _ int) bool { return !cases[caseName] })
-	return cases
 }
 
 // unknown returns the accesses of paths that are new, or used in a new way: a folder may be asked for
@@ -371,7 +332,7 @@ func (o *Observer) observe(ctx context.Context, e exec.Executor, j exec.Job, pla
 		case err != nil:
 			continue
 		}
-		o.add(j.Source.Name, r)
+		o.add(r)
 		seen = endingOf(r)
 		r.Release()
 		if seen.digest == plain.digest || !seen.isOwn() || i > 0 && seen.Ending == plain.Ending {
@@ -395,7 +356,7 @@ func (o *Observer) isBlind() bool {
 }
 
 // add adds an observed run of a case to the closure.
-func (o *Observer) add(caseName string, r *exec.Result) {
+func (o *Observer) add(r *exec.Result) {
 	seen := observed(r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -408,7 +369,7 @@ func (o *Observer) add(caseName string, r *exec.Result) {
 	fresh := *seen
 	fresh.Accesses = o.unknown(seen.Accesses)
 	g.Add(&fresh)
-	o.note(caseName, seen.Accesses)
+	o.note(seen.Accesses)
 	c, err := g.Closure(o.o.Digests)
 	why := g.Blind()
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -355,34 +354,5 @@ func TestFailures(t *testing.T) {
 	var none *observation.Observer
 	if none.Cases() != 0 || none.Decorate(r.m) != exec.Executor(r.m) {
 		t.Error("a nil Observer observes")
-	}
-}
-
-// TestSure checks for which cases it is known that they did not use a path: for those with an observed run that
-// had the outcome of each plain one.
-func TestSure(t *testing.T) {
-	for _, c := range []struct {
-		all  bool
-		path string
-		want []string
-	}{{true, "own", []string{"0", "2", "3", "4"}}, {true, "common", nil}, {true, "seen by nobody", nil}, {false, "own", nil}} {
-		r := newRig(t, c.all)
-		r.put("own")
-		r.m.uses = func(caseName string) []string {
-			if caseName == "1" {
-				return []string{r.at("common"), r.at("own")}
-			}
-			return []string{r.at("common")}
-		}
-		r.first(jobs(0, 3))
-		r.run(0, 6)
-		r.m.dated = true
-		r.run(5, 7)
-		if got := slices.Sorted(maps.Keys(r.o.Sure([]string{r.at(c.path)}))); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %q", c, got)
-		}
-		if again := r.o.Sure(nil); len(again) != len(c.want) {
-			t.Errorf("%v: then %v", c, again)
-		}
 	}
 }

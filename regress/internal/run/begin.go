@@ -60,7 +60,7 @@ func (r *Run) resume(last *state.Run, info state.Info) error {
 		return err
 	}
 	r.Folder, r.Resumed = last, true
-	last.Identity = info.Identity // which has the present state of released files
+	last.Identity = info.Identity // the interrupted run may have none of a tool
 	last.Options = info.Options   // what may differ, such as --jobs, is as it is now
 	return last.Save()
 }
@@ -102,15 +102,13 @@ func refuseResume(last *state.Run, key string) error {
 // refuseChangedTool refuses to resume a run if a file or a place of the tool changed since. It looks
 // for another content first, then for a file that was replaced by an equal one.
 func refuseChangedTool(was, now map[string]string, run string) error {
-	hasAny := hasAnyTool(was)
-	isSkipped := func(path string) bool {
-		file, place := was[toolFile+path], was[toolPlace+path]
-		return mayBeAny(file) || mayBeAny(place) || hasAny && file == "" && place == ""
+	if !hasTool(was) {
+		return nil
 	}
 	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
 		list := map[string]string{}
 		for key, v := range id {
-			if path, ok := strings.CutPrefix(key, prefix); ok && !isSkipped(path) {
+			if path, ok := strings.CutPrefix(key, prefix); ok {
 				list[path] = value(v)
 			}
 		}

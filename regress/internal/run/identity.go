@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"muster/regress/internal/name"
 )
 
 // An identity has what must be the same to resume a run. Its keys name it in words that an error
@@ -20,9 +18,6 @@ const (
 	toolFile = "tool file "
 	// toolPlace is the prefix of the keys of places that the tool looks at. The value is their state.
 	toolPlace = "tool place "
-	// anyTool begins the value of a file or place that no finished case depends on. It stands for the digest or
-	// the state.
-	anyTool = "any"
 )
 
 // Identify adds the corpus to an identity. Call it after ReadDigests.
@@ -85,36 +80,10 @@ func isOfTool(key string) bool {
 	return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
 }
 
-// release marks the files and places at paths as free: a resumed run accepts any state of them. With nil, all are free.
-func release(id map[string]string, paths []string) {
-	for key, value := range id {
-		printed, isFile := strings.CutPrefix(key, toolFile)
-		if !isFile {
-			printed = strings.TrimPrefix(key, toolPlace)
-		}
-		path, err := name.Parse(printed)
-		if !isOfTool(key) || paths != nil && (err != nil || !slices.Contains(paths, path)) {
-			continue
-		}
-		_, rest, _ := strings.Cut(value, " ")
-		switch {
-		case isFile:
-			id[key] = anyTool + " " + rest
-		case strings.HasPrefix(value, listed):
-			id[key] = listed + anyTool
-		default:
-			id[key] = anyTool
-		}
-	}
-}
-
-// mayBeAny reports whether the value of a file or place marks it as free.
-func mayBeAny(value string) bool { return digestOf(strings.TrimPrefix(value, listed)) == anyTool }
-
-// hasAnyTool reports whether some file or place is free.
-func hasAnyTool(id map[string]string) bool {
-	for key, value := range id {
-		if isOfTool(key) && mayBeAny(value) {
+// hasTool reports whether an identity has a tool. It has none after a change that ended the run.
+func hasTool(id map[string]string) bool {
+	for key := range id {
+		if isOfTool(key) {
 			return true
 		}
 	}

@@ -63,7 +63,7 @@ func restoreTool(r *Run) (bool, error) {
 		return false, err
 	}
 	r.Tool.restore(last.Identity)
-	return !hasAnyTool(last.Identity), nil
+	return hasTool(last.Identity), nil
 }
 
 // observeFirst observes the first cases. Without their closure it takes what the command line shows.

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"muster/internal/readable"
@@ -21,50 +20,30 @@ const (
 	settlePoll = 50 * time.Millisecond
 )
 
-// A Renewal is what follows from a change of the tool while cases ran.
-type Renewal struct {
-	Err    error // why the run ends, or nil: it goes on
-	change *closure.Change
-	sure   map[string]bool // cases that ran, and used nothing that changed
-	paths  []string        // that changed
-}
-
-// InDoubt reports whether a case may have used a file of the tool that is another one now. It then runs
-// again, if it ran.
-func (n *Renewal) InDoubt(caseName string) bool { return !n.sure[caseName] }
-
 // Renew takes the tool as it is after a change, once nothing writes to it. No case may run. err is the error of the
-// run if it has ended for another reason.
-func (r *Run) Renew(ctx context.Context, change *closure.Change, err error) *Renewal {
+// run if it has ended for another reason. Renew returns why the run ends, or nil.
+func (r *Run) Renew(ctx context.Context, change *closure.Change, err error) error {
 	t := r.Tool
-	n := &Renewal{Err: err, change: change}
 	r.changes++
 	switch {
 	case err != nil:
 	case t.remote: // the engine has what was sent
-		n.Err = change
+		err = change
 	case r.changes > changesMax:
-		n.Err = fault.Environmentf("%s, and the tool changed %s before: stop what writes to the file, then repeat with --resume; or leave the file out with --no-tool-file", change.What(), readable.Count(changesMax, "time"))
+		err = fault.Environmentf("%s, and the tool changed %s before: stop what writes to the file, then repeat with --resume; or leave the file out with --no-tool-file", change.What(), readable.Count(changesMax, "time"))
 	case r.Host.Executor == nil: // else a test runs no command
 		settle(ctx, t.closure)
 		lacks := t.closure.Lacks(t.closure.Snapshot().Look(), closure.IsCode)
-		switch n.Err = ctx.Err(); {
-		case n.Err != nil || lacks == "":
+		switch err = ctx.Err(); {
+		case err != nil || lacks == "":
 		case lacks == change.Path:
-			n.Err = change
+			err = change
 		default:
-			n.Err = &closure.Change{Path: lacks, How: "the file is gone"}
+			err = &closure.Change{Path: lacks, How: "the file is gone"}
 		}
 	}
-	was := t.closure
-	t.closure, n.paths = was.Renew(t.options.Digests)
-	if !slices.Contains(n.paths, change.Path) {
-		n.paths = append(n.paths, change.Path) // it is back, and cases may have seen it
-	}
-	if was.AreSeen(n.paths) {
-		n.sure = t.observer.Sure(n.paths)
-	}
-	return n
+	t.closure = t.closure.Renew(t.options.Digests)
+	return err
 }
 
 // settle waits until nothing writes to the tool, but not for ever.
@@ -81,24 +60,22 @@ func settle(ctx context.Context, c *closure.Closure) {
 	})
 }
 
-// Restart forgets all verdicts, and reports how many cases with runs are in doubt. Emit report.Started next.
-func (r *Run) Restart(n *Renewal, inDoubt int) error {
+// Restart forgets all verdicts after a change of the tool. ran is the number of cases that ran. ends says why the run
+// ends, or is nil: then emit report.Started next. A resumed run accepts any tool, because it finds no result.
+func (r *Run) Restart(change *closure.Change, ends error, ran int) error {
 	next := " that ran before will run again"
-	if n.Err != nil {
+	if ends != nil {
 		next = " that ran before will count as not run"
 	}
-	r.Events.Warn(n.change.What() + ": " + readable.Cases(inDoubt) + next)
+	r.Events.Warn(change.What() + ": " + readable.Cases(ran) + next)
 	was := *r.Ledger
 	*r.Ledger = Ledger{Summary: was.begun, begun: was.begun, events: was.events, unused: was.unused}
 	r.Ledger.Summary.CPU = was.Summary.CPU
 	r.Differences = r.Differences.Renew()
 	id := r.Folder.Identity
 	maps.DeleteFunc(id, func(key, _ string) bool { return isOfTool(key) })
-	r.Tool.Identify(id)
-	if n.Err != nil && len(n.sure) == 0 {
-		release(id, nil)
-	} else if n.Err != nil {
-		release(id, n.paths)
+	if ends == nil {
+		r.Tool.Identify(id)
 	}
 	return r.Folder.Save()
 }

@@ -139,34 +139,12 @@ func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int6
 	return whole, err
 }
 
-// Withdraw removes the lines and pairs of cases. No Lines and Pairs may be open.
-func (r *Run) Withdraw(isOne func(caseName string) bool) error {
-	err := filterJournal(r, "cases.jsonl", func(l *Line) bool { return !isOne(string(l.Name)) })
-	if err == nil {
-		err = filterJournal(r, "pairs.jsonl", func(p *Pair) bool { return !isOne(string(p.Name)) })
-	}
-	return err
-}
-
-// filterJournal replaces a file of a run by one with the lines that keep wants.
-func filterJournal[T any](r *Run, name string, keep func(*T) bool) error {
-	path := r.File(name)
-	to, err := openJournal(path+".new", 0)
-	if err != nil {
-		return fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	var added error
-	_, err = scanJournal(r, name, func(_ int64, line *T) bool {
-		if keep(line) {
-			added = to.add(line)
+// Withdraw removes all lines and pairs. No Lines and Pairs may be open.
+func (r *Run) Withdraw() error {
+	for _, name := range []string{"cases.jsonl", "pairs.jsonl"} {
+		if err := os.WriteFile(r.File(name), nil, 0o644); err != nil {
+			return fault.Environmentf("state of run %s: %w", r.ID, err)
 		}
-		return added == nil
-	})
-	if err = errors.Join(err, added, to.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
 	return nil
 }
