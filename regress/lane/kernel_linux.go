@@ -23,10 +23,7 @@ type pollFD struct {
 	revents int16
 }
 
-const (
-	pollIn     = 0x01
-	pollHangUp = 0x10 // reported without being asked for
-)
+const pollIn = 0x01
 
 // poll waits until one of the descriptors is readable, at most for timeout.
 func poll(fds []pollFD, timeout time.Duration) error {

@@ -51,28 +51,3 @@ func names(t *testing.T, dir string) (list []string) {
 	}))
 	return list
 }
-
-// TestEach lists a folder of any size, and stops at an error.
-func TestEach(t *testing.T) {
-	dir := t.TempDir()
-	for i := range 1000 {
-		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%0200d", i)), nil, 0o644))
-	}
-	must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
-	files, folders := 0, 0
-	must(t, eachEntry(dir, func(e entry) error {
-		if e.dir {
-			folders++
-		} else {
-			files++
-		}
-		return nil
-	}))
-	if files != 1000 || folders != 1 {
-		t.Errorf("%d files and %d folders", files, folders)
-	}
-	seen := 0
-	if err := eachEntry(dir, func(entry) error { seen++; return errTooMany }); err == nil || seen != 1 {
-		t.Errorf("%v after %d", err, seen)
-	}
-}

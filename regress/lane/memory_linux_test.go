@@ -57,17 +57,6 @@ func TestCleanMappings(t *testing.T) {
 	}
 }
 
-func TestParseRange(t *testing.T) {
-	for text, want := range map[string]mapping{
-		"00400000-0060c000": {0x400000, 0x60c000}, "75f0b000-fffff000": {0x75f0b000, 0xfffff000},
-		"": {}, "-": {}, "1-": {}, "x-2": {}, "12": {},
-	} {
-		if got := parseRange([]byte(text)); got != want {
-			t.Errorf("%q gave %x, want %x", text, got, want)
-		}
-	}
-}
-
 // TestLeastLimit checks that one limit holds for all cases of a helper, however far it has
 // grown.
 func TestLeastLimit(t *testing.T) {

@@ -51,22 +51,10 @@ func closeOnExec() error {
 // process, which would then never see that its socket is closed. The kernel also sends the
 // signal when only the parent's thread that started this process ends. A running process
 // ignores it.
-//
-// A parent that has ended already sends no signal. Its end of the socket shows that. getppid
-// does not show it in a PID namespace, where it is always 0.
 func wakeAtParentsEnd() error {
 	const setParentDeathSignal = 1 // PR_SET_PDEATHSIG
-	if _, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setParentDeathSignal, uintptr(syscall.SIGCONT), 0); e != 0 {
-		return fail("ask for", "a signal at the parent's end", e)
-	}
-	socket := [1]pollFD{{fd: JobsFD}}
-	if err := poll(socket[:], 0); err != nil {
-		return err
-	}
-	if socket[0].revents&pollHangUp != 0 {
-		return errOrphaned
-	}
-	return nil
+	_, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setParentDeathSignal, uintptr(syscall.SIGCONT), 0)
+	return fail("ask for", "a signal at the parent's end", asError(e))
 }
 
 // setLimits sets the limits of this process, which its cases inherit. The Go runtime has raised the one on open

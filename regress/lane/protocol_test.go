@@ -8,9 +8,6 @@ import (
 	"runtime"
 	"testing"
 	"testing/iotest"
-	"time"
-
-	"pgregory.net/rapid"
 )
 
 // message is implemented by every kind of message.
@@ -25,94 +22,6 @@ var kinds = []func() message{
 	func() message { return new(Ready) },
 	func() message { return new(Batch) },
 	func() message { return new(Answer) },
-}
-
-func texts(t *rapid.T, what string) []string {
-	return rapid.SliceOfN(text, 0, 5).Draw(t, what)
-}
-
-// text draws any bytes, because names may contain them.
-var text = rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "text")) })
-
-func drawItem(t *rapid.T) Item {
-	return Item{
-		Name: text.Draw(t, "name"), Target: text.Draw(t, "target"), Exec: rapid.Bool().Draw(t, "exec"),
-		Size: rapid.Int64().Draw(t, "size"), Offset: rapid.Int64().Draw(t, "offset"), Path: text.Draw(t, "path"),
-		Literal: rapid.Bool().Draw(t, "own"), Content: text.Draw(t, "content"),
-	}
-}
-
-func drawOutput(t *rapid.T) Output {
-	return Output{
-		Name: text.Draw(t, "name"), Form: rapid.IntRange(Regular, Gone).Draw(t, "form"), Exec: rapid.Bool().Draw(t, "exec"),
-		Size: rapid.Int64Min(0).Draw(t, "size"), Content: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "content"),
-		Stored: rapid.StringMatching(`[0-9a-z]{0,9}`).Draw(t, "stored"), Target: text.Draw(t, "target"),
-	}
-}
-
-func drawDuration(t *rapid.T, what string) time.Duration {
-	return time.Duration(rapid.Int64().Draw(t, what))
-}
-
-func drawMessage(t *rapid.T, kind int) message {
-	switch kind {
-	case 0:
-		return &Setup{
-			Root: text.Draw(t, "root"), Outbox: text.Draw(t, "outbox"), Canonical: text.Draw(t, "canonical"),
-			Visible: texts(t, "visible"), PIDNamespace: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
-			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
-			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
-			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
-			ProcessesMax: rapid.Int64().Draw(t, "processes"), Limits: []Limit{{rapid.Int().Draw(t, "resource"), rapid.Uint64().Draw(t, "soft"), rapid.Uint64().Draw(t, "hard")}}, Keep: rapid.Bool().Draw(t, "keep"), NoNetwork: rapid.Bool().Draw(t, "no network"),
-		}
-	case 1:
-		return &Ready{
-			Fault: text.Draw(t, "fault"), CorpusChanged: rapid.Bool().Draw(t, "changed"), DiskFull: rapid.Bool().Draw(t, "full"), NoInotify: rapid.Bool().Draw(t, "blind"),
-			Floor: rapid.Int64().Draw(t, "floor"), HelperCPU: drawDuration(t, "own"),
-		}
-	case 2:
-		return &Batch{rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
-			return Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
-		}), 0, 5).Draw(t, "jobs")}
-	}
-	return &Answer{
-		Fault: text.Draw(t, "fault"), CorpusChanged: rapid.Bool().Draw(t, "changed"), DiskFull: rapid.Bool().Draw(t, "full"), Stuck: rapid.Bool().Draw(t, "stuck"),
-		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
-		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
-		Stdout: drawOutput(t), Stderr: drawOutput(t), Files: rapid.SliceOfN(rapid.Custom(drawOutput), 0, 5).Draw(t, "files"),
-		Floor: rapid.Int64().Draw(t, "floor"), HelperCPU: drawDuration(t, "own"), NoInotify: rapid.Bool().Draw(t, "blind"), HelperEnds: rapid.Bool().Draw(t, "last"),
-		BatchEnds: rapid.Bool().Draw(t, "end"),
-	}
-}
-
-// TestRoundTrip checks that every message arrives unchanged, in any pieces, and in memory that
-// was used before.
-func TestRoundTrip(t *testing.T) {
-	for kind, empty := range kinds {
-		rapid.Check(t, func(t *rapid.T) {
-			first, second := drawMessage(t, kind), drawMessage(t, kind)
-			buf := first.AppendFrame(nil)
-			stream := append(bytes.Clone(buf), second.AppendFrame(buf)...)
-			var r io.Reader = bytes.NewReader(stream)
-			if rapid.Bool().Draw(t, "byte by byte") {
-				r = iotest.OneByteReader(r)
-			}
-			var frames Frames
-			got := empty()
-			for _, want := range []message{first, second} {
-				m, err := frames.Next(r.Read)
-				if err == nil {
-					err = got.Decode(m)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !reflect.DeepEqual(normal(got), normal(want)) {
-					t.Fatalf("got\n%#v\nwant\n%#v", got, want)
-				}
-			}
-		})
-	}
 }
 
 // normal replaces nil lists by empty ones.

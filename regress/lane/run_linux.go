@@ -139,23 +139,13 @@ func openInput(h *helper, job *Job) (int, error) {
 	return fd, nil
 }
 
-// start starts the command. If the kernel has no process left, that may be due to another
-// lane's case, which is about to be ended for it. So start retries.
+// start starts the command.
 func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 	if job.Fork {
 		return startFork(h, job, stdin)
 	}
-	const patience = 3 * time.Second
-	for first := time.Now(); ; {
-		begin(h, h.setup.Timeout)
-		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
-		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
-			return pid, pidfd, err
-		}
-		if err := h.waitForEvent(-1, tick); err != nil {
-			return 0, -1, err
-		}
-	}
+	begin(h, h.setup.Timeout)
+	return h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
 }
 
 // begin notes that the case starts, and may take this long.

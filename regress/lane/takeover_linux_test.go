@@ -117,56 +117,6 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// TestParentGone checks that a helper does nothing if its parent ended before it began, although
-// the parent's message is still there to read.
-func TestParentGone(t *testing.T) {
-	s := plainSetup(t)
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	must(t, err)
-	_, err = syscall.Write(fds[0], s.AppendFrame(nil))
-	must(t, err)
-	must(t, syscall.Close(fds[0]))
-	jobs := os.NewFile(uintptr(fds[1]), "jobs")
-	defer jobs.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	must(t, err)
-	defer null.Close()
-	program, err := os.Executable()
-	must(t, err)
-	cmd := exec.CommandContext(t.Context(), program, Argument)
-	cmd.ExtraFiles = []*os.File{jobs, null, null}
-	stderr, _ := cmd.CombinedOutput() // the status is checked below
-	if got := cmd.ProcessState.ExitCode(); got != 1 || string(stderr) != errOrphaned.Error()+"\n" {
-		t.Errorf("it ended with %d and printed %q", got, stderr)
-	}
-	if left := names(t, s.Root); len(left) > 0 {
-		t.Errorf("it made %q", left)
-	}
-}
-
-// TestNonsense checks that a helper ends with an error and no panic.
-func TestNonsense(t *testing.T) {
-	setup := plainSetup(t).AppendFrame(nil)
-	for _, b := range [][]byte{
-		[]byte("GET / HTTP/1.1\r\n\r\n"), {0, 0, 0, 0}, {1, 0, 0, 0, 0xff}, setup[:len(setup)-1], {0xff, 0xff, 0xff, 0xff},
-		append(bytes.Clone(setup), 0),
-	} {
-		p := startHelper(t)
-		p.send(b)
-		must(t, syscall.Shutdown(int(p.jobs.Fd()), syscall.SHUT_WR))
-		p.end(1)
-		if got := p.stderr.String(); strings.Contains(got, "panic") || strings.Count(got, "\n") != 1 {
-			t.Errorf("%q made it print %q", b, got)
-		}
-	}
-	p := startHelper(t)
-	p.send(setup)
-	p.receive(new(Ready))
-	p.send([]byte{2, 0, 0, 0, 0xff, 0xff})
-	must(t, syscall.Shutdown(int(p.jobs.Fd()), syscall.SHUT_WR))
-	p.end(1)
-}
-
 // TestUnusable checks that a lane that cannot be made reports why.
 func TestUnusable(t *testing.T) {
 	for what, spoil := range map[string]func(*Setup){

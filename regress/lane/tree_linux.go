@@ -183,9 +183,6 @@ var errStop = errors.New("enough")
 
 // children lists the direct children of a process, of all its threads.
 func (t *tree) children(proc string) (found []int) {
-	if threads(proc) == 1 && proc != "/proc/self" { // mostly
-		return t.childrenOf(proc+"/task/"+proc[len("/proc/"):], found)
-	}
 	_ = eachEntry(proc+"/task", func(task entry) error {
 		found = t.childrenOf(proc+"/task/"+task.name, found)
 		return nil

@@ -55,13 +55,11 @@ func newBase(o *Options) (*base, error) {
 		o.Note(fmt.Sprintf(WorkElsewhere+" %s: %s", parent, why))
 		warnIfSmall(parent, o)
 	}
-	for range 3 { // another run's sweep may come between the folder and its marker
-		var b *base
-		if b, err = makeBase(parent); err == nil {
-			return b, nil
-		}
+	b, err := makeBase(parent)
+	if err != nil {
+		return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
 	}
-	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
+	return b, nil
 }
 
 // checkPrograms returns an error if programs in the folder of the lanes cannot run.
@@ -130,8 +128,7 @@ func token(n int) string {
 }
 
 // sweep removes the folders in parent that killed runs of this user left, and the processes of
-// their cases. It touches no folder but those that takeMarker recognises, and empty ones whose run
-// was killed before it wrote the marker. Errors are warnings.
+// their cases. It touches no folder but those that takeMarker recognises. Errors are warnings.
 func sweep(parent string, warn func(string)) {
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
@@ -141,23 +138,18 @@ func sweep(parent string, warn func(string)) {
 		}
 		dir := filepath.Join(parent, e.Name())
 		f, err := takeMarker(dir)
-		switch {
-		case errors.Is(err, errNoMarker):
-			_ = unix.Rmdir(dir) // fails if it has files
-		case err == nil:
-			endStrays(dir)
-			if err := removeBase(dir); err != nil {
-				warn(fmt.Sprintf("left by a run that was killed: %v", err))
-			}
-			f.Close()
+		if err != nil {
+			continue
 		}
+		endStrays(dir)
+		if err := removeBase(dir); err != nil {
+			warn(fmt.Sprintf("left by a run that was killed: %v", err))
+		}
+		f.Close()
 	}
 }
 
-var (
-	errNoMarker = errors.New("this user's folder has no marker")
-	errForeign  = errors.New("not a folder of lanes, or not this user's")
-)
+var errForeign = errors.New("not a folder of lanes, or not this user's")
 
 // takeMarker locks the marker of the folder of a killed run. It fails if the run lives, and for any
 // folder that no run of this user made.
@@ -171,9 +163,6 @@ func takeMarker(dir string) (*os.File, error) {
 		return nil, errForeign
 	}
 	fd, err := unix.Openat(int(folder.Fd()), markerName, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err == unix.ENOENT {
-		return nil, errNoMarker
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -276,17 +265,6 @@ func withProcessesMend(err error) error {
 		return fault.Environmentf("%w: %s", err, processesMend)
 	}
 	return err
-}
-
-// withThreadsMend adds what helps if the last words of a helper are those of the Go runtime
-// without a thread, with cgo or without.
-func withThreadsMend(words string) string {
-	for _, refused := range []string{"pthread_create failed", "failed to create new OS thread"} {
-		if strings.Contains(words, refused) {
-			return words + ": " + processesMend
-		}
-	}
-	return words
 }
 
 // removeTree removes a folder with everything in it. It first detaches mounts in it. If that

@@ -38,7 +38,7 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	return w.runWithHelpers(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
 		if err == nil && c.refusals.ChangedSince(before) {
 			r.Release()
-			r, err = nil, fault.Environmentf("while the case ran, or one before it, a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs")
+			r, err = nil, fault.Environmentf("while cases ran, a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs")
 		}
 		b.Ended(i, r, err)
 	}})

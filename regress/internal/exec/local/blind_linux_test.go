@@ -32,40 +32,6 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-// TestFewWatches: the folders that a lane watches are counted too.
-func TestFewWatches(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	for _, watches := range []string{"2", "6", "9"} {
-		setInotify(t, "watches", watches)
-		inBothModes(t, usual, func(r *rig) {
-			for range 3 {
-				r.want(r.run("sub/deep/three.c", "echo n > n; echo x >> HDR_a.h"), "exit 0", `HDR_a.h "header a\nx\n"`, `n "n\n"`)
-				r.wantClean("next.c")
-			}
-		})
-	}
-}
-
-// TestBlindToldOnce: of many lanes, few of which get inotify, each works, and
-// the user hears of it once.
-func TestBlindToldOnce(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	const lanes = 12
-	setInotify(t, "instances", "3")
-	inBothModes(t, usual, func(r *rig) {
-		for range 5 {
-			for lane := range lanes {
-				r.want(r.runAvoiding(lane, "sub/two.c", "echo n > n; echo x >> HDR_a.h"), "exit 0", `HDR_a.h "header a\nx\n"`, `n "n\n"`)
-			}
-		}
-		r.wantToldOnce("inotify")
-	}, func(o *Options) { o.Lanes, o.OutputMax = lanes, 1<<20 })
-}
-
 // TestBlindLater: a lane that lost inotify works without, says so once, and
 // takes it up again when it may.
 func TestBlindLater(t *testing.T) {

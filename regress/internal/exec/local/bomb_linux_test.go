@@ -1,10 +1,7 @@
 package local
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"muster/regress"
 	"os"
 	"runtime"
 	"strconv"
@@ -109,39 +106,6 @@ func (r *rig) explode(text string) (verdict string) {
 	return verdict
 }
 
-// TestForkBombCancelled: an interrupt in the middle of one leaves nothing of it.
-func TestForkBombCancelled(t *testing.T) {
-	inAllModes(t, func(r *rig) {
-		if r.crew.o.plain {
-			return
-		}
-		p, mark := newPipe(r.T), newMark()
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		text := "echo up > " + p.path + "; " + sizeOfBombs().bombs(mark)["left behind"]
-		if whole() {
-			text = "b() { b & b & sleep 86400." + mark + "; }; echo up > " + p.path + "; b & b & b & b"
-		}
-		done := r.begin(ctx, "one.c", text)
-		p.await(r.T)
-		cancel()
-		switch got := <-done; {
-		case got.err == nil: // it was ended for its number before that
-			r.want(r.tell(got.result)[:1], "out-of-memory")
-			got.result.Release()
-		case !errors.Is(got.err, context.Canceled):
-			r.Errorf("it gave %v", got.err)
-		}
-		if left := marked(r.T, mark); len(left) > 0 {
-			r.Errorf("%d are alive", len(left))
-		}
-		r.wantClean("next.c")
-		if said := strings.Join(r.notes.said, "\n"); strings.Contains(said, "given up") {
-			r.Error(said)
-		}
-	})
-}
-
 // TestForkBombPlain: an ordinary user's is bounded and ended without namespaces
 // too, and what comes after it finds the lane as it was.
 func TestForkBombPlain(t *testing.T) {
@@ -159,66 +123,6 @@ func TestForkBombPlain(t *testing.T) {
 		r.sub("endless, "+name, func(r *rig) { r.explode(text) })
 	}
 }
-
-// TestNoProcessForAMoment: a case that finds no process for its command waits for
-// some to end; if none do that is the machine's fault.
-func TestNoProcessForAMoment(t *testing.T) {
-	if os.Geteuid() == 0 {
-		if !again(t, asOrdinaryUser(t)) {
-			return
-		}
-	}
-	r := newRig(t, usual(t), plainly)
-	if _, err := os.ReadFile(syscallFile(r.helpers()[0])); err != nil {
-		needed(t, err.Error())
-	}
-	for _, moment := range []bool{true, false} {
-		pid := r.helpers()[0]
-		var had unix.Rlimit
-		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &had))
-		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: had.Max}, nil))
-		done := r.begin(t.Context(), "one.c", "exit 4")
-		if moment {
-			r.awaitRefusal(pid, done)
-			must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil))
-		}
-		got := <-done
-		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil))
-		switch {
-		case !moment:
-			if regress.ClassOf(got.err) != regress.Environment || !strings.Contains(fmt.Sprint(got.err), "temporarily unavailable") {
-				t.Errorf("without processes a case gave %v", got.err)
-			}
-		case got.err != nil:
-			t.Errorf("without processes for a moment a case gave %v", got.err)
-		default:
-			r.want(r.tell(got.result), "exit 4")
-			got.result.Release()
-		}
-		r.wantClean("next.c")
-	}
-}
-
-// awaitRefusal returns when a helper that may start no process has tried to for the
-// case that is under way: when it waits for two descriptors.
-func (r *rig) awaitRefusal(pid int, done <-chan outcomeOf) {
-	r.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); runtime.Gosched() {
-		text, _ := os.ReadFile(syscallFile(pid))
-		if call := strings.Fields(string(text)); len(call) > 2 && call[0] == strconv.Itoa(unix.SYS_PPOLL) && call[2] == "0x2" {
-			return
-		}
-		select {
-		case got := <-done:
-			r.Fatalf("the case did not wait for a process: %v", got.err)
-		default:
-		}
-	}
-	r.Error("no case waits for a process")
-}
-
-// syscallFile says what a process waits for, to those who may trace it.
-func syscallFile(pid int) string { return fmt.Sprintf("/proc/%d/syscall", pid) }
 
 // zombiesTool starts processes that end, and does not look at them.
 func zombiesTool(args []string) error {
@@ -259,23 +163,6 @@ func threadsTool(args []string) error {
 	up.Wait()
 	for {
 		_ = unix.Pause()
-	}
-}
-
-// TestProcessesMax: the machine's limits bound the cases' where they are lower.
-func TestProcessesMax(t *testing.T) {
-	if !again(t, withNothing) {
-		return
-	}
-	if got := processesMax(); got < 64 || got > 2048 {
-		t.Errorf("a case may have %d", got)
-	}
-	if os.Geteuid() == 0 {
-		return
-	}
-	must(t, unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1000, Max: 1000}))
-	if got := processesMax(); got > 500 {
-		t.Errorf("where the user may have 1000 a case may have %d", got)
 	}
 }
 

@@ -114,15 +114,3 @@ func TestFloorStays(t *testing.T) {
 		}
 	})
 }
-
-// TestOwnCPU: what the helpers take is counted apart from their cases.
-func TestOwnCPU(t *testing.T) {
-	r := newRig(t, usual(t))
-	before := r.crew.OwnCPU()
-	for range 3 {
-		r.cost("exec " + self("burn", "100"))
-	}
-	if own := r.crew.OwnCPU() - before; own <= 0 || own > 150*time.Millisecond {
-		t.Errorf("for three cases of 100 ms the helper took %v", own)
-	}
-}

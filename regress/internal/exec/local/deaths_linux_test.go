@@ -9,7 +9,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,18 +79,6 @@ func TestHelperKilledByItsCase(t *testing.T) {
 		}
 		r.wantClean("next.c")
 	}
-}
-
-// TestHelperKilledBetweenCases costs the next case nothing.
-func TestHelperKilledBetweenCases(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		for range 2 * deathsMax {
-			for _, pid := range r.helpers() { // none while one is being replaced
-				must(r, syscall.Kill(pid, syscall.SIGKILL))
-			}
-			r.wantClean("next.c")
-		}
-	})
 }
 
 // TestCancel: when the context of a run ends, everything that its case started
@@ -321,33 +308,6 @@ func wantSwept(t *testing.T, base string) {
 	must(t, crew.Close())
 }
 
-// TestTwoCrews: what one does, and its end, is nothing to the other.
-func TestTwoCrews(t *testing.T) {
-	c := usual(t)
-	two := func(o *Options) { o.Lanes = 2 }
-	first := newRig(t, c, two)
-	p := newPipe(t)
-	flag := filepath.Join(t.TempDir(), "flag")
-	done := first.begin(context.Background(), "one.c", "echo kept > kept; echo up > "+p.path+"; while [ ! -e "+flag+" ]; do :; done; pwd")
-	p.await(t)
-	for _, plain := range []bool{false, true} {
-		o := options(c)
-		o.Lanes, o.plain = 2, plain
-		second, err := Start(context.Background(), o)
-		must(t, err)
-		r := &rig{T: t, crew: second, corpus: c}
-		r.wantClean("next.c")
-		r.want(r.run("one.c", "rm -r ../home; kill -9 0"), "signal 9 (SIGKILL)")
-		must(t, second.Close())
-	}
-	must(t, os.WriteFile(flag, nil, 0o600))
-	got := <-done
-	must(t, got.err)
-	first.want(first.tell(got.result), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`, `kept "kept\n"`)
-	got.result.Release()
-	first.wantClean("next.c")
-}
-
 // TestAvoid: a lane is stayed away from while there is another.
 func TestAvoid(t *testing.T) {
 	r := newRig(t, usual(t), func(o *Options) { o.Lanes = 2 })
@@ -407,14 +367,4 @@ func TestManyLanes(t *testing.T) {
 			r.Errorf("%d helpers", got)
 		}
 	}, func(o *Options) { o.Lanes = lanes; o.OutputMax = 1 << 20 })
-}
-
-func TestLanesMax(t *testing.T) {
-	for _, lanes := range []int{-1, 0, LanesMax + 1} {
-		o := options(usual(t))
-		o.Lanes = lanes
-		if _, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), strconv.Itoa(lanes)) {
-			t.Errorf("%d lanes gave %v", lanes, err)
-		}
-	}
 }

@@ -100,24 +100,6 @@ func TestForksBetweenPlainRuns(t *testing.T) {
 	}
 }
 
-// Forks of one batch share their lane's server.
-func TestForksInBatch(t *testing.T) {
-	r, c := forkRig(t)
-	var jobs []exec.Job
-	for range 6 {
-		for _, name := range []string{"plain", "rest"} {
-			jobs = append(jobs, exec.Job{Source: r.entry(name), Command: c, Avoid: exec.NoLane, Fork: true})
-		}
-	}
-	for len(jobs) > 0 {
-		jobs = jobs[r.crew.RunAll(context.Background(), exec.Batch{Jobs: jobs, Started: func(int) {}, Ended: func(i int, result *exec.Result, err error) {
-			must(t, err)
-			r.want(r.tell(result), "exit 0", `stdout "buffered `+jobs[i].Source.Name+`\n"`)
-			result.Release()
-		}}):]
-	}
-}
-
 // The time before the stop counts for every fork. So a fork has the limits of a plain run.
 func TestForkTimesOutAsPlainRun(t *testing.T) {
 	r, c := forkRig(t, func(o *Options) { o.Timeout = 2900 * time.Millisecond })

@@ -80,18 +80,6 @@ func TestModesStayWhileACaseRuns(t *testing.T) {
 	})
 }
 
-// TestTimeIsOverAtOnce: a limit that is over when the wait begins ends it too.
-func TestTimeIsOverAtOnce(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		result, err := r.try("one.c", "sleep 86400")
-		must(r, err)
-		defer result.Release()
-		if got := result.Outcome.Ending.Kind; got != regress.TimedOut {
-			r.Errorf("ended by %v", got)
-		}
-	}, func(o *Options) { o.Timeout = 1 })
-}
-
 func TestTooManyFiles(t *testing.T) {
 	long(t)
 	inBothModes(t, usual, func(r *rig) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/lane/observe"
@@ -118,33 +117,6 @@ func TestObservedOutcome(t *testing.T) {
 		defer result.Release()
 		r.want(r.tell(result), plain...)
 	})
-}
-
-// The kernel's own look-ups need no filter: the first command, and what it cannot find.
-func TestObservedCommandMissing(t *testing.T) {
-	canObserve(t)
-	r := newRig(t, usual(t))
-	c := script(t, "")
-	c.Path = filepath.Join(t.TempDir(), "absent")
-	_, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: c, Avoid: exec.NoLane, Observe: true})
-	if err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("%v", err)
-	}
-	r.want(r.run("one.c", "exit 4"), "exit 4")
-}
-
-// A program that never ends is ended at its limit under observation too.
-func TestObservedTimeout(t *testing.T) {
-	canObserve(t)
-	r := newRig(t, usual(t), func(o *Options) { o.Timeout, o.Grace = 200*time.Millisecond, time.Second })
-	job := r.job("one.c", `while :; do cat "$1"; done`)
-	job.Observe = true
-	result, err := exec.Run(context.Background(), r.crew, job)
-	must(t, err)
-	defer result.Release()
-	if got := result.Outcome.Ending.String(); got != "timed-out" {
-		t.Errorf("%s", got)
-	}
 }
 
 // pythonDoes observes lines of Python.

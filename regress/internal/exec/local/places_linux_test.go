@@ -234,44 +234,6 @@ func TestCorpusGone(t *testing.T) {
 	}
 }
 
-// TestCorpusUnreadable is the machine's fault.
-func TestCorpusUnreadable(t *testing.T) {
-	if os.Geteuid() == 0 { // who may read anything
-		if !again(t, asOrdinaryUser(t)) {
-			return
-		}
-	}
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "one.c"), []byte("x"), 0o644))
-	r := newRig(t, openCorpusAt(t, dir))
-	must(t, os.Chmod(filepath.Join(dir, "one.c"), 0))
-	_, err := r.try("one.c", "cat $1")
-	if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), "one.c: permission denied") {
-		t.Errorf("gave %v", err)
-	}
-}
-
-// TestArchiveCut: as for a folder, and for a given file too.
-func TestArchiveCut(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		name := r.corpus.File().Name()
-		whole, err := os.ReadFile(name)
-		must(r, err)
-		must(r, os.Truncate(name, r.entry("next.c").Offset+3))
-		r.want(r.run("one.c", "cat $1"), "exit 0", `stdout "source one\n"`)
-		if _, err := r.try("next.c", ":"); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "next.c") {
-			r.Errorf("a source that was cut gave %v", err)
-		}
-		r.want(r.run("one.c", "cat $1"), "exit 0", `stdout "source one\n"`)
-		must(r, os.Truncate(name, 0))
-		if _, err := r.try("one.c", "rm HDR_a.h"); regress.ClassOf(err) != regress.Input {
-			r.Errorf("an empty archive gave %v", err)
-		}
-		must(r, os.WriteFile(name, whole, 0o600))
-		r.wantClean("next.c")
-	})
-}
-
 // TestOutsideIsLeftAlone: files that a case links into its folder are read, and
 // stay as they are.
 func TestOutsideIsLeftAlone(t *testing.T) {
@@ -300,39 +262,4 @@ func TestOutsideIsLeftAlone(t *testing.T) {
 	r.want(r.run("one.c", "cd ../..; mv 000 x; ln -s "+outside+" 000"), append([]string{"exit 0"}, append(slices.Clone(everything[:5]), "one.c gone", everything[5])...)...)
 	r.wantClean("next.c")
 	r.want(before(), want...)
-}
-
-// TestKeep: the one case's folder stays, whatever came of it.
-func TestKeep(t *testing.T) {
-	// What lies beside the kept folder stays as it was, even where that is the folder
-	// in which other lanes would be.
-	beside, err := os.MkdirTemp(memoryFolder, "kept-")
-	must(t, err)
-	defer os.RemoveAll(beside)
-	must(t, os.WriteFile(beside+"/tool", []byte("#!/bin/sh\necho there\n"), 0o755))
-	r := newRig(t, usual(t), func(o *Options) { o.Keep = beside + "-keep" })
-	defer os.RemoveAll(beside + "-keep")
-	r.want(r.run("one.c", beside+"/tool; touch "+beside+"/new"), "exit 0", `stdout "there\n"`)
-	must(t, r.crew.Close())
-
-	for _, plain := range []bool{false, true} {
-		keep := filepath.Join(t.TempDir(), "new", "keep")
-		r := newRig(t, usual(t), func(o *Options) { o.Keep, o.plain = keep, plain })
-		r.want(r.run("one.c", "pwd; echo n > n; rm HDR_a.h; echo t > $TMPDIR/t; exit 3"),
-			"exit 3", `stdout "/tmp/muster/canonical/lane/work\n"`)
-		must(t, r.crew.Close())
-		for name, want := range map[string]string{"work/n": "n\n", "work/one.c": "source one\n", "tmp/t": "t\n"} {
-			if got, err := os.ReadFile(filepath.Join(keep, name)); err != nil || string(got) != want {
-				t.Errorf("%s holds %q, %v", name, got, err)
-			}
-		}
-		if _, err := os.Lstat(filepath.Join(keep, "work/HDR_a.h")); err == nil {
-			t.Error("a removed header is back")
-		}
-		o := options(usual(t))
-		o.Keep = keep
-		if _, err := Start(context.Background(), o); regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "not empty") {
-			t.Errorf("a folder that is not empty gave %v", err)
-		}
-	}
 }

@@ -196,18 +196,6 @@ func inBothModes(t *testing.T, c func(testing.TB) *corpus.Corpus, test func(r *r
 	}
 }
 
-// inBothModesAtOnce is inBothModes for a test that mostly waits. Its subtests run side by
-// side, after the calling test has returned.
-func inBothModesAtOnce(t *testing.T, c func(testing.TB) *corpus.Corpus, test func(r *rig), change ...func(*Options)) {
-	t.Helper()
-	for _, plain := range []bool{false, true} {
-		t.Run(modeNames[plain], func(t *testing.T) {
-			t.Parallel()
-			test(newRig(t, c(t), append(change[:len(change):len(change)], func(o *Options) { o.plain = plain })...))
-		})
-	}
-}
-
 var modeNames = map[bool]string{false: "namespaces", true: "plain"}
 
 func (r *rig) entry(source string) corpus.Entry {

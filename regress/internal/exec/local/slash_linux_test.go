@@ -9,8 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"muster/regress/lane/observe"
 )
 
 // inOwnTmp runs a test in each mode in which a lane has a /tmp of its own.
@@ -121,8 +119,6 @@ func inTmpOfItsOwn(t *testing.T, options string, flags uintptr) bool {
 	return true
 }
 
-func byDescriptor(o *Options) { o.Helper = []string{"/proc/self/exe"} }
-
 // TestVisibleEntries: a text makes visible what its paths go through.
 func TestVisibleEntries(t *testing.T) {
 	if !inTmpOfItsOwn(t, "", 0) {
@@ -176,70 +172,5 @@ func TestVisibleEntries(t *testing.T) {
 	}
 	if got, err := visibleEntries([]string{"/tmp/a", "/tmp/x", "/tmp/a/f"}); err != nil || !slices.Equal(got, []string{"a", "x"}) {
 		t.Errorf("%q, %v", got, err)
-	}
-}
-
-// TestVisibleGone: an entry that is gone, or that is something else now, does not keep a lane from starting.
-func TestVisibleGone(t *testing.T) {
-	if !inTmpOfItsOwn(t, "", 0) {
-		return
-	}
-	must(t, os.Mkdir(covered+"/gone", 0o755))
-	must(t, os.Mkdir(covered+"/other", 0o755))
-	must(t, os.Mkdir(covered+"/link", 0o755))
-	r := newRig(t, usual(t), byDescriptor, func(o *Options) { o.Visible = []string{"/tmp/gone /tmp/other /tmp/link"} })
-	r.want(r.run("one.c", "ls -AF /tmp"), "exit 0", `stdout "gone/\nlink/\nmuster/\nother/\n"`)
-	must(t, os.Remove(covered+"/gone"))
-	must(t, os.Remove(covered+"/other"))
-	must(t, os.WriteFile(covered+"/other", nil, 0o644))
-	must(t, os.Remove(covered+"/link"))
-	must(t, os.Symlink("/etc", covered+"/link"))
-	must(t, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
-	r.want(r.run("one.c", "ls -AF /tmp; rm /tmp/link"), "exit 0", `stdout "link@\nmuster/\nother\n"`)
-	r.want(r.run("one.c", "ls -AF /tmp; readlink /tmp/link"), "exit 0", `stdout "link@\nmuster/\nother\n/etc\n"`)
-	if len(r.notes.said) > 0 {
-		t.Errorf("said %q", r.notes.said)
-	}
-}
-
-// TestObserveTmp: the machine's files that cases see in /tmp are inputs, and their own are not.
-func TestObserveTmp(t *testing.T) {
-	canObserve(t)
-	if !inTmpOfItsOwn(t, "", 0) {
-		return
-	}
-	elsewhere := shared(t)
-	must(t, os.WriteFile(elsewhere+"/file", nil, 0o644))
-	for _, name := range []string{"seen/file", "hidden/file", "muster/file"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(covered, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(covered, name), nil, 0o644))
-	}
-	must(t, os.Symlink("seen", covered+"/link"))
-	r := newRig(t, usual(t), byDescriptor, func(o *Options) { o.Visible = []string{"/tmp/link /tmp/muster"} })
-	const opened, asked = observe.Opened, observe.Asked
-	o := r.observed("one.c", `: > /tmp/own; cat /tmp/own /tmp/seen/file /tmp/link/file /tmp/muster/file; mkdir /tmp/dir; cd /tmp/dir; : > f; cat f
-test -e /tmp/absent; test -e /tmp/made; : > /tmp/made; cat ../seen/../own
-ln -s seen /tmp/to; cat /tmp/to/file; ln -s `+elsewhere+` /tmp/out; cat /tmp/out/file; ls /tmp > /dev/null; cd /tmp/seen; cat ../out/file; exit 0`)
-	r.want(usesOf(o, covered), use("absent", asked), use("link/file", opened), use("muster/file", opened), use("seen", asked), use("seen/file", opened))
-	r.want(usesOf(o, elsewhere), use("file", opened))
-	if o.Blind != "" {
-		t.Errorf("blind: %s", o.Blind)
-	}
-	for text, blind := range map[string]bool{
-		"cat /tmp/hidden/file 2> /dev/null":                                 true,
-		"test -d /tmp/hidden":                                               true,
-		"ln -s hidden /tmp/x; test -e /tmp/x/file":                          true,
-		"ln -s /tmp/hidden/file x; cat x 2> /dev/null; rm x":                true,
-		"cat /tmp/seen/../hidden/file 2> /dev/null":                         true,
-		"test -e /tmp/hidden || mkdir /tmp/hidden":                          false,
-		"mkdir /tmp/hidden; test -e /tmp/hidden/file":                       true,
-		"mkdir /tmp/hidden; : > /tmp/hidden/file; cat /tmp/hidden/file":     false,
-		"cat /tmp/seen/none /tmp/muster/none /tmp/none 2> /dev/null":        false,
-		"cat " + Canonical + "/none none $TMPDIR/none ../../x 2> /dev/null": false,
-	} {
-		o := r.observed("one.c", text+"; exit 0")
-		if strings.Contains(o.Blind, "the tool looks for /tmp/") != blind || o.Blind != "" != blind {
-			t.Errorf("%s: %q", text, o.Blind)
-		}
 	}
 }

@@ -118,14 +118,3 @@ func listTree(t *testing.T, dir string) string {
 	}))
 	return list.String()
 }
-
-// TestSweepEmpty: a run that was killed before it wrote the marker left nothing but the folder.
-func TestSweepEmpty(t *testing.T) {
-	parent := t.TempDir()
-	dir := filepath.Join(parent, basePrefix+strings.Repeat("0", tokenLength(parent)))
-	must(t, os.Mkdir(dir, 0o700))
-	sweep(parent, func(text string) { t.Error(text) })
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
-	}
-}

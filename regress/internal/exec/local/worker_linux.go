@@ -134,11 +134,13 @@ func (w *worker) spawn(m *mode) (err error) {
 			l.hangUp()
 		}
 	}()
-	corpus, err := openCorpus(&w.crew.o)
-	if err != nil {
-		return err
+	corpus := w.crew.o.Corpus.File() // helpers use no file offset, so they may share the description
+	if corpus == nil {
+		if corpus, err = os.OpenFile(w.crew.o.Corpus.Root(), os.O_RDONLY|syscall.O_DIRECTORY, 0); err != nil {
+			return err
+		}
+		defer corpus.Close()
 	}
-	defer corpus.Close()
 	errors, err := os.Create(w.outbox.dir + "/errors")
 	if err != nil {
 		return w.crew.withRoomMend(err)
@@ -158,21 +160,6 @@ func (w *worker) spawn(m *mode) (err error) {
 	}
 	w.helper, w.link, w.stderr, w.helperCPU = cmd, l, errors, 0
 	return nil
-}
-
-// openCorpus opens the archive or folder of the sources for one helper.
-func openCorpus(o *Options) (*os.File, error) {
-	f := o.Corpus.File()
-	if f == nil {
-		return os.OpenFile(o.Corpus.Root(), os.O_RDONLY|syscall.O_DIRECTORY, 0)
-	}
-	// Helpers use no file offset, so they may share the description.
-	fd, err := syscall.Dup(int(f.Fd()))
-	if err != nil {
-		return nil, os.NewSyscallError("dup", err)
-	}
-	syscall.CloseOnExec(fd)
-	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
 // setUp sends the lane's setup and waits for the answer.
@@ -282,7 +269,7 @@ func (w *worker) lastWords() string {
 	n, _ := w.stderr.ReadAt(errors, 0)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(errors[:n])), "\n")
 	if first != "" {
-		return withThreadsMend(name.Print(first))
+		return name.Print(first)
 	}
 	return w.helper.ProcessState.String()
 }
