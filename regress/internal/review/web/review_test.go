@@ -18,7 +18,7 @@ func TestBrowser(t *testing.T) {
 	browser := chromium(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"keys": byKeys, "filter": filtering, "families": families, "forms": forms, "take over": takeOver, "refused": refused, "cut": cutAndReload,
-		"3000": threeThousand, "names": names, "telephone": telephone, "previews": previews, "announced": announced, "looks": looks,
+		"3000": threeThousand, "names": names, "previews": previews, "announced": announced, "looks": looks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser) })
 	}
