@@ -35,11 +35,11 @@ func Review(ctx context.Context, o regress.Options, h host.Host, r ReviewOptions
 	if err != nil {
 		return err
 	}
-	w, err := openReviewedRun(ctx, &o, h, r.Run)
+	w, err := openReviewedRun(&o, h, r.Run)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.stores.close()) }()
 	if len(w.agenda.Items) == 0 {
 		_, err := fmt.Fprintf(h.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.Run.ID)
 		return err

@@ -39,12 +39,12 @@ func TestReviewNamesEngine(t *testing.T) {
 	if sum, err := check.Run(t.Context(), o, h); err != nil || sum.ExitStatus != 1 {
 		t.Fatal(sum, err)
 	}
-	w, err := openReviewedRun(t.Context(), &o, host.Host{}, "")
+	w, err := openReviewedRun(&o, host.Host{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := w.difference(t.Context(), "x.c")
-	if err = errors.Join(err, w.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
+	if err = errors.Join(err, w.stores.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
 		t.Errorf("%q, %d parts, %v", d.Where, len(d.Parts), err)
 	}
 }

@@ -26,10 +26,10 @@ type reviewedRun struct {
 	past   *pastrun.Past
 	agenda *pastrun.Agenda
 	rules  normalize.Rules
-	stores *reviewStores // nil if there is nothing to decide
+	stores reviewStores
 }
 
-func openReviewedRun(ctx context.Context, o *regress.Options, h host.Host, id string) (w *reviewedRun, err error) {
+func openReviewedRun(o *regress.Options, h host.Host, id string) (w *reviewedRun, err error) {
 	p, err := pastrun.OpenLast(o, h, id)
 	if err != nil {
 		return nil, err
@@ -38,22 +38,9 @@ func openReviewedRun(ctx context.Context, o *regress.Options, h host.Host, id st
 	if err != nil {
 		return nil, err
 	}
-	w = &reviewedRun{past: p, agenda: pastrun.NewAgenda(p.Run.Results, found)}
-	if w.rules, err = normalize.Parse(p.Options.Judge.Normalize); err != nil {
-		return nil, err
-	}
-	if len(w.agenda.Items) == 0 {
-		return w, nil
-	}
-	w.stores = &reviewStores{past: p}
-	return w, w.stores.open(ctx)
-}
-
-func (w *reviewedRun) close() error {
-	if w.stores == nil {
-		return nil
-	}
-	return w.stores.close()
+	w = &reviewedRun{past: p, agenda: pastrun.NewAgenda(p.Run.Results, found), stores: reviewStores{past: p}}
+	w.rules, err = normalize.Parse(p.Options.Judge.Normalize)
+	return w, err
 }
 
 // openDesk begins a review of the run, with the decisions that are written by now. The cursor is at the
@@ -116,7 +103,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 		now.Notes = append(now.Notes, "run "+run.ID+" was a compare: it has no golden, so decisions are all that is written")
 		return run, nil
 	}
-	w.stores.expireIfMarked(run)
+	w.stores.expire()
 	marked := run
 	err = w.stores.use(ctx, func(base, _ *golden.Store) error {
 		if err := run.CheckGolden(w.past.Options.Store.Golden, base.Digest(), base.Meta()); err != nil {
@@ -124,7 +111,7 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
 		}
-		marked = w.stores.recallMarks(run, base)
+		marked = compareMarks(run, base)
 		return nil
 	})
 	return marked, err

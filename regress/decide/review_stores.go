@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"sync"
 
 	"muster/regress"
@@ -16,16 +15,15 @@ import (
 )
 
 // reviewStores keeps two stores open: the golden of a run, and the outcomes that the run kept. It
-// opens them again if the golden changed. It is safe for concurrent use.
+// opens them when they are used, and again if the golden changed. It is safe for concurrent use.
 type reviewStores struct {
 	past *pastrun.Past
 
 	mu        sync.Mutex // guards the fields below; held while a store is read
 	base      *place.Golden
 	now       *golden.Store
-	stamp     string        // of the golden when it was opened; "" if it is not a file here
-	isExpired bool          // open it again, whatever its stamp is
-	written   pastrun.Marks // of the run when recallMarks last read them
+	stamp     string // of the golden when it was opened; "" if it is not a file here
+	isExpired bool   // open it again, whatever its stamp is
 }
 
 func (s *reviewStores) open(ctx context.Context) (err error) {
@@ -66,7 +64,7 @@ func (s *reviewStores) closeStores() (err error) {
 	if s.now != nil {
 		err = errors.Join(err, s.now.Close())
 	}
-	s.base, s.now, s.written = nil, nil, nil
+	s.base, s.now = nil, nil
 	return err
 }
 
@@ -82,25 +80,9 @@ func (s *reviewStores) use(ctx context.Context, f func(base, now *golden.Store) 
 	return f(s.base.Store, s.now)
 }
 
-// expire makes the next use open the golden again. Nothing else detects that a golden at an address
-// has changed.
+// expire makes the next use open a golden at an address again: nothing else detects that it has changed.
 func (s *reviewStores) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.isExpired = true
-}
-
-// expireIfMarked expires a golden at an address if somebody else accepted cases of the run.
-func (s *reviewStores) expireIfMarked(run *pastrun.Run) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stamp == "" && s.written != nil && !slices.Equal(s.written, run.Marks()) {
-		s.isExpired = true
-	}
-}
-
-// recallMarks returns a run that was just read, with marks that agree with the golden.
-func (s *reviewStores) recallMarks(run *pastrun.Run, base *golden.Store) *pastrun.Run {
-	s.written = run.Marks()
-	return compareMarks(run, base)
+	s.isExpired = s.stamp == ""
 }

@@ -12,13 +12,13 @@ import (
 // all, both sides get a share, because one side alone says little.
 func (s *sheet) unified(b block) {
 	old, now := s.shares(b)
-	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.part.OldTokens, old)
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), old)
 	for i, spans := range was {
 		s.put(Line{Kind: Gone, Old: s.oldNumber + 1 + i, Left: spans})
 	}
 	s.cut(len(was), plaintext.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
-	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.part.NowTokens, now)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), now)
 	for i, spans := range is {
 		s.put(Line{Kind: Come, Now: s.nowNumber + 1 + i, Left: spans})
 	}
@@ -49,8 +49,8 @@ func (s *sheet) noNewline(text, other []byte, b cause.Span) {
 
 // sides shows the old lines of a block beside the new ones.
 func (s *sheet) sides(b block) {
-	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.part.OldTokens, s.room)
-	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.part.NowTokens, s.room)
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.room)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.room)
 	for i := range max(len(was), len(is)) {
 		line := Line{Kind: Changed}
 		if i < len(was) {
@@ -72,13 +72,13 @@ func (s *sheet) sides(b block) {
 }
 
 // sideLines returns the lines of a range, at most count of them.
-func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, tokens []Token, count int) (lines [][]Span) {
+func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
 	for at := r.From; at < r.To && len(lines) < count; {
 		end := min(r.To, plaintext.LineEnd(text, at))
 		for len(marked) > 0 && marked[0].To <= at {
 			marked = marked[1:]
 		}
-		lines = append(lines, s.spans(text[at:end], at, marked, tokens))
+		lines = append(lines, s.spans(text[at:end], at, marked))
 		at = end
 	}
 	return lines

@@ -134,7 +134,7 @@ func (s *sheet) context(to int) {
 	for s.old < to && s.room > 0 {
 		end := min(to, plaintext.LineEnd(s.part.Old, s.old))
 		text := bytes.TrimSuffix(bytes.TrimSuffix(s.part.Old[s.old:end], newline), []byte("\r"))
-		spans := s.spans(text, s.old, nil, s.part.OldTokens)
+		spans := s.spans(text, s.old, nil)
 		line := Line{Kind: Same, Old: s.oldNumber + 1, Now: s.nowNumber + 1, Left: spans}
 		if s.Mode == Sides {
 			line.Right = spans
@@ -233,7 +233,6 @@ const (
 type Span struct {
 	Text string `json:"text"`
 	Mark Mark   `json:"mark,omitempty"`
-	Kind string `json:"kind,omitempty"` // of a token; empty for a marked span
 }
 
 // A Line is one line of a difference.
@@ -280,13 +279,4 @@ type Part struct {
 	// Edits replace Old by Now. Their causes are indexes of items. If there are none, the
 	// review computes the difference.
 	Edits []cause.Attributed
-	// The tokens of Old and Now that have a colour, in order; none for a text without a known
-	// language.
-	OldTokens, NowTokens []Token
-}
-
-// A Token is a word, a comment or the like in the source text of a program.
-type Token struct {
-	From, To int
-	Kind     string // keyword, string, comment or number
 }

@@ -231,37 +231,3 @@ same     2  1 |a
 		t.Errorf("got%swant%s", got, want)
 	}
 }
-
-// Tokens colour what is not marked, and alter nothing else, in every form.
-func TestTokens(t *testing.T) {
-	p := Part{Old: []byte("int a; /* x\ny */\nint b = 1;\n"), Now: []byte("int a; /* x\ny */\nint bb = 1;\n")}
-	comment := bytes.Index(p.Old, []byte("/*"))
-	p.OldTokens = []Token{{0, 3, "keyword"}, {comment, comment + 9, "comment"}, {17, 20, "keyword"}, {25, 26, "number"}}
-	p.NowTokens = []Token{{0, 3, "keyword"}, {comment, comment + 9, "comment"}, {17, 20, "keyword"}, {26, 27, "number"}}
-	plain := Part{Old: p.Old, Now: p.Now}
-	for mode, want := range map[Mode]string{
-		Unified: "keyword=int comment=/* x comment=y */ keyword=int number=1 keyword=int number=1 ",
-		Sides:   "keyword=int comment=/* x keyword=int comment=/* x comment=y */ comment=y */ keyword=int number=1 keyword=int number=1 ",
-	} {
-		lines := Render(p, Layout{Mode: mode, Focus: All})
-		if with, without := shown(lines), shown(Render(plain, Layout{Mode: mode, Focus: All})); with != without {
-			t.Errorf("%s with tokens:\n%s\nwithout:\n%s", mode, with, without)
-		}
-		kinds := ""
-		for _, l := range lines {
-			kinds += kindsOf(l.Left) + kindsOf(l.Right)
-		}
-		if kinds != want {
-			t.Errorf("%s: %q, not %q", mode, kinds, want)
-		}
-	}
-}
-
-func kindsOf(spans []Span) (text string) {
-	for _, s := range spans {
-		if s.Kind != "" {
-			text += s.Kind + "=" + s.Text + " "
-		}
-	}
-	return text
-}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -151,40 +150,6 @@ func TestChangesAreWhatIsShown(t *testing.T) {
 			t.Fatalf("after the commit %v and %v, before %v", states(r), r.Changes(), before)
 		}
 	})
-}
-
-// A filter hides and shows; it takes no decision and loses none.
-func TestFilterKeepsDecisions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawReview(t)
-		for range rapid.IntRange(0, 6).Draw(t, "acts") {
-			act(t, r)
-		}
-		before, changes := states(r), r.Changes()
-		text := rapid.StringOfN(rapid.RuneFrom([]rune("Gdl123.*[+→")), 0, 3, -1).Draw(t, "filter")
-		r.Filter(text)
-		for _, item := range r.Visible() {
-			it := r.Items()[item]
-			if !strings.Contains(text, "[") && text != "" && !strings.ContainsAny(text, ".*+") && !slices.ContainsFunc(append([]string{it.ID, it.Name}, printed(r, it)...), func(s string) bool {
-				return strings.Contains(strings.ToLower(s), strings.ToLower(text))
-			}) {
-				t.Fatalf("%q shows %v", text, it)
-			}
-		}
-		if !slices.Equal(before, states(r)) || !reflect.DeepEqual(changes, r.Changes()) {
-			t.Fatalf("%v became %v", before, states(r))
-		}
-		if r.Filter(""); len(r.Visible()) != len(r.Items()) {
-			t.Fatalf("%d of %d items without a filter", len(r.Visible()), len(r.Items()))
-		}
-	})
-}
-
-func printed(r *Review, it Item) (names []string) {
-	for _, c := range it.Members {
-		names = append(names, r.Cases()[c].Printed)
-	}
-	return names
 }
 
 // A desk takes note of what came of a commit, and keeps everything when it failed.

@@ -34,43 +34,6 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Whoever takes all cases of an item has taken it, and of no other.
-func TestTake(t *testing.T) {
-	for _, c := range []struct {
-		written  map[string]State
-		promoted []string // before
-		take     []string
-		want     map[string]State
-	}{
-		{nil, nil, []string{"a", "b"}, map[string]State{}},
-		{nil, nil, []string{"a", "b", "c"}, map[string]State{"G1": Accepted, "G2": Accepted}},
-		{nil, []string{"a", "b"}, []string{"c"}, map[string]State{"G1": Accepted, "G2": Accepted}},
-		{nil, nil, []string{"c"}, map[string]State{"G2": Accepted}},
-		{map[string]State{"G3": Rejected, "G1": Rejected}, nil, []string{"d", "a"}, map[string]State{"G3": Accepted, "G1": Rejected}},
-		{map[string]State{"G3": Rejected}, []string{"d"}, nil, map[string]State{"G3": Rejected}},
-	} {
-		r := fourCases(c.written)
-		r.Rebase(r.base, among(c.promoted...))
-		r.Take(among(c.take...))
-		if got := r.Changes().Decide(c.written); !maps.Equal(got, c.want) || len(r.Changes().Promote) > 0 {
-			t.Errorf("%v taken with %v written and %v promoted: %v, want %v", c.take, c.written, c.promoted, got, c.want)
-		}
-	}
-}
-
-// What is in the golden was accepted, unless somebody decided otherwise.
-func TestWithPromoted(t *testing.T) {
-	r := fourCases(nil)
-	written := map[string]State{"G1": Rejected, "GONE": Accepted}
-	got := WithPromoted(r.items, r.cases, written, among("a", "b", "c"))
-	if want := (map[string]State{"G1": Rejected, "G2": Accepted, "GONE": Accepted}); !maps.Equal(got, want) || len(written) != 2 {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := WithPromoted([]Item{{ID: "G1"}}, nil, nil, among()); len(got) > 0 {
-		t.Errorf("an item without cases: %v", got)
-	}
-}
-
 func TestDecisionsAreKept(t *testing.T) {
 	want := map[string]State{"G1": Accepted, NewID: Rejected}
 	text, err := EncodeDecisions(want)

@@ -2,9 +2,6 @@ package review
 
 import (
 	"bytes"
-	"cmp"
-	"iter"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,9 +14,9 @@ import (
 // leadBytes is how much of a long line is shown before its first mark.
 const leadBytes = 40
 
-// spans divides a line, which begins at an offset of its text, into marked and unmarked spans,
-// and the unmarked ones into tokens. It takes only the stretch of a long line that has the first mark.
-func (s *sheet) spans(line []byte, offset int, marked []stretch, tokens []Token) (spans []Span) {
+// spans divides a line, which begins at an offset of its text, into marked and unmarked spans.
+// It takes only the stretch of a long line that has the first mark.
+func (s *sheet) spans(line []byte, offset int, marked []stretch) (spans []Span) {
 	from, to := 0, len(line)
 	if to > s.Columns {
 		from, to = window(line, offset, marked, s.Columns)
@@ -36,14 +33,14 @@ func (s *sheet) spans(line []byte, offset int, marked []stretch, tokens []Token)
 		if a >= b {
 			continue
 		}
-		spans = addPlain(spans, line[at:a], offset+at, tokens)
+		spans = add(spans, line[at:a], Plain)
 		at = b
 		if a == 0 && b == len(line) && b > 1 {
 			b -= len(line) - len(bytes.TrimSuffix(line, newline)) // a whole line, whose end says nothing
 		}
 		spans = add(spans, line[a:b], m.mark)
 	}
-	spans = addPlain(spans, line[at:to], offset+at, tokens)
+	spans = add(spans, line[at:to], Plain)
 	if to < len(line) {
 		spans = append(spans, Span{Text: " … +" + readable.Count(len(line)-to, "byte")})
 	}
@@ -71,33 +68,6 @@ func window(line []byte, offset int, marked []stretch, columns int) (from, to in
 		to--
 	}
 	return from, to
-}
-
-// addPlain appends an unmarked stretch, which begins at an offset of its text, divided into tokens.
-func addPlain(spans []Span, text []byte, offset int, tokens []Token) []Span {
-	at := 0
-	for t := range tokensWithin(tokens, offset, offset+len(text)) {
-		spans = add(spans, text[at:t.From-offset], Plain)
-		before := len(spans)
-		spans = add(spans, text[t.From-offset:t.To-offset], Plain)
-		if len(spans) > before {
-			spans[before].Kind = t.Kind
-		}
-		at = t.To - offset
-	}
-	return add(spans, text[at:], Plain)
-}
-
-// tokensWithin yields the tokens of a range of a text, cut to it.
-func tokensWithin(tokens []Token, from, to int) iter.Seq[Token] {
-	first, _ := slices.BinarySearchFunc(tokens, from, func(t Token, from int) int { return cmp.Compare(t.To, from+1) })
-	return func(yield func(Token) bool) {
-		for _, t := range tokens[first:] {
-			if t.From >= to || !yield(Token{max(t.From, from), min(t.To, to), t.Kind}) {
-				return
-			}
-		}
-	}
 }
 
 // add appends a stretch in readable form. It makes marked blanks visible if nothing else is

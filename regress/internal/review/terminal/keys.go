@@ -52,7 +52,7 @@ func (m *model) other(key string) tea.Cmd {
 			m.message = m.nothing()
 			return nil
 		}
-		m.openSheet()
+		m.stage, m.leafed, m.asked = confirming, 0, m.confirmation()
 		return m.load()
 	case "esc":
 		m.desk.Filter("")
@@ -241,8 +241,6 @@ func (m *model) confirm(key string) tea.Cmd {
 		return tea.Quit
 	case key != "y":
 		m.leaf(key)
-	case !m.inSight():
-		m.message = unread // the reviewer cannot see what it would write
 	case m.desk.Changes().Empty():
 		m.message = "there is nothing left to write"
 	default:

@@ -47,7 +47,7 @@ type model struct {
 	view    viewport
 	leafed  int // rows of the confirmation or the help that are scrolled out
 	page    page
-	sheet   sheet
+	asked   []piece // what the confirmation shows
 	commit  *commit // the commit in progress, or nil
 	written []review.Result
 	failed  error // of the last commit
@@ -84,9 +84,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		if m.message == unread {
-			m.message = ""
-		}
 		return m, repaint()
 	case tea.KeyPressMsg:
 		return m, m.key(msg)

@@ -11,9 +11,9 @@ import (
 	"muster/regress/internal/review"
 )
 
-// confirmation describes exactly what would be written: first the sum, which must be visible to
-// confirm it, then each decision.
-func (m *model) confirmation() (sum, each []piece) {
+// confirmation describes exactly what would be written: first the sum, then each decision.
+func (m *model) confirmation() []piece {
+	var sum, each []piece
 	d := m.desk
 	c := d.Changes()
 	ids := c.IDs()
@@ -49,7 +49,7 @@ func (m *model) confirmation() (sum, each []piece) {
 	for _, n := range d.Notes {
 		add(palette.Yellow, "note: %s", n)
 	}
-	return sum, append([]piece{{"", palette.Plain}}, each...)
+	return slices.Concat(sum, []piece{{"", palette.Plain}}, each)
 }
 
 func families(by map[string]string) (rows []piece) {
@@ -104,43 +104,6 @@ func does(n int, many, one string) string {
 	}
 	return readable.Number(n) + " cases " + many
 }
-
-// A sheet is a confirmation on the screen. It is made once, because there may be thousands of
-// decisions, and what would be written does not change meanwhile.
-type sheet struct {
-	sum, each []piece
-	width     int // width of the rows
-	rows      []piece
-	sumRows   int // the first rows: the sum
-}
-
-func (m *model) openSheet() {
-	m.stage, m.leafed = confirming, 0
-	m.sheet = sheet{}
-	m.sheet.sum, m.sheet.each = m.confirmation()
-}
-
-// fit makes the rows for a width.
-func (s *sheet) fit(width int) {
-	if s.width == width {
-		return
-	}
-	s.width, s.rows = width, wrap(s.sum, width)
-	s.sumRows = len(s.rows)
-	s.rows = append(s.rows, wrap(s.each, width)...)
-}
-
-// confirmColumnsMin is the narrowest screen on which a commit can be confirmed.
-const confirmColumnsMin = 20
-
-// inSight reports whether the whole sum fits the screen.
-func (m *model) inSight() bool {
-	m.sheet.fit(m.width)
-	return m.width >= confirmColumnsMin && m.sheet.sumRows <= m.height-2
-}
-
-// unread is shown instead of a confirmation that does not fit.
-const unread = "nothing is written: make the window larger first"
 
 func helpText(noun string) (text []piece) {
 	for _, row := range [...][2]string{

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -58,15 +57,11 @@ func (m *model) rows() []string {
 
 // confirmed shows the confirmation, or the progress of the write.
 func (m *model) confirmed() []string {
-	if !m.inSight() {
-		small := []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", palette.Yellow}}
-		return m.text(wrap(small, m.width), "")
-	}
 	keys := "y writes   esc goes back   q leaves without writing"
 	if m.stage == writing {
 		keys = "writing …   ctrl+c stops it"
 	}
-	return m.text(m.sheet.rows, keys)
+	return m.text(wrap(m.asked, m.width), keys)
 }
 
 func (m *model) title() string {
@@ -103,19 +98,12 @@ func (m *model) row(text string, s palette.Style) string {
 	return m.paint.fit([]piece{{text, s}}, m.width)
 }
 
-// keys returns the row that names keys, as many as fit.
+// keys returns the row that names keys, the most important first: a narrow screen cuts the others.
 func (m *model) keys() string {
 	if m.stage == filtering {
 		return m.row("enter keeps the filter   esc removes it", palette.Dim)
 	}
-	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", "n case", "/ filter", "? help", "q done"}
-	for _, spare := range []string{"", "/ filter", "n case", "v form", "u undo"} {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
-		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
-			return m.row(text, palette.Dim)
-		}
-	}
-	return m.row("a r s u v n /  ? help  q done", palette.Dim)
+	return m.row("? help  q done  a accept  r reject  s skip  u undo  v form  n case  / filter", palette.Dim)
 }
 
 func (m *model) body() []string {

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"muster/regress/internal/review"
@@ -115,7 +113,6 @@ func looks(t *testing.T, browser context.Context) {
 		p.size(1400, 900, scheme)
 		for _, form := range []string{"Unified", "Side by side"} {
 			p.until("document.querySelector('#parts').ariaBusy !== 'true'")
-			p.until("['comment', 'keyword', 'number'].every((kind) => document.querySelector(`#parts .token-${kind}`))")
 			if faint := value[[]string](p, contrast); len(faint) > 0 {
 				t.Errorf("%s, %s: too faint: %q", scheme, form, faint)
 			}
@@ -131,25 +128,6 @@ func looks(t *testing.T, browser context.Context) {
 			p.until("document.querySelector('dialog[open]') === null")
 		}
 	}
-	p.clean(v.link)
-}
-
-// On a telephone no hint names a key, the first changed line is in sight, and the page has no wider part than
-// the screen. Each button has a name, also while its dialog is closed.
-func telephone(t *testing.T, browser context.Context) {
-	v, p := opened(t, browser, few())
-	unnamed := "[...document.querySelectorAll('button')].filter((b) => !b.textContent.trim()).map((b) => b.id)"
-	if ids := value[[]string](p, unnamed); len(ids) > 0 {
-		t.Errorf("buttons without a name: %q", ids)
-	}
-	p.until("[...document.querySelectorAll('kbd')].some((e) => e.checkVisibility())")
-	p.size(390, 844, "light")
-	p.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
-		_, err = cdp.Call(ctx, t, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
-		return none, err
-	})
-	p.until("[...document.querySelectorAll('kbd, #keys')].every((e) => !e.checkVisibility())")
-	p.until("document.documentElement.scrollWidth === 390 && document.querySelector('#parts tr.come').getBoundingClientRect().bottom < innerHeight")
 	p.clean(v.link)
 }
 
@@ -195,7 +173,6 @@ func previews(t *testing.T, browser context.Context) {
 	p.click("#parts [value=flicker]")
 	p.until(now + ".animationName === 'flicker'")
 	p.sees("#parts", "a.zip › src/a<b>.go changed: 10 bytes → 10 bytes")
-	p.until("[...document.querySelectorAll('.token-keyword')].some((e) => e.textContent === 'package')")
 	for _, form := range []string{"unified", "sides"} { // hex is alike in all
 		p.click("[data-mode=" + form + "]")
 		p.rests()

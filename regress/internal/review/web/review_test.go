@@ -18,7 +18,7 @@ func TestBrowser(t *testing.T) {
 	browser := chromium(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"keys": byKeys, "filter": filtering, "families": families, "forms": forms, "take over": takeOver, "refused": refused, "cut": cutAndReload,
-		"3000": threeThousand, "names": names, "telephone": telephone, "previews": previews, "announced": announced, "looks": looks,
+		"3000": threeThousand, "names": names, "previews": previews, "announced": announced, "looks": looks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser) })
 	}
@@ -116,8 +116,8 @@ func takeOver(t *testing.T, browser context.Context) {
 	first.sees("#ask[open]", "It works once")
 	second := open(t, browser, first.text("#ask[open] .link"))
 	first.click("#ask-no")
-	second.sees("#notices", "Chrome on Linux has this review since")
-	second.sees("#notices", "and decided last at")
+	second.sees("#notices", "Chrome on Linux has held this review since")
+	second.sees("#notices", "its last decision was at")
 	second.sees("#item-0", "accepted, not written")
 	second.keys("r")
 	second.sees("#status", "This page only reads: take over to decide.")
@@ -128,7 +128,7 @@ func takeOver(t *testing.T, browser context.Context) {
 	second.keys("r")
 	second.sees("#item-0", "accepted, not written")
 	second.sees("#counts", "1 rejected")
-	first.sees("#notices", "Chrome on Linux has this review since")
+	first.sees("#notices", "Chrome on Linux has held this review since")
 	first.sees("#counts", "1 rejected")
 	second.keys("w")
 	second.sees("#ask[open]", "40 cases go into the golden")

@@ -9,7 +9,6 @@ import (
 	"muster/regress/internal/plaintext"
 	"muster/regress/internal/preview"
 	"muster/regress/internal/review"
-	"muster/regress/internal/review/syntax"
 )
 
 // overview is the part of the page that does not change during a review.
@@ -166,9 +165,7 @@ func (s *server) difference(v visit, ask wantedCase) (any, error) {
 		Ending: diff.Ending, Where: diff.Where, Why: diff.Why, Parts: []shownPart{},
 	}
 	room := previewRoom{contentBytesMost, pictureBytesMost}
-	parts := room.unpack(diff.Parts)
-	syntax.AddTokens(one.Printed, parts)
-	for _, p := range parts {
+	for _, p := range room.unpack(diff.Parts) {
 		shown.Parts = append(shown.Parts, room.show(p, ask.layout(item)))
 	}
 	return shown, nil

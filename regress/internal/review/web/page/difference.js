@@ -6,8 +6,8 @@ const atOnce = 200; // lines that are made between two frames
 
 // mark makes a stretch of a line. What went and what came are elements of their own kind,
 // for readers that tell them apart by ear.
-function mark({ text, mark, kind }) {
-  if (!mark) return kind ? element("span", { class: `token-${kind}` }, text) : text;
+function mark({ text, mark }) {
+  if (!mark) return text;
   return element(mark.startsWith("gone") ? "del" : "ins", mark.endsWith("other") ? { class: "other" } : {}, text);
 }
 

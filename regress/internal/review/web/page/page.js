@@ -82,7 +82,7 @@ function take(state) {
   document.body.classList.toggle("reading", !mine);
   const over = element("button", { type: "button" }, "Take over");
   over.addEventListener("click", () => takeOver());
-  notice("held", "note", ...(mine ? [] : [`${browser} has this review since ${clock(since)}${last ? `, and decided last at ${clock(last)}` : ""}. This page reads. `, over]));
+  notice("held", "note", ...(mine ? [] : [`${browser} has held this review since ${clock(since)}${last ? `; its last decision was at ${clock(last)}` : ""}. This page only reads. `, over]));
   remaining();
 }
 
