@@ -41,7 +41,7 @@ func check(o *regress.Options, command string) error {
 	}
 	for flag, n := range map[string]int{
 		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "runs": o.Judge.Runs, "fail-fast": o.Select.FailFast,
-		"cost-cases": o.Judge.CostCases, "remote-jobs": o.Remote.Jobs,
+		"cost-cases": o.Judge.CostCases,
 	} {
 		if n < 0 {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)

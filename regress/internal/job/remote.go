@@ -44,8 +44,8 @@ func checkRemote(o *regress.Options) error {
 			return fault.Inputf("[engine] output %s: %w", name.Print(pattern), err)
 		}
 	}
-	if r.Jobs > remoteJobsMax {
-		return fault.Inputf("[engine] jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
+	if r.Jobs < 0 || r.Jobs > remoteJobsMax {
+		return fault.Inputf("[engine] jobs %d: from 0 to %d are possible", r.Jobs, remoteJobsMax)
 	}
 	if r.Wait < 0 {
 		return fault.Inputf("[engine] wait %v: it cannot be negative", r.Wait)
