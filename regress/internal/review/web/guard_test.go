@@ -155,7 +155,12 @@ func TestStrangersAreRefused(t *testing.T) {
 // An address that other machines reach is refused.
 func TestAddresses(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "nowhere", "review.example:0", "192.0.2.1:0", "127.0.0.1:x"} {
-		_, err := web.Run(t.Context(), few().desk(), web.Options{Addr: addr, Ready: func(link string) { t.Errorf("%s was opened: %s", addr, link) }})
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := web.Run(ctx, few().desk(), web.Options{Addr: addr, Ready: func(link string) {
+			t.Errorf("%s was opened: %s", addr, link)
+			stop()
+		}})
+		stop()
 		if regress.ClassOf(err) != regress.Input {
 			t.Errorf("%s: %v", addr, err)
 		}
