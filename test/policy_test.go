@@ -193,8 +193,6 @@ var dependencies = []dependency{
 		"github.com/charmbracelet/colorprofile github.com/charmbracelet/ultraviolet github.com/charmbracelet/x/ansi github.com/charmbracelet/x/term " +
 			"github.com/charmbracelet/x/termios github.com/charmbracelet/x/windows github.com/clipperhouse/displaywidth github.com/lucasb-eyer/go-colorful " +
 			"github.com/muesli/cancelreader github.com/rivo/uniseg github.com/xo/terminfo"},
-	{"github.com/vbauerster/mpb/v8", "the progress line, right on narrow and on redirected terminals",
-		"github.com/VividCortex/ewma github.com/acarl005/stripansi"},
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
 	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in separate sets, with a tenth of the modules of its own client",

@@ -1,6 +1,6 @@
 'use strict';
 (() => {
-  const kinds = { '+': 'put-in', '-': 'taken-out', '@': 'place', '\u2026': 'remark', '\\': 'remark' };
+  const kinds = { '+': 'put-in', '-': 'taken-out', '@': 'place', '\u2026': 'remark', '\\': 'remark', '<': 'remark', '>': 'remark' };
 
   // A difference is plain text until somebody looks at it: thousands of coloured lines
   // would make the page slow.
@@ -17,6 +17,7 @@
     }));
     pre.tabIndex = 0; // or the keyboard could not scroll it
   };
+  document.querySelectorAll('.cause pre.diff').forEach(colour);
   document.addEventListener('toggle', (e) => {
     if (e.target.open && e.target.closest('.cases')) e.target.querySelectorAll('pre.diff').forEach(colour);
   }, true);

@@ -9,65 +9,81 @@ import (
 	"muster/internal/readable"
 	"muster/internal/style"
 	"muster/regress"
-	"muster/regress/internal/cost"
+	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/palette"
 )
 
-// pageView is the input of the template. The template reads each sequence once, in the order of
-// the page: a sequence stops when the page is full, and later parts say what it left out.
+// pageView is the input of the template.
 type pageView struct {
-	pageLook
-	Title       string
-	Interrupted bool
-	Verdicts    []verdictCount
-	Facts       []fact
-	Hints       []hint
-	Bar         []barPart
-	Warnings    []string
-	Notes       []string
-	MoreNotes   string
-	Causes      *pageCauses // nil without causes
-	Cost        *pageCost   // nil if no cost was reported
-	Engine      *pageEngine // nil if cases ran on this machine
-	Times       *timesView  // nil if there is too little to show
-	Cases       *pageCases
-	NotRun      []string
-	NotRunTold  string
+	Policy          string
+	Style           template.CSS
+	Script          template.JS
+	Title           string
+	Interrupted     bool
+	Verdicts        []verdictCount
+	Facts           []fact
+	Hints           []hint
+	Warnings, Notes []string
+	MoreNotes       int
+	CausesCount     int    // causes and buckets
+	CausesText      string // how many causes there are
+	Causes          []pageCause
+	CausesLeft      string
+	Cost            []string // nil if no cost was reported
+	CostPlot        template.HTML
+	Engine          []string // nil if cases ran on this machine
+	Slowest         []slowCase
+	CaseCount       string
+	Groups          []pageVerdict
+	Left            []string
+	NotRun          []string
+	NotRunLeft      int
 }
 
 type fact struct{ Name, Value string }
 
-type verdictCount struct {
-	N           string
-	What, Class string
-}
+type verdictCount struct{ N, What, Class string }
+
+type slowCase struct{ Name, Took, Where string }
 
 func (p *page) write(w io.Writer, s regress.Summary) error {
-	counted := &countingWriter{w: w}
-	cases := p.newCases(counted)
+	anchors := p.sortRows()
 	title, _ := ended(s)
-	costs, err := p.costs.view()
-	if err != nil {
-		return err
-	}
-	engine, err := p.engine(s)
-	if err != nil {
-		return err
-	}
-	times, err := p.times.view()
+	plot, err := costPlot(p.costs)
 	if err != nil {
 		return err
 	}
 	v := pageView{
-		pageLook: pageLook{pagePolicy(), template.CSS(style.CSS() + style.Pictures() + pageStyle), template.JS(pageScript)},
-		Title:    readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
-		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
-		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: times,
-		Cases: cases, NotRun: name.PrintAll(p.notRun),
+		Policy: pagePolicy(), Style: template.CSS(style.CSS() + style.Pictures() + pageStyle), Script: template.JS(pageScript),
+		Title: readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff, Facts: p.facts(s), Hints: hintsFor(s, ""), MoreNotes: p.moreNote,
+		Cost: costLines(p.costs, false, true), CostPlot: template.HTML(plot), // safe, because package plot escapes its texts
+		NotRun: name.PrintAll(p.notRun),
 	}
-	if left := s.Unjudged() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
-		v.NotRunTold = "and " + readable.Number(left) + " more"
+	if s.Engine != nil {
+		v.Engine = append([]string{engineCounts(s.Engine)}, engineLines(s.Engine)...)
+	}
+	if len(p.notRun) > 0 {
+		v.NotRunLeft = max(0, s.Unjudged()-len(p.notRun))
+	}
+	all := 0
+	for _, n := range p.counts {
+		all += n
+	}
+	v.CaseCount = readable.Number(all)
+	v.Groups, v.Left = p.verdicts(anchors)
+	v.Causes = p.pageCauses(anchors)
+	if causes := p.causes.causes; len(causes) > 0 {
+		v.CausesCount, v.CausesText = len(causes), CountCauses(causes).String()
+		if left := len(causes) - len(v.Causes); left > 0 {
+			v.CausesLeft = readable.Count(left, "more cause") + ": " + allCauses(s) + " lists all."
+		}
+	}
+	if p.ran >= slowestRunsMin {
+		for _, t := range p.slowest {
+			v.Slowest = append(v.Slowest, slowCase{name.Print(t.name), readable.Duration(t.took), t.where})
+		}
 	}
 	for _, c := range countsOf(s) {
 		if c.n > 0 {
@@ -82,29 +98,10 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 			v.Notes = append(v.Notes, text)
 		}
 	}
-	if p.moreNote > 0 {
-		v.MoreNotes = readable.Count(p.moreNote, "more note")
-	}
-	if err := pageLayout.ExecuteTemplate(counted, "page", v); err != nil {
-		return err
-	}
-	return cases.err
+	return pageLayout.ExecuteTemplate(w, "page", v)
 }
 
-// countingWriter counts the bytes of the page.
-type countingWriter struct {
-	w       io.Writer
-	written int
-}
-
-func (c *countingWriter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.written += n
-	return n, err
-}
-
-func (p *page) facts(s regress.Summary) []fact {
-	facts := []fact{}
+func (p *page) facts(s regress.Summary) (facts []fact) {
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, fact{name, readable.Clip(readable.Line(value), pageFactBytesMax)})
@@ -123,20 +120,14 @@ func (p *page) facts(s regress.Summary) []fact {
 	}
 	add("Allowed", strings.Join(allowed, ", "))
 	add("Wall time", readable.Duration(s.Wall))
-	switch {
-	case s.Engine != nil:
-		add("On the engine", engineCounts(s.Engine))
-		if s.IsMeasured() {
-			add("CPU of the tool there", readable.Duration(s.CPU))
-		}
-		add("CPU of muster itself", readable.Duration(s.OwnCPU))
-	case s.CPU > 0:
+	if s.CPU > 0 {
 		add("CPU of the tool", readable.Duration(s.CPU))
-		if s.Merged > 0 {
-			break
-		}
+	}
+	if s.Merged == 0 {
 		add("CPU of muster itself", readable.Duration(s.OwnCPU))
-		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
+		if s.Engine == nil && s.CPU > 0 {
+			add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
+		}
 	}
 	for _, r := range remarks(s, namedMax) {
 		add(r.title(), r.text)
@@ -166,131 +157,97 @@ func classOfColour(c palette.Style) string {
 	return "new"
 }
 
-// pageCost is what the change costs, as the page shows it.
-type pageCost struct {
-	Over    string
-	Figures []fact
-	Text    []string
-	Plots   []template.HTML
-	Worst   []worstCase
+// pageCause is a cause on the page.
+type pageCause struct {
+	cause.Cause
+	N                                           int // from 1, for the anchor
+	CasesText, CasesNumber, LinesText, SoleText string
+	ExampleAt, SmallestAt                       string // anchors of the rows, if the cases have some
+	Excerpt                                     string
+	Open                                        bool
+	Members                                     []pageLink
+	MoreMembers                                 int
+	JoinedNames, FoldedNames                    []string
+	MoreFolded                                  int
 }
 
-type worstCase struct{ Name, Ratio, Old, New string }
+// A pageLink links to a case's row, if it has one.
+type pageLink struct{ Name, At string }
 
-// pageWorstMax bounds the worst cases that the page names.
-const pageWorstMax = 20
+// openCauses is the number of causes that are unfolded when the page opens.
+const openCauses = 10
 
-// view returns nil if no cost was reported.
-func (c *Cost) view() (*pageCost, error) {
-	if c == nil {
-		return nil, nil
+// pageCauses returns the most frequent causes, while there is room.
+func (p *page) pageCauses(anchors map[string]string) (list []pageCause) {
+	room := pageCauseBytesMax
+	clip := func(text string, bytesMax int) string {
+		text = readable.Clip(readable.Line(text), bytesMax)
+		room -= len(template.HTMLEscapeString(text))
+		return text
 	}
-	if !c.CPU.IsKnown() {
-		return &pageCost{Text: []string{"There are no figures: " + readable.Line(c.Why) + "."}}, nil
-	}
-	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", c.ratio(c.CPU)}}}
-	if c.Memory.IsKnown() {
-		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", c.ratio(c.Memory)})
-	}
-	if c.Indicative {
-		v.Text = append(v.Text, "Indicative: "+readable.Line(c.Why)+".")
-	} else {
-		v.Text = append(v.Text, "Of "+measuredText(c)+".")
-	}
-	for _, w := range c.Warnings {
-		v.Text = append(v.Text, readable.Clip(readable.Line(w.Text), 1000))
-	}
-	for _, one := range c.Worst[:min(len(c.Worst), pageWorstMax)] {
-		v.Worst = append(v.Worst, worstCase{name.Print(one.Name), ratioDigits(one.CPU) + " ×", milliseconds(one.Old.CPU.Seconds()), milliseconds(one.New.CPU.Seconds())})
-	}
-	plots, err := costPlots(*c)
-	for _, svg := range plots {
-		v.Plots = append(v.Plots, template.HTML(svg)) // safe, because package plot escapes its texts
-	}
-	return v, err
-}
-
-func (c *Cost) ratio(r cost.Ratio) string {
-	if c.vague(r) {
-		return tooLittle
-	}
-	return ratioText(r)
-}
-
-func milliseconds(seconds float64) string {
-	return strconv.FormatFloat(seconds*1000, 'f', 1, 64) + " ms"
-}
-
-// pageEngine describes the runs on an engine, as the page shows them.
-type pageEngine struct {
-	Figures []fact
-	Advice  string
-	Plot    template.HTML
-	Workers []pageWorker
-	More    string
-	Open    bool
-}
-
-type pageWorker struct {
-	Name, Runs, Mean, Took string
-	Share                  float64 // percent of the longest
-}
-
-const (
-	pageWorkersMax = 30
-	openWorkersMax = 8
-)
-
-// engine returns nil if cases ran on this machine.
-func (p *page) engine(s regress.Summary) (*pageEngine, error) {
-	r := s.Engine
-	if r == nil {
-		return nil, nil
-	}
-	v := &pageEngine{Figures: engineFigures(r), Open: len(r.Workers) <= openWorkersMax}
-	if advice := engineAdvice(r); advice != "" {
-		v.Advice = strings.ToUpper(advice[:1]) + advice[1:] + "."
-	}
-	for _, w := range r.Workers[:min(len(r.Workers), pageWorkersMax)] {
-		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), readable.Duration(w.Mean()), readable.Duration(w.Took), 0}
-		if most := r.Workers[0].Took; most > 0 {
-			one.Share = 100 * float64(w.Took) / float64(most)
+	for i, g := range p.groups {
+		v := pageCause{
+			Cause: g.Cause, N: i + 1, CasesText: readable.Count(g.Cases, "case"), CasesNumber: readable.Number(g.Cases), LinesText: readable.Number(g.Lines),
+			SoleText: readable.Number(g.Sole), ExampleAt: anchors[g.Example], SmallestAt: anchors[g.Smallest], Excerpt: readable.Text(g.Excerpt),
+			Open: i < openCauses, MoreMembers: max(0, g.Cases-len(g.Members)),
 		}
-		v.Workers = append(v.Workers, one)
+		room -= len(template.HTMLEscapeString(v.Excerpt))
+		v.ID, v.Name, v.Family = clip(g.ID, 40), clip(g.Name, 300), clip(g.Family, 200)
+		v.Example, v.Smallest = clip(name.Print(g.Example), 4<<10), clip(name.Print(g.Smallest), 4<<10)
+		for _, m := range g.Members {
+			v.Members = append(v.Members, pageLink{clip(name.Print(m), 4<<10), anchors[m]})
+		}
+		for _, j := range g.Joined {
+			v.JoinedNames = append(v.JoinedNames, clip(j, 300))
+		}
+		for _, f := range g.Folded[:min(len(g.Folded), pageMembersMax)] {
+			v.FoldedNames = append(v.FoldedNames, clip(f, 300))
+		}
+		v.MoreFolded = max(0, g.FoldedCount-len(v.FoldedNames))
+		if room < 0 {
+			break
+		}
+		list = append(list, v)
 	}
-	if more := len(r.Workers) - len(v.Workers); more > 0 {
-		v.More = readable.Number(more)
-	}
-	svg, err := p.load.picture()
-	v.Plot = template.HTML(svg) // safe, because package plot escapes its texts
-	return v, err
+	return list
 }
 
-func engineFigures(r *regress.EngineRuns) []fact {
-	var facts []fact
-	add := func(name, value string) {
-		if value != "" {
-			facts = append(facts, fact{name, value})
+// pageDifferences are the differences of one case.
+type pageDifferences struct {
+	Ending string
+	Parts  []pagePart
+	Flaky  string
+	Left   string
+	Show   string
+	Why    string
+}
+
+type pagePart struct {
+	Name, Words, Diff string
+	Pictures          *pagePictures // nil for other contents
+}
+
+// differences returns what unfolds below a case, or nil if its line says all.
+func (r *previewRoom) differences(c Case) *pageDifferences {
+	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
+	hidden := 0
+	r.ofCase = casePictureBytesMax
+	for _, one := range c.Differences {
+		if one.Part == outcome.EndingPart {
+			continue
 		}
+		d.Parts = append(d.Parts, r.parts(one)...)
+		hidden += max(one.Hidden, 0)
 	}
-	add("Run there", readable.Count(r.Executed, "run"))
-	add("Reused, as the engine had the result", readable.Count(r.Cached, "run"))
-	add("Sent", readable.Size(r.Sent))
-	add("Received", readable.Size(r.Received))
-	if r.Executed == 0 || r.Took == 0 {
-		return facts
+	if len(c.Flaky) > 0 {
+		d.Flaky = name.List(c.Flaky, flakyNamedMax)
 	}
-	if r.QueuesKnown == r.Executed {
-		add("Waiting for a worker", readable.Duration(r.Mean(r.Queued))+" a run, "+readable.Duration(r.Queued)+" in all")
+	if c.Verdict == regress.EnvironmentFailed {
+		d.Why = readable.Text(c.Why)
 	}
-	add("The command alone", readable.Duration(r.Mean(r.Took))+" a run, "+readable.Duration(r.Took)+" in all")
-	if asked, running := r.AtOnce(); asked > 0 {
-		add("Asked for at once", few(asked)+" in the mean, at most "+strconv.Itoa(r.Jobs))
-		add("Running at once", few(running)+" in the mean")
+	d.Left = leftOut(hidden, c.More)
+	if d.Parts == nil && d.Ending == "" && d.Flaky == "" && d.Why == "" {
+		return nil
 	}
-	if slow, ok := r.Slowest(); ok {
-		add("Slowest worker", workerText(slow.Name)+", "+readable.Duration(slow.Mean())+" a run")
-	}
-	add("Longest", longestRunText(r.Longest))
-	return facts
+	return d
 }

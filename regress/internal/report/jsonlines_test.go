@@ -3,10 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -41,37 +38,6 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// jsonMember is a member of a JSON object. Value is rounded if it is a number.
-type jsonMember struct{ key, value string }
-
-func members(t *testing.T, line string) (list []jsonMember) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(line))
-	if _, err := d.Token(); err != nil {
-		t.Fatalf("%v in %s", err, line)
-	}
-	for d.More() {
-		key, err := d.Token()
-		var value any
-		if err = errors.Join(err, d.Decode(&value)); err != nil {
-			t.Fatalf("%v in %s", err, line)
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x, isNumber := value.(float64); isNumber {
-			digits := 1
-			if key == "cores_busy" {
-				digits = 2
-			}
-			text = strconv.AppendFloat(nil, x, 'f', digits, 64)
-		}
-		list = append(list, jsonMember{key.(string), string(text)})
-	}
-	return list
-}
-
 // Scripts rely on these bytes.
 func TestJSONLinesAreAsPromised(t *testing.T) {
 	var b bytes.Buffer
@@ -90,32 +56,6 @@ func TestJSONLinesAreAsPromised(t *testing.T) {
 	} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("got\n%swant\n%s", lines[i], want)
-		}
-	}
-}
-
-// One dialect: the lines of --format json have the keys and values of the events. Only
-// differences are left out, and causes are added.
-func TestJSONLinesAreEvents(t *testing.T) {
-	run := withCauses(checkRun(), 2)
-	out, _ := feed(t, run, false, 80, func(c Console) Reporter { return NewJSON(c, Verbose) })
-	events := map[jsonMember]string{}
-	for line := range strings.Lines(string(write(t, run))) {
-		m := members(t, line)
-		events[jsonMember{m[0].value, m[1].value}] = line
-	}
-	for line := range strings.Lines(out) {
-		m := members(t, line)
-		want := members(t, events[jsonMember{m[0].value, m[1].value}])
-		want = slices.DeleteFunc(want, func(m jsonMember) bool { return m.key == "differences" })
-		left := slices.DeleteFunc(slices.Clone(m), func(m jsonMember) bool { return slices.Contains(want, m) })
-		for _, m := range left {
-			if m.key != "causes" && m.key != "more_differences" {
-				t.Errorf("%v is not in the events, in %s", m, line)
-			}
-		}
-		if len(m) != len(want) {
-			t.Errorf("%d keys in %s, and %d in the events", len(m), line, len(want))
 		}
 	}
 }

@@ -23,8 +23,7 @@ const JUnitMark = `<testsuites name="muster `
 
 // NewJUnit returns a Reporter that writes a JUnit file to path once the run is Finished. Until
 // then, and if the run breaks off, an earlier file stays. The file lists all cases; those that
-// did not run are skipped. Cases go to an unnamed file in the same folder as they come, because
-// a report of 200,000 failures does not fit in memory.
+// did not run are skipped.
 func NewJUnit(path string) (Reporter, error) {
 	to, err := pending.New("--junit", path)
 	if err != nil {
@@ -35,22 +34,21 @@ func NewJUnit(path string) (Reporter, error) {
 
 type junit struct {
 	to       *pending.File
-	pieces   []piece // position of each case in the kept text
+	pieces   []piece
 	causes   memberships
 	started  Started
 	failures int
 	errors   int
 	skipped  int
 	detailed int // bytes of differences so far
-	where    junitWhere
 }
 
-// A piece is a test case in the kept text, and its index.
+// A piece is a test case.
 type piece struct {
 	index int
-	at    pending.Stretch
 	name  string // name of a case that may have causes
-	inner int    // where its causes are inserted
+	text  string
+	inner int // where its causes are inserted
 }
 
 func (j *junit) Handle(ev Event) error {
@@ -58,29 +56,25 @@ func (j *junit) Handle(ev Event) error {
 	case Started:
 		*j = junit{to: j.to, started: ev}
 	case Case:
-		return j.testcase(ev)
+		j.testcase(ev)
 	case NotRun:
-		return j.notRun(ev)
+		j.skipped++
+		j.pieces = append(j.pieces, piece{index: ev.Index, text: testcaseTag(ev.Name, 0) + ">\n      <skipped message=\"not run: the run ended before it\"/>\n    </testcase>\n"})
 	case Group:
 		j.causes.add(ev)
 	case Finished:
-		if err := j.runFails(ev.Summary); err != nil {
-			return err
-		}
+		j.runFails(ev.Summary)
 		return j.to.Replace(func(w io.Writer) error { return j.write(w, ev.Summary) })
 	}
 	return nil
 }
 
-func (j *junit) Close() error { return j.to.Close() }
+func (j *junit) Close() error { return nil }
 
-func (j *junit) testcase(c Case) error {
+func (j *junit) testcase(c Case) {
 	var b strings.Builder
 	b.WriteString(testcaseTag(c.Name, c.Cost.Wall))
 	p := piece{index: c.Index}
-	if err := j.where.add(j.to, c); err != nil {
-		return err
-	}
 	switch {
 	case c.Verdict == regress.EnvironmentFailed:
 		j.errors++
@@ -98,7 +92,8 @@ func (j *junit) testcase(c Case) error {
 	default:
 		b.WriteString("/>\n")
 	}
-	return j.add(p, b.String())
+	p.text = b.String()
+	j.pieces = append(j.pieces, p)
 }
 
 // junitDetailBytesMax bounds the differences of all cases: readers of such files hold them in
@@ -118,31 +113,19 @@ func (j *junit) details(c Case) string {
 
 // runFails adds a test case that stands for the run, if the run fails but none of its cases
 // does: the record of a broken command, a cost above --fail-on, or --strict.
-func (j *junit) runFails(s regress.Summary) error {
+func (j *junit) runFails(s regress.Summary) {
 	if s.ExitStatus == regress.StatusClean || j.failures+j.errors > 0 {
-		return nil
+		return
 	}
 	j.failures++
-	message := attr(meaningOf(s))
-	return j.add(piece{index: math.MaxInt}, fmt.Sprintf("    <testcase classname=\".\" name=%s time=\"0.000\">\n      <failure type=\"run\" message=%s/>\n    </testcase>\n",
-		attr("muster "+readable.Line(s.Command)), message))
-}
-
-func (j *junit) notRun(c NotRun) error {
-	j.skipped++
-	return j.add(piece{index: c.Index}, testcaseTag(c.Name, 0)+">\n      <skipped message=\"not run: the run ended before it\"/>\n    </testcase>\n")
+	j.pieces = append(j.pieces, piece{index: math.MaxInt, text: fmt.Sprintf("    <testcase classname=\".\" name=%s time=\"0.000\">\n      <failure type=\"run\" message=%s/>\n    </testcase>\n",
+		attr("muster "+readable.Line(s.Command)), attr(meaningOf(s)))})
 }
 
 // testcaseTag begins a test case and leaves its tag open.
 func testcaseTag(caseName string, wall time.Duration) string {
 	printable := name.Print(caseName)
 	return fmt.Sprintf("    <testcase classname=%s name=%s time=%s", attr(path.Dir(printable)), attr(printable), seconds(wall))
-}
-
-func (j *junit) add(p piece, text string) (err error) {
-	p.at, err = j.to.Keep(text)
-	j.pieces = append(j.pieces, p)
-	return err
 }
 
 func openElement(b *strings.Builder, tag string, v regress.Verdict, message string) {
@@ -199,17 +182,15 @@ func (j *junit) write(w io.Writer, s regress.Summary) error {
 	if text := toolChanged(s, namedMax); text != "" {
 		properties = append(properties, junitProperty{"tool_changed", text})
 	}
-	for _, p := range append(properties, engineProperties(s.Engine)...) {
+	if r := s.Engine; r != nil {
+		properties = append(properties, junitProperty{"engine_cached", strconv.Itoa(r.Cached)}, junitProperty{"engine_executed", strconv.Itoa(r.Executed)})
+	}
+	for _, p := range properties {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
 	}
 	fmt.Fprintf(w, "    </properties>\n")
 	for _, p := range j.pieces {
-		if err := j.writePiece(w, p); err != nil {
-			return err
-		}
-	}
-	if err := j.where.write(w, j.to); err != nil {
-		return err
+		j.writePiece(w, p)
 	}
 	_, err := fmt.Fprintf(w, "  </testsuite>\n</testsuites>\n")
 	return err
@@ -224,19 +205,12 @@ const (
 // writePiece writes a test case, its causes before its differences. Both are text of the
 // failure, which every reader shows. Jenkins' schema, Ant's and surefire's allow no properties
 // in a test case, and Ant's allows no output beside a failure.
-func (j *junit) writePiece(w io.Writer, p piece) error {
-	causes := j.causes.of[p.name]
-	if p.name == "" || len(causes) == 0 {
-		return j.to.Copy(w, p.at)
+func (j *junit) writePiece(w io.Writer, p piece) {
+	io.WriteString(w, p.text[:p.inner])
+	if causes := j.causes.of[p.name]; p.inner > 0 {
+		io.WriteString(w, elementText(j.causesText(causes)))
 	}
-	inner := p.at.From + int64(p.inner)
-	if err := j.to.Copy(w, pending.Stretch{From: p.at.From, To: inner}); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, elementText(j.causesText(causes))); err != nil {
-		return err
-	}
-	return j.to.Copy(w, pending.Stretch{From: inner, To: p.at.To})
+	io.WriteString(w, p.text[p.inner:])
 }
 
 func (j *junit) causesText(causes []int32) string {
@@ -251,66 +225,4 @@ func (j *junit) causesText(causes []int32) string {
 	return b.String()
 }
 
-// junitWhere collects where each case ran, as lines of the suite's output. Within a test case
-// the schemas allow it only in the text of a failure.
-type junitWhere struct {
-	lines []piece
-	bytes int
-	more  int // lines that there was no room for
-}
-
-// junitWhereBytesMax bounds these lines.
-const junitWhereBytesMax = 8 << 20
-
-func (j *junitWhere) add(to *pending.File, c Case) error {
-	words := EngineWords(c.Engine)
-	if words == "" {
-		return nil
-	}
-	line := elementText(name.Print(c.Name) + "  " + words + "\n")
-	if j.bytes += len(line); j.bytes > junitWhereBytesMax {
-		j.more++
-		return nil
-	}
-	at, err := to.Keep(line)
-	j.lines = append(j.lines, piece{index: c.Index, at: at})
-	return err
-}
-
-func (j *junitWhere) write(w io.Writer, to *pending.File) error {
-	if len(j.lines) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(j.lines, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
-	fmt.Fprintf(w, "    <system-out>")
-	for _, one := range j.lines {
-		if err := to.Copy(w, one.at); err != nil {
-			return err
-		}
-	}
-	if j.more > 0 {
-		fmt.Fprintf(w, "… %s: --format json -v has all\n", readable.Count(j.more, "more case"))
-	}
-	_, err := fmt.Fprintf(w, "</system-out>\n")
-	return err
-}
-
 type junitProperty struct{ name, value string }
-
-// engineProperties describes the runs on an engine. It returns none for runs on this machine.
-func engineProperties(r *regress.EngineRuns) []junitProperty {
-	if r == nil {
-		return nil
-	}
-	list := []junitProperty{
-		{"engine_cached", strconv.Itoa(r.Cached)}, {"engine_executed", strconv.Itoa(r.Executed)},
-		{"engine_sent_bytes", strconv.FormatInt(r.Sent, 10)}, {"engine_received_bytes", strconv.FormatInt(r.Received, 10)},
-	}
-	if len(r.Workers) > 0 {
-		list = append(list, junitProperty{"engine_workers", strconv.Itoa(len(r.Workers))})
-	}
-	if waits := engineWaits(r); waits != "" {
-		list = append(list, junitProperty{"engine_waits", waits})
-	}
-	return list
-}

@@ -54,20 +54,6 @@ func TestJUnitOfRecord(t *testing.T) {
 	}
 }
 
-func TestJUnitIsXMLWhateverToolsWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "report.xml")
-	rapid.Check(t, func(t *rapid.T) {
-		events := []Event{Started{Command: "check", At: epoch}}
-		for range rapid.IntRange(0, 5).Draw(t, "cases") {
-			wild := drawCase(t).(Case)
-			wild.Why = drawName(t, "raw bytes")
-			events = append(events, wild, drawNotRun(t))
-		}
-		events = append(events, drawFinished(t))
-		checkJUnit(t, writeJUnit(t, path, events))
-	})
-}
-
 // The schema as a validator reads it, with causes, and whatever is in them.
 func TestJUnitIsValid(t *testing.T) {
 	lint, err := exec.LookPath("xmllint")

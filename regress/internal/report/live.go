@@ -1,9 +1,7 @@
 package report
 
 import (
-	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"muster/internal/readable"
 	"muster/regress"
@@ -23,37 +19,36 @@ import (
 // redrawSpacing is the time between two drawings of the line.
 const redrawSpacing = 100 * time.Millisecond
 
+// The control sequences of the line.
+const (
+	toStart    = "\r"
+	eraseRight = "\x1b[K"
+)
+
 // liveProgress draws the progress line at the bottom of a terminal. As an io.Writer it takes
 // whole lines of text, and puts them above the progress line.
 type liveProgress struct {
 	console Console
-	lines   *mpb.Progress // nil while no line is drawn
-	bar     *mpb.Bar
-	out     *errorKeeper
+	stop    chan struct{} // ends the goroutine that draws; nil while none does
+	stopped chan struct{} // closed once it has ended
 
-	mu      sync.Mutex // guards the fields below: a goroutine of mpb draws the line
+	mu      sync.Mutex // guards the fields below
 	tally   tally
 	arrived time.Time // when the latest event with a time came, by this machine's clock
+	drawn   bool      // the line is on the terminal
+	err     error     // the first error of a drawing
 }
 
 func (l *liveProgress) Handle(ev Event) error {
 	if n, ok := ev.(Note); ok {
-		_, err := l.above(l.console.Err, noteText(n, palette.Painter(l.console.Err.Colour)))
-		return err
+		return l.above(l.console.Err, noteText(n, palette.Painter(l.console.Err.Colour)))
 	}
 	l.follow(ev)
 	switch ev.(type) {
-	case Started:
-		return l.start()
-	case Engine:
-		switch {
-		case !l.tally.shows():
-			return l.stop()
-		case l.lines == nil:
-			return l.start()
-		}
+	case Started, Engine:
+		l.keepDrawing(l.tally.shows())
 	case Finished:
-		return l.stop()
+		l.keepDrawing(false)
 	}
 	return l.failure()
 }
@@ -69,91 +64,89 @@ func (l *liveProgress) follow(ev Event) {
 }
 
 // Close removes the line if the run broke off before Finished.
-func (l *liveProgress) Close() error { return l.stop() }
+func (l *liveProgress) Close() error {
+	l.keepDrawing(false)
+	return l.failure()
+}
 
 // Write implements io.Writer for results.
 func (l *liveProgress) Write(text []byte) (int, error) {
-	return l.above(l.console.Out, string(text))
+	return len(text), l.above(l.console.Out, string(text))
 }
 
-func (l *liveProgress) start() error {
-	if err := l.stop(); err != nil {
+// above writes text above the line.
+func (l *liveProgress) above(to io.Writer, text string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.erase()
+	if _, err := io.WriteString(to, text); err != nil {
 		return err
 	}
-	l.out = &errorKeeper{w: l.console.Err}
-	// For mpb the writer is no *os.File, so mpb does not ask whether it is a terminal nor how
-	// wide: both are known here.
-	l.lines = mpb.New(mpb.WithOutput(l.out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(redrawSpacing))
-	var err error
-	l.bar, err = l.lines.Add(0, mpb.BarFillerFunc(l.draw), mpb.BarFillerTrim())
-	return err
+	if l.stop != nil {
+		l.draw()
+	}
+	return l.err
+}
+
+// keepDrawing starts the goroutine that draws the line, or ends it and removes the line.
+func (l *liveProgress) keepDrawing(on bool) {
+	switch {
+	case on == (l.stop != nil):
+	case on:
+		l.stop, l.stopped = make(chan struct{}), make(chan struct{})
+		go l.drawUntil(l.stop, l.stopped)
+	default:
+		close(l.stop)
+		<-l.stopped
+		l.stop = nil
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.erase()
+	}
+}
+
+func (l *liveProgress) drawUntil(stop <-chan struct{}, stopped chan<- struct{}) {
+	defer close(stopped)
+	tick := time.NewTicker(redrawSpacing)
+	defer tick.Stop()
+	for {
+		l.mu.Lock()
+		l.draw()
+		l.mu.Unlock()
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // draw writes the line. Between events it adds the time since the latest one: the events of a
 // replayed run have their times in the past.
-func (l *liveProgress) draw(w io.Writer, _ decor.Statistics) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.tally.shows() {
-		return nil // the line is about to be removed
-	}
+func (l *liveProgress) draw() {
 	now := l.tally.last.Add(time.Since(l.arrived))
 	// not the last column, because many terminals wrap as soon as it is written
-	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour)))
-	return err
+	l.put(toStart + l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour)) + eraseRight)
+	l.drawn = true
 }
 
-// above writes text above the line, or directly if no line is drawn.
-func (l *liveProgress) above(direct io.Writer, text string) (int, error) {
-	if l.lines == nil {
-		return io.WriteString(direct, text)
+func (l *liveProgress) erase() {
+	if l.drawn {
+		l.put(toStart + eraseRight)
+		l.drawn = false
 	}
-	n, err := io.WriteString(l.lines, text)
-	if errors.Is(err, mpb.ErrDone) {
-		err = errors.Join(l.failure(), err)
-	}
-	return n, err
 }
 
-// stop removes the line and waits until nothing is drawn any more.
-func (l *liveProgress) stop() error {
-	if l.lines == nil {
-		return nil
+func (l *liveProgress) put(text string) {
+	if _, err := io.WriteString(l.console.Err, text); l.err == nil {
+		l.err = err
 	}
-	l.bar.Abort(true)
-	l.lines.Wait()
-	l.lines = nil
-	return l.failure()
 }
 
 func (l *liveProgress) failure() error {
-	if l.out == nil {
-		return nil
-	}
-	return l.out.failure()
-}
-
-// errorKeeper keeps the first error of a writer, because mpb drops it.
-type errorKeeper struct {
-	w   io.Writer
-	mu  sync.Mutex
-	err error
-}
-
-func (w *errorKeeper) Write(b []byte) (int, error) {
-	n, err := w.w.Write(b)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
-func (w *errorKeeper) failure() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
 }
 
 // label names the present work: "check", "retry", "record, second run".
@@ -298,40 +291,12 @@ type sample struct {
 
 const (
 	samplesMax    = 40
-	sampleSpacing = 250 * time.Millisecond // so a full window spans ten seconds
-	// A window with fewer runs says more about chance than about speed. Then the whole pass
-	// counts.
+	sampleSpacing = 250 * time.Millisecond
+	// Fewer runs say more about chance than about speed. Then the whole pass counts.
 	windowRunsMin = 8
+	// recent is the time that the present speed covers, at least.
+	recent = 10 * time.Second
 )
-
-// A window holds the latest samples of a pass, and its first.
-type window struct {
-	first  sample
-	recent []sample
-}
-
-func (w *window) add(s sample) {
-	n := len(w.recent)
-	switch {
-	case n == 0:
-		w.first = s
-	case s.at.Sub(w.recent[n-1].at) < -time.Second: // the clock was set back, so earlier samples say nothing
-		w.first, w.recent = s, w.recent[:0]
-	case s.at.Sub(w.recent[n-1].at) < sampleSpacing:
-		return
-	case n == samplesMax:
-		w.recent = slices.Delete(w.recent, 0, 1)
-	}
-	w.recent = append(w.recent, s)
-}
-
-// base returns the sample to measure from. done is the present progress of the pass.
-func (w *window) base(done int) sample {
-	if len(w.recent) > 0 && done-w.recent[0].done >= windowRunsMin {
-		return w.recent[0]
-	}
-	return w.first
-}
 
 // A course holds samples of a pass from its beginning. The longer the pass takes, the further
 // apart they are.
@@ -364,15 +329,15 @@ func (c *course) add(s sample) {
 	c.samples = append(c.samples, s)
 }
 
-// base returns the sample from which the rest of the pass is estimated: half of the pass back,
-// and at least 30 seconds. So an estimate follows the load of the machine smoothly.
-func (c *course) base(now time.Time, done int) sample {
-	first := c.samples[0]
-	span := max(now.Sub(first.at)/2, 30*time.Second)
+// base returns the latest sample that is a span back. If there is none with enough runs since, it returns the first.
+func (c *course) base(now time.Time, done int, span time.Duration) sample {
+	if len(c.samples) == 0 { // no pass began
+		return sample{}
+	}
 	for i := len(c.samples) - 1; i > 0; i-- {
 		if s := c.samples[i]; now.Sub(s.at) >= span && done-s.done >= windowRunsMin {
 			return s
 		}
 	}
-	return first
+	return c.samples[0]
 }

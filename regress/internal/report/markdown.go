@@ -35,26 +35,22 @@ func NewMarkdown(path string) (Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markdown{
-		write: func(text string) error {
-			return to.Replace(func(w io.Writer) error {
-				_, err := io.WriteString(w, text)
-				return err
-			})
-		},
-		close: to.Close,
-	}, nil
+	return NewMarkdownTo(func(text string) error {
+		return to.Replace(func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+	}), nil
 }
 
 // NewMarkdownTo returns a Reporter that passes the same text to write, once the run is Finished.
 func NewMarkdownTo(write func(text string) error) Reporter {
-	return &markdown{write: write, close: func() error { return nil }}
+	return &markdown{write: write}
 }
 
 // markdown collects only what it will show.
 type markdown struct {
 	write    func(text string) error
-	close    func() error
 	started  Started
 	warnings []string
 	changed  []Case                      // the first cases
@@ -68,7 +64,7 @@ type markdown struct {
 func (m *markdown) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		*m = markdown{write: m.write, close: m.close, warnings: m.warnings, started: ev}
+		*m = markdown{write: m.write, warnings: m.warnings, started: ev}
 	case Note:
 		if ev.Warning && len(m.warnings) < markdownNotesMax {
 			m.warnings = append(m.warnings, ev.Text)
@@ -90,7 +86,7 @@ func (m *markdown) Handle(ev Event) error {
 	return nil
 }
 
-func (m *markdown) Close() error { return m.close() }
+func (m *markdown) Close() error { return nil }
 
 func (m *markdown) addCase(c Case) {
 	if c.Verdict == regress.Identical {
@@ -125,8 +121,10 @@ func (m *markdown) text(s regress.Summary) string {
 	for _, r := range remarks(s, namedShort) {
 		b.add(inline(r.line) + "\n\n")
 	}
-	m.cost(b)
-	m.engine(b, s.Engine)
+	paragraph(b, "cost: ", costLines(m.costs, false, false))
+	if s.Engine != nil {
+		paragraph(b, "engine: ", engineLines(s.Engine))
+	}
 	m.causes(b, s)
 	m.differences(b, s)
 	m.writeNamed(b, s)
@@ -147,28 +145,15 @@ func (m *markdown) subject(b *boundedMarkdown) {
 	}
 }
 
-// cost returns what the change costs, in the words of the terminal report.
-func (m *markdown) cost(b *boundedMarkdown) {
-	r := results{costs: m.costs}
-	if text := r.cost(); text != "" {
-		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		for i, line := range lines {
-			lines[i] = inline(strings.TrimSpace(line))
-		}
-		b.add(strings.Join(lines, "<br>\n") + "\n\n")
-	}
-}
-
-// engine describes the runs on an engine, in the words of the terminal report.
-func (m *markdown) engine(b *boundedMarkdown, r *regress.EngineRuns) {
-	if r == nil {
+// paragraph adds lines in the words of the terminal report.
+func paragraph(b *boundedMarkdown, lead string, lines []string) {
+	if lines == nil {
 		return
 	}
-	lines := engineLines(r)
 	for i, line := range lines {
 		lines[i] = inline(line)
 	}
-	b.add("engine: " + strings.Join(lines, "<br>\n") + "\n\n")
+	b.add(lead + strings.Join(lines, "<br>\n") + "\n\n")
 }
 
 // causes returns a table of the causes.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"math/bits"
 	"strconv"
 	"time"
 
@@ -73,7 +72,6 @@ type tally struct {
 	// so an estimate by the number of runs would be too late.
 	expected, ofThat time.Duration
 	last             time.Time // time of the latest event
-	samples          window
 	course           course
 	fresh            bool              // no run of the pass has begun
 	running          map[run]time.Time // start of each run in progress
@@ -132,8 +130,7 @@ func (t *tally) begin(pass, done, total int, at time.Time) {
 
 // measure begins to measure at a sample.
 func (t *tally) measure(from sample) {
-	t.samples, t.course = window{}, course{spacing: sampleSpacing}
-	t.samples.add(from)
+	t.course = course{spacing: sampleSpacing}
 	t.course.add(from)
 }
 
@@ -161,15 +158,13 @@ func (t *tally) addRun(ev CaseRan) {
 	}
 	t.done++
 	t.ofThat += ev.Expected
-	s := sample{ev.At, t.done, t.cpu, t.ofThat}
-	t.samples.add(s)
-	t.course.add(s)
+	t.course.add(sample{ev.At, t.done, t.cpu, t.ofThat})
 	t.engine.addRun(ev)
 }
 
 // rate returns recent runs per second and busy cores; 0 = unknown.
 func (t *tally) rate(now time.Time) (perSecond, cores float64) {
-	from := t.samples.base(t.done)
+	from := t.course.base(now, t.done, recent)
 	elapsed := now.Sub(from.at).Seconds()
 	if elapsed < 1 || t.done == from.done {
 		return 0, 0
@@ -180,17 +175,15 @@ func (t *tally) rate(now time.Time) (perSecond, cores float64) {
 // remaining estimates the time until the end of the pass. It returns false if the time is
 // unknown.
 func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool) {
-	if perSecond <= 0 || t.engine.unsure(now) {
+	if perSecond <= 0 || t.engine.unsure() {
 		return 0, false
 	}
-	from := t.course.base(now, t.done)
+	// half of the pass back, and at least 30 seconds, so that an estimate follows the load of the machine smoothly
+	from := t.course.base(now, t.done, max(now.Sub(t.course.samples[0].at)/2, 30*time.Second))
 	elapsed := now.Sub(from.at).Seconds()
 	seconds := float64(t.total-t.done) / float64(max(1, t.done-from.done)) * elapsed
 	if done := t.ofThat - from.expected; t.expected > 0 && done > 0 {
 		seconds = float64(max(0, t.expected-t.ofThat)) / float64(done) * elapsed
-	}
-	if left, ok := t.engine.remaining(now, t.total-t.done, max(0, t.expected-t.ofThat)); ok {
-		seconds = left
 	}
 	const secondsMax = 1000 * 3600
 	if seconds < 0 || seconds > secondsMax {
@@ -218,12 +211,7 @@ type engineTally struct {
 	known  bool      // whether latest is set
 	since  time.Time // preparation before the first case
 
-	cached, made int           // ended runs of this pass
-	ofMade       time.Duration // time that the uncached of these should have taken
-	asked        time.Duration // time from request to result of the uncached runs, summed up
-	samples      window        // number of uncached runs
-	recent       uint64        // the last runs, one bit each: 1 = not cached
-	remembered   int           // number of bits in recent
+	cached, made int // ended runs of this pass
 }
 
 func (e *engineTally) handle(ev Engine) {
@@ -243,54 +231,22 @@ func (e *engineTally) addRun(ev CaseRan) {
 	if r == nil {
 		return
 	}
-	e.recent <<= 1
-	e.remembered = min(e.remembered+1, 64)
 	if r.Cached {
 		e.cached++
-		return
+	} else {
+		e.made++
 	}
-	if e.made == 0 {
-		e.samples.add(sample{at: ev.At.Add(-r.Asked)})
-	}
-	e.recent |= 1
-	e.made++
-	e.asked += r.Asked
-	e.ofMade += ev.Expected
-	e.samples.add(sample{at: ev.At, done: e.made, expected: e.ofMade})
 }
 
-// unsure reports whether it is too early for an estimate: no run has ended, or too few, or no
-// more than the first requests. The first of many parallel runs ends late, and the others end
-// soon after it.
-func (e *engineTally) unsure(now time.Time) bool {
-	if e.made < windowRunsMin {
-		return e.cached < mostlyCached*(e.made+e.latest.InFlight)
-	}
-	return now.Sub(e.samples.first.at) < 2*e.asked/time.Duration(e.made)
+// unsure reports whether it is too early for an estimate: little has come but results that the engine had. The first of
+// many parallel runs ends late, and the others end soon after it.
+func (e *engineTally) unsure() bool {
+	return e.known && e.made < max(windowRunsMin, 2*e.latest.InFlight) && e.cached < mostlyCached*(e.made+e.latest.InFlight)
 }
 
 // mostlyCached is the number of cached runs for each uncached one above which the uncached ones
 // count for little.
 const mostlyCached = 10
-
-// remaining estimates, in seconds, the time for a number of further runs that should take the
-// expected time. Cached runs take almost no time, so the rate of all runs says little.
-// remaining takes the rate of uncached runs, and the recent share of uncached runs.
-func (e *engineTally) remaining(now time.Time, left int, expected time.Duration) (seconds float64, ok bool) {
-	if e.made == 0 || e.recent == 0 {
-		return 0, false
-	}
-	share := float64(bits.OnesCount64(e.recent)) / float64(e.remembered)
-	from := e.samples.base(e.made)
-	elapsed := now.Sub(from.at).Seconds()
-	if elapsed <= 0 || e.made == from.done {
-		return 0, false
-	}
-	if of := e.ofMade - from.expected; expected > 0 && of > 0 {
-		return share * float64(expected) / float64(of) * elapsed, true
-	}
-	return share * float64(left) / float64(e.made-from.done) * elapsed, true
-}
 
 // doing returns the preparation before the first case, or "" once cases run.
 func (e *engineTally) doing(now time.Time) string {

@@ -77,8 +77,9 @@ func summaryOf(command string, cases []Case) regress.Summary {
 			Known: 15_000, Changed: 1204, Names: []string{"a/b.go", "c\x1b.go", "d"},
 			Shared: 400, SharedAdded: 1, SharedRemoved: 1, SharedNames: []string{"HDR_a.h", "HDR_b.h"},
 		},
-		Settings: []string{"the golden was recorded with --stdin, this check has no --stdin"},
-		Wall:     17300 * time.Millisecond, CPU: 33100 * time.Millisecond, OwnCPU: 1200 * time.Millisecond, CoresBusy: 1.934,
+		Settings:    []string{"the golden was recorded with --stdin, this check has no --stdin"},
+		ToolChanged: []string{"/bin/file0\x1b", "/bin/file1", "/bin/file2", "/bin/file3"},
+		Wall:        17300 * time.Millisecond, CPU: 33100 * time.Millisecond, OwnCPU: 1200 * time.Millisecond, CoresBusy: 1.934,
 	}
 	for _, c := range cases {
 		s.Verdicts[c.Verdict]++

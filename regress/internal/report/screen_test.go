@@ -2,14 +2,12 @@ package report
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // A screen is as much of a terminal as the progress line needs: it shows text,
-// and understands going up some lines and erasing all below. Anything else is
-// an error: nothing else may be sent.
+// and lets a line be written again. Anything else is an error: nothing else may be sent.
 type screen struct {
 	lines    []string
 	row      int
@@ -31,8 +29,9 @@ func (s *screen) Write(b []byte) (int, error) {
 			s.escape(r)
 		case r == '\n':
 			s.row++
-		case r == '\r':
-			s.err = fmt.Errorf("a carriage return in %q", b)
+		case r == '\r': // what follows replaces the whole line
+			s.put('\r')
+			s.lines[s.row] = ""
 		default:
 			s.put(r)
 		}
@@ -57,14 +56,7 @@ func (s *screen) escape(last rune) {
 		return
 	}
 	s.sequence.Reset()
-	parameter, _ := strconv.Atoi(strings.Trim(sequence, "\x1b[AJm"))
-	switch {
-	case last == 'A':
-		s.row -= parameter
-	case sequence == "\x1b[J":
-		s.lines = s.lines[:min(s.row, len(s.lines))]
-	case last == 'm': // a colour
-	default:
+	if last != 'm' && sequence != eraseRight { // not a colour
 		s.err = fmt.Errorf("unexpected sequence %q", sequence)
 	}
 }

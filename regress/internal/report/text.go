@@ -57,7 +57,6 @@ type results struct {
 	causes    []listedCause // the first ones
 	count     CauseCount    // of all
 	costs     *Cost
-	reasons   reasons
 	recording bool
 	resume    string // shell line that continues the run; "" = unknown
 	failing   []Case // cases of a record; with Verbose they come after the others
@@ -103,7 +102,6 @@ func (r *results) write(text string) error {
 }
 
 func (r *results) show(c Case) error {
-	c = r.reasons.once(c)
 	switch {
 	case r.verbosity == Quiet:
 		if c.Verdict == regress.EnvironmentFailed {

@@ -18,35 +18,45 @@ const worstShown = 3
 
 // cost returns what the change costs in a few lines, or "" if no cost was reported.
 func (r *results) cost() string {
-	c := r.costs
-	if c == nil {
+	lines := costLines(r.costs, r.paint, false)
+	if lines == nil {
 		return ""
 	}
-	if !c.CPU.IsKnown() {
-		return "cost: " + readable.Line(c.Why) + "\n"
+	return "cost: " + strings.Join(lines, "\n      ") + "\n"
+}
+
+// costLines returns what the change costs. It returns nil if no cost was reported. If all is set, it has the warnings and
+// worst cases that the terminal has no room for.
+func costLines(c *Cost, p palette.Painter, all bool) (lines []string) {
+	if c == nil {
+		return nil
 	}
-	var b strings.Builder
-	figures := c.figures()
-	paint := palette.Plain
+	if !c.CPU.IsKnown() {
+		return []string{readable.Line(c.Why)}
+	}
+	figures, paint, worst := c.figures(), palette.Plain, worstShown
 	if len(c.Over) > 0 {
 		figures += ": more than " + readable.Line(strings.Join(c.Over, " and "))
 		paint = palette.Red
 	}
-	fmt.Fprintf(&b, "cost: %s\n", r.paint.Paint(paint, figures))
+	lines = append(lines, p.Paint(paint, figures))
 	if c.Indicative {
-		fmt.Fprintf(&b, "      indicative: %s\n", readable.Line(c.Why))
+		lines = append(lines, "indicative: "+readable.Line(c.Why))
 	} else {
-		fmt.Fprintf(&b, "      %s\n", r.paint.Paint(palette.Dim, measuredText(c)))
+		lines = append(lines, p.Paint(palette.Dim, measuredText(c)))
 	}
 	for _, w := range c.Warnings {
-		if w.Kind == cost.TooFew || w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
-			fmt.Fprintf(&b, "      %s\n", readable.Line(w.Text))
+		if all || w.Kind == cost.TooFew || w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
+			lines = append(lines, readable.Clip(readable.Line(w.Text), 1000))
 		}
 	}
-	if text := worstText(c.Worst); text != "" && !c.Indicative {
-		b.WriteString("      worst " + text + "\n")
+	if all {
+		worst = len(c.Worst)
 	}
-	return b.String()
+	if text := worstText(c.Worst[:min(len(c.Worst), worst)]); text != "" && !c.Indicative {
+		lines = append(lines, "worst "+text)
+	}
+	return lines
 }
 
 // tooLittle replaces a ratio that would mislead.
@@ -104,7 +114,7 @@ func measuredText(c *Cost) string {
 
 func worstText(worst []cost.Case) string {
 	var list []string
-	for _, c := range worst[:min(len(worst), worstShown)] {
+	for _, c := range worst {
 		list = append(list, fmt.Sprintf("%s %s ×", name.Print(c.Name), ratioDigits(c.CPU)))
 	}
 	return strings.Join(list, ", ")
@@ -163,23 +173,6 @@ func engineWaits(r *regress.EngineRuns) string {
 	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", readable.Duration(r.Mean(r.Queued)), readable.Duration(r.Mean(r.Took)))
 }
 
-// engineLoad gives the number of runs at once.
-func engineLoad(r *regress.EngineRuns) string {
-	asked, running := r.AtOnce()
-	if asked == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s were asked for at once (--remote-jobs %s), %s ran", few(asked), readable.Number(r.Jobs), few(running))
-}
-
-// few formats the mean of some counts.
-func few(n float64) string {
-	if n >= 9.95 {
-		return readable.Number(int64(n + 0.5))
-	}
-	return strconv.FormatFloat(finite(n), 'f', 1, 64)
-}
-
 // engineSeen names the workers, or returns "" if they have no names.
 func engineSeen(r *regress.EngineRuns) string {
 	if len(r.Workers) == 0 {
@@ -209,7 +202,7 @@ func engineLines(r *regress.EngineRuns) []string {
 	if seen := engineSeen(r); seen != "" {
 		lines[0] = seen + "; " + lines[0]
 	}
-	for _, one := range []string{engineWaits(r), engineLoad(r), engineAdvice(r)} {
+	for _, one := range []string{engineWaits(r), engineAdvice(r)} {
 		if one != "" {
 			lines = append(lines, one)
 		}
