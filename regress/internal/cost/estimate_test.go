@@ -158,10 +158,10 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	for want, got := range map[string][]cost.Kind{
-		"[too-few quick at-floor]": kinds(quick),
-		"[uneven noisy at-floor]":  kinds(uneven),
-		"[at-floor]":               kinds(noise(1, 400, 3, 1)),
-		"[noisy at-floor]":         kinds(noise(1, 60, 1, 1)),
+		"[too-few]":      kinds(quick),
+		"[uneven noisy]": kinds(uneven),
+		"[]":             kinds(noise(1, 400, 3, 1)),
+		"[noisy]":        kinds(noise(1, 60, 1, 1)),
 	} {
 		if fmt.Sprint(got) != want {
 			t.Errorf("%v, want %s", got, want)

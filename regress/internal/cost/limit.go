@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/internal/readable"
 )
@@ -38,7 +37,7 @@ func ParseLimit(text string) (Limit, error) {
 		return Limit{}, fmt.Errorf("%q: the form is cpu>5%%", text)
 	}
 	if what != CPU && what != Memory {
-		return Limit{}, fmt.Errorf("%q: cpu and memory can be limited%s", text, nearest(string(what)))
+		return Limit{}, fmt.Errorf("%q: cpu and memory can be limited", text)
 	}
 	number, found := strings.CutSuffix(strings.TrimSpace(part), "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -46,16 +45,6 @@ func ParseLimit(text string) (Limit, error) {
 		return Limit{}, fmt.Errorf("%q: %q is not a percentage such as 5%% or 0.5%%", text, strings.TrimSpace(part))
 	}
 	return Limit{what, percent / 100}, nil
-}
-
-// nearest suggests the metric with the same beginning.
-func nearest(word string) string {
-	for _, m := range []Metric{CPU, Memory} {
-		if word != "" && strings.HasPrefix(strings.ToLower(word), string(m[:1])) {
-			return fmt.Sprintf(" (did you mean %q?)", m)
-		}
-	}
-	return ""
 }
 
 // String returns the limit in the form that ParseLimit reads.
@@ -98,12 +87,10 @@ type Kind int
 
 // The kinds.
 const (
-	_       Kind = iota
-	TooFew       // too few pairs for a meaningful interval
-	Uneven       // a few cases take most of the time
-	Quick        // the cases take hardly longer than the start of a process
-	Noisy        // the interval is wide
-	AtFloor      // the peaks are too small to measure
+	_      Kind = iota
+	TooFew      // too few pairs for a meaningful interval
+	Uneven      // a few cases take most of the time
+	Noisy       // the interval is wide
 )
 
 // String returns the kind's name in reports.
@@ -113,12 +100,8 @@ func (k Kind) String() string {
 		return "too-few"
 	case Uneven:
 		return "uneven"
-	case Quick:
-		return "quick"
 	case Noisy:
 		return "noisy"
-	case AtFloor:
-		return "at-floor"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
@@ -129,11 +112,8 @@ type Warning struct {
 	Text string `json:"text"`
 }
 
-// Thresholds of the warnings.
-const (
-	quickMax     = time.Millisecond // of CPU for the typical case
-	precisionMax = 0.05
-)
+// precisionMax is the precision from which an interval is wide.
+const precisionMax = 0.05
 
 // warnings returns the warnings about an estimate, at most one of each kind, in their order.
 func warnings(e Estimate, times shares) (list []Warning) {
@@ -155,33 +135,22 @@ func warnings(e Estimate, times shares) (list []Warning) {
 	}
 	add(len(times) >= casesMin && count < casesMin, Uneven,
 		"few cases take most of the time: the %d weigh as much as %.0f of equal size%s; run more cases", len(times), count, these)
-	typical := times.typical()
-	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
 	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
 		"the interval reaches %.0f %% to either side: run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
-	add(!e.Memory.IsKnown(), AtFloor, "no case needs measurably more memory than the lane itself")
 	return list
-}
-
-// typical returns the median cost of a case, in nanoseconds of CPU.
-func (all shares) typical() time.Duration {
-	sizes := make([]float64, len(all))
-	for i, s := range all {
-		sizes[i] = s.size
-	}
-	return duration(median(sizes))
 }
 
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 func (k *Kind) UnmarshalText(text []byte) error {
-	for known := TooFew; known <= AtFloor; known++ {
+	for known := TooFew; known <= Noisy; known++ {
 		if known.String() == string(text) {
 			*k = known
 			return nil
 		}
 	}
-	return fmt.Errorf("warning %q is not known", text)
+	*k = 0 // an earlier muster had more kinds
+	return nil
 }
 
 // A case with the worst ratios stands out by these factors.

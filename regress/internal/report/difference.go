@@ -52,7 +52,6 @@ type pagePicture struct {
 type previewRoom struct {
 	contents int // bytes to decode
 	pictures int // bytes of PNGs
-	ofCase   int // the same of the present case
 	groups   int // pictures so far
 }
 
@@ -60,9 +59,8 @@ type previewRoom struct {
 const (
 	previewContentBytesMax = 256 << 20
 	previewPictureBytesMax = 6 << 20
-	casePictureBytesMax    = 224 << 10 // so that all differences of a case fit caseDiffBytesMax
-	partPictureBytesMax    = 48 << 10  // on each side
-	partPictureSideMax     = 640       // pixels
+	partPictureBytesMax    = 48 << 10 // on each side
+	partPictureSideMax     = 640      // pixels
 	partEntriesMax         = 20
 	entryNameBytesMax      = 400
 	hexLinesMax            = 28
@@ -124,7 +122,7 @@ func (r *previewRoom) addContent(part *pagePart, old, now []byte) {
 
 // addPictures adds two pictures while there is room.
 func (r *previewRoom) addPictures(part *pagePart, old, now []byte) (added bool) {
-	if min(r.pictures, r.ofCase) <= 0 {
+	if r.pictures <= 0 {
 		part.Words += ". There is no room for more pictures: muster review --web shows them."
 		return false
 	}
@@ -134,7 +132,6 @@ func (r *previewRoom) addPictures(part *pagePart, old, now []byte) (added bool) 
 	}
 	size := len(p.Old.PNG) + len(p.Now.PNG)
 	r.pictures -= size
-	r.ofCase -= size
 	r.groups++
 	part.Words += ". " + p.Words()
 	part.Pictures = &pagePictures{part.Name, fmt.Sprintf("form-%d", r.groups), pictureOf("old", p.Old), pictureOf("new", p.Now)}

@@ -217,10 +217,6 @@ func (Group) kind() string       { return "group" }
 func (Cost) kind() string        { return "cost" }
 func (Finished) kind() string    { return "summary" }
 
-// eventBytesMax bounds a line. An event holds only bounded differences, so a longer line is not
-// muster's.
-const eventBytesMax = 16 << 20
-
 // ErrCutOff is the error for a last line that is incomplete because its run was killed.
 var ErrCutOff = errors.New("the line is cut off")
 
@@ -260,23 +256,16 @@ func (l *eventLines) damaged(err error) error {
 // next returns the next line without its newline, or io.EOF after the last.
 func (l *eventLines) next() ([]byte, error) {
 	l.number++
-	var line []byte
-	for {
-		piece, err := l.r.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case len(line) > eventBytesMax:
-			return nil, l.damaged(fmt.Errorf("longer than %s", readable.Count(eventBytesMax, "byte")))
-		case err == nil:
-			return bytes.TrimSuffix(line, []byte("\n")), nil
-		case err == io.EOF && len(line) > 0:
-			return nil, l.damaged(ErrCutOff)
-		case err == io.EOF:
-			return nil, err
-		case err != bufio.ErrBufferFull:
-			return nil, fault.Environmentf("reading events: %w", err)
-		}
+	line, err := l.r.ReadBytes('\n')
+	switch {
+	case err == nil:
+		return bytes.TrimSuffix(line, []byte("\n")), nil
+	case err == io.EOF && len(line) > 0:
+		return nil, l.damaged(ErrCutOff)
+	case err == io.EOF:
+		return nil, err
 	}
+	return nil, fault.Environmentf("reading events: %w", err)
 }
 
 func (l *eventLines) header() error {

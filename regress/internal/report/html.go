@@ -33,9 +33,9 @@ const (
 	pageMembersMax    = 50 // cases that are named with a cause
 	pageNamesMax      = 500
 	pageNotesMax      = 100
-	caseDiffBytesMax  = 512 << 10 // differences of one case, in bytes
-	excerptBytesMax   = 32 << 10  // texts of one cause, in bytes
-	pageFactBytesMax  = 32 << 10  // a command to paste, in bytes
+	caseDiffBytesMax  = 2 << 20  // differences of one case, in bytes
+	excerptBytesMax   = 32 << 10 // texts of one cause, in bytes
+	pageFactBytesMax  = 32 << 10 // a command to paste, in bytes
 	pageGistBytesMax  = 400
 )
 

@@ -275,13 +275,19 @@ func noise(seed uint64) []byte {
 	return b.Bytes()
 }
 
-// A case with more pictures than there is room for has the first ones, and its other differences.
+// A page with more pictures than there is room for has the first ones, and the other differences.
 func TestHTMLOfManyPictures(t *testing.T) {
 	c := Case{Name: "many", Verdict: regress.Changed, Ending: exit(0), GoldenEnding: exit(0), Differences: []Difference{diffOf("text", "1\n", "2\n")}}
 	for i := range uint64(7) {
 		c.Differences = append(c.Differences, Difference{Part: fmt.Sprint(i, ".png"), Binary: true, Contents: contentsOf(noise(i), noise(i+1))})
 	}
-	page := string(writeHTML(t, []Event{Started{Command: "check", Cases: 1, At: epoch}, c, Finished{summaryOf("check", []Case{c})}}))
+	path := filepath.Join(t.TempDir(), "r.html")
+	text := writeReport(t, func(path string) (Reporter, error) {
+		r, err := NewHTML(path)
+		r.(*page).previews.pictures = 200 << 10
+		return r, err
+	}, path, []Event{c, Finished{summaryOf("check", []Case{c})}})
+	page := string(text)
 	shown, left := strings.Count(page, `<div class="pictures"`), strings.Count(page, "There is no room for more pictures: muster review --web shows them.")
 	if shown == 0 || left == 0 || shown+left != 7 || !strings.Contains(page, "text</b>") || !strings.Contains(page, `aria-label="Pictures of 0.png"`) {
 		t.Errorf("%d pictures, %d without room, of 7", shown, left)

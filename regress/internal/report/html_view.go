@@ -231,7 +231,6 @@ type pagePart struct {
 func (r *previewRoom) differences(c Case) *pageDifferences {
 	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
 	hidden := 0
-	r.ofCase = casePictureBytesMax
 	for _, one := range c.Differences {
 		if one.Part == outcome.EndingPart {
 			continue

@@ -91,29 +91,6 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// A clock that is set while a run goes on, as it shows in events that were read
-// from a file: live ones carry the monotonic clock. No time is negative, and the
-// rest of the run is told by the cases after the jump.
-func TestLineWhenTheClockIsSet(t *testing.T) {
-	for _, jump := range []time.Duration{time.Hour, -time.Hour, 200 * 365 * 24 * time.Hour} {
-		var l tally
-		at := epoch
-		l.handle(Started{Command: "check", Cases: 400, Jobs: 2, At: at})
-		for i := range 300 {
-			if at = at.Add(100 * time.Millisecond); i == 100 {
-				at = at.Add(jump)
-			}
-			l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: at, CPU: 150 * time.Millisecond})
-			if line := l.line(l.last.Add(10*time.Millisecond), 119, false); strings.ContainsAny(line, "-∞") || strings.Contains(line, "NaN") {
-				t.Fatalf("after a jump of %v: %s", jump, line)
-			}
-		}
-		if line := l.line(l.last, 119, false); !strings.Contains(line, "ETA 10s") {
-			t.Errorf("after a jump of %v: %s", jump, line)
-		}
-	}
-}
-
 // TestETAUnderChangingLoad: the estimate follows the machine's load, and does not jump with it.
 func TestETAUnderChangingLoad(t *testing.T) {
 	const cases = 3000

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
@@ -249,36 +248,19 @@ func (l *lineBuilder) addNamed(before, name, after string) {
 // shorten cuts a name in the middle to at most columns columns: its folder and its end say
 // most.
 func shorten(name string, columns int) string {
-	if textColumns(name) <= columns {
+	width := textColumns(name)
+	if width <= columns {
 		return name
 	}
-	const gap = "…"
-	tail := len(name)
-	room := (columns - 1) * 2 / 3
-	for {
-		r, size := utf8.DecodeLastRuneInString(name[:tail])
-		if room -= textColumns(string(r)); room < 0 {
-			break
-		}
-		tail -= size
-	}
-	head := 0
-	room = columns - 1 - textColumns(name[tail:])
-	for {
-		r, size := utf8.DecodeRuneInString(name[head:])
-		if room -= textColumns(string(r)); room < 0 {
-			break
-		}
-		head += size
-	}
-	return name[:head] + gap + name[tail:]
+	tail := (columns - 1) * 2 / 3
+	return columnRules().Truncate(name, columns-1-tail, "") + columnRules().TruncateLeft(name, width-tail, "…")
 }
 
-// textColumns returns the width of text on a terminal. It counts only characters that are wide
-// in every locale as wide.
-func textColumns(text string) int {
-	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(text)
-}
+// textColumns returns the width of text on a terminal.
+func textColumns(text string) int { return columnRules().StringWidth(text) }
+
+// columnRules counts only characters that are wide in every locale as wide.
+func columnRules() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeutral: true} }
 
 // A sample is the progress of a pass at a time.
 type sample struct {
@@ -303,20 +285,12 @@ const (
 type course struct {
 	samples []sample
 	spacing time.Duration
-	last    time.Time // time of the last add
 }
 
-// pauseMax is the longest time between two runs of a pass. A longer time means that the clock
-// was set.
-const pauseMax = 10 * time.Minute
-
 func (c *course) add(s sample) {
-	n, pause := len(c.samples), s.at.Sub(c.last)
-	c.last = s.at
+	n := len(c.samples)
 	switch {
 	case n == 0:
-	case pause < -time.Second, pause > pauseMax: // earlier samples say nothing
-		c.samples, c.spacing = c.samples[:0], sampleSpacing
 	case s.at.Sub(c.samples[n-1].at) < c.spacing:
 		return
 	case n == samplesMax:

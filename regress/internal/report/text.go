@@ -160,7 +160,7 @@ func (r *results) caseText(c Case) string {
 		r.whole++
 		return r.caseWhole(c)
 	}
-	return r.transition(c) + r.caseLine(c)
+	return r.caseLine(c)
 }
 
 // fails reports whether all runs of a recorded case agreed and did not exit with 0.
@@ -171,16 +171,6 @@ func (r *results) fails(c Case) bool {
 // worthWhole reports whether a case has more to show than fits one line.
 func worthWhole(c Case) bool {
 	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Part != outcome.EndingPart })
-}
-
-// transition announces, once, that further cases have one line each.
-func (r *results) transition(c Case) string {
-	if r.verbosity == Verbose || !worthWhole(c) || r.whole > wholeCasesMax {
-		return ""
-	}
-	r.whole++
-	return r.paint.Paint(palette.Dim, fmt.Sprintf("… %s shown with what differs; from here on one line each: muster show NAME",
-		readable.Count(wholeCasesMax, "case"))) + "\n"
 }
 
 func (r *results) ending(s regress.Summary) string {

@@ -46,7 +46,7 @@ func costLines(c *Cost, p palette.Painter, all bool) (lines []string) {
 		lines = append(lines, p.Paint(palette.Dim, measuredText(c)))
 	}
 	for _, w := range c.Warnings {
-		if all || w.Kind == cost.TooFew || w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
+		if all || w.Kind != cost.Noisy || len(c.Over) == 0 {
 			lines = append(lines, readable.Clip(readable.Line(w.Text), 1000))
 		}
 	}

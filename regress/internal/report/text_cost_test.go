@@ -16,9 +16,9 @@ func TestCostInTheSummary(t *testing.T) {
 		Worst: []cost.Case{{Name: "a\nb", CPU: 1.4}, {Name: "c", CPU: 1.3}, {Name: "d", CPU: 1.2}, {Name: "e", CPU: 1.1}},
 	}
 	noisy, few := figures, figures
-	noisy.Warnings = []cost.Warning{{Kind: cost.Quick, Text: "quick"}, {Kind: cost.Noisy, Text: "the interval is wide"}}
+	noisy.Warnings = []cost.Warning{{Kind: cost.Noisy, Text: "the interval is wide"}}
 	few.CPU.Low, few.CPU.High, few.Worst = 0, 0, nil
-	few.Warnings = []cost.Warning{{Kind: cost.TooFew, Text: "no interval; run more cases"}, {Kind: cost.Quick, Text: "quick"}}
+	few.Warnings = []cost.Warning{{Kind: cost.TooFew, Text: "no interval; run more cases"}}
 	recorded := few
 	recorded.Memory.Low, recorded.Memory.High, recorded.Warnings = 0, 0, nil
 	wide, none, peaks := few, few, figures

@@ -25,10 +25,15 @@ func Headline(s regress.Summary) string {
 
 // ended returns how a run ended, with the colour.
 func ended(s regress.Summary) (string, palette.Style) {
-	text, c := headlineText(s)
-	if s.Interrupted {
+	text, c := headlineText(s), palette.Green
+	switch {
+	case s.Interrupted:
 		text += ", interrupted"
 		c = palette.Yellow
+	case s.ExitStatus != regress.StatusClean && s.Verdicts.NotIdentical() == 0 && s.Command != regress.RecordCommand:
+		c = palette.Yellow
+	case s.ExitStatus != regress.StatusClean:
+		c = palette.Red
 	}
 	if len(s.Over) > 0 {
 		text += ", but the change costs more: " + readable.Line(strings.Join(s.Over, ", "))
@@ -37,11 +42,11 @@ func ended(s regress.Summary) (string, palette.Style) {
 	return text, c
 }
 
-func headlineText(s regress.Summary) (string, palette.Style) {
+func headlineText(s regress.Summary) string {
 	cases := readable.Count(s.Cases, "case")
 	if s.Command == regress.RecordCommand {
 		if s.Recorded == s.Cases && !s.BrokeOff {
-			return cases + " recorded", palette.Green
+			return cases + " recorded"
 		}
 		text := fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases)
 		switch {
@@ -50,22 +55,20 @@ func headlineText(s regress.Summary) (string, palette.Style) {
 		case s.ExitStatus == regress.StatusDiffers:
 			text += ": every case fails"
 		}
-		return text, palette.Red
-	}
-	// cases that did not run come first, because nothing is known about them
-	if left := s.Unjudged(); left > 0 {
-		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, palette.Yellow)
+		return text
 	}
 	differ := s.Verdicts.NotIdentical()
-	switch {
+	switch left := s.Unjudged(); {
+	case left > 0: // these come first, because nothing is known about them
+		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left))
 	case differ > 0 && s.ExitStatus == regress.StatusClean:
-		return comparedText(s, cases) + ", all allowed", palette.Green
+		return comparedText(s, cases) + ", all allowed"
 	case differ > 0:
-		return comparedText(s, cases), palette.Red
+		return comparedText(s, cases)
 	case s.Cases == 1:
-		return "1 case, identical" + maskedHeadline(s.Masked), worse(s, palette.Green)
+		return "1 case, identical" + maskedHeadline(s.Masked)
 	}
-	return "all " + cases + " identical" + maskedHeadline(s.Masked), worse(s, palette.Green)
+	return "all " + cases + " identical" + maskedHeadline(s.Masked)
 }
 
 // comparedText returns how many of the cases differ, or if none does, how many are identical.
@@ -74,17 +77,6 @@ func comparedText(s regress.Summary, cases string) string {
 		return fmt.Sprintf("%s of %s not identical", readable.Number(differ), cases)
 	}
 	return fmt.Sprintf("%s of %s identical", readable.Number(s.Verdicts[regress.Identical]), cases)
-}
-
-// worse returns c, or the colour of a worse end if cases differ or the run failed.
-func worse(s regress.Summary, c palette.Style) palette.Style {
-	switch {
-	case s.Verdicts.NotIdentical() > 0:
-		return palette.Red
-	case s.ExitStatus != regress.StatusClean:
-		return palette.Yellow
-	}
-	return c
 }
 
 // summary fits one screen: at most twenty lines, of these ten of causes.
