@@ -184,8 +184,16 @@ func TestAnyDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
-	stride := strideOf(1, 23, 307)
-	for at := 0; at < len(file); at += stride {
+	var offsets []int
+	for at := 0; at < len(file); at += strideOf(1, 23, 307) {
+		offsets = append(offsets, at)
+	}
+	for _, content := range want.Contents { // a byte of each that the file holds as it is
+		if at := bytes.Index(file, content); len(content) >= 30 && at > 0 {
+			offsets = append(offsets, at+len(content)/2)
+		}
+	}
+	for _, at := range offsets {
 		for _, mask := range []byte{3, 0x80, 0xff} {
 			damaged := bytes.Clone(file)
 			damaged[at] ^= mask
