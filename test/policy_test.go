@@ -82,7 +82,7 @@ var rooms = []room{
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/corpus", "internal/readable pool regress regress/internal/fault regress/internal/filedigest regress/internal/filestamp regress/internal/glob regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/golden", "internal/filelock internal/realpath regress regress/internal/fault regress/internal/name regress/internal/outcome", plain},
-	{"regress/internal/wholegolden", "internal/readable regress regress/internal/fault regress/internal/golden regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/wholegolden", "internal/readable regress/internal/fault regress/internal/golden regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/plainfiles", "internal/readable internal/realpath regress regress/internal/fault regress/internal/golden regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/lane/observe", plain},
 	{"regress/internal/exec/local", "internal/cgroup internal/filelock internal/readable regress regress/internal/corpus regress/internal/exec regress/internal/fault regress/internal/name regress/internal/outcome regress/lane regress/lane/observe", plain},

@@ -53,9 +53,9 @@ func (p *program) goldenCheck() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "check [FILE] [flags]",
 		Short: "Read a whole golden and report damage",
-		Long: `Check reads every content of a golden, its lists and its pages. It prints each
-content that does not match its digest, with the cases that use it. The exit status is 0
-if the golden is whole and 2 if it is damaged. Other commands read only the contents that
+		Long: `Check reads every content of a golden, its lists and its pages. It prints each case
+that is damaged or has a content that does not match its digest. The exit status is 0 if
+the golden is whole and 2 if it is damaged. Other commands read only the contents that
 they need.`,
 		Example: "  muster golden check\n  muster golden check backup.golden",
 		Args:    atMostOne("a golden"),

@@ -41,7 +41,7 @@ func Check(ctx context.Context, o regress.Options, h host.Host) (err error) {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	found, err := wholegolden.Check(ctx, base.Store)
+	found, err := base.Store.Check(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,36 +54,27 @@ func Check(ctx context.Context, o regress.Options, h host.Host) (err error) {
 	return fault.Inputf("golden %s is damaged: restore it, record again, or keep what is whole with muster golden repair --drop", o.Store.Golden)
 }
 
-func printChecked(w io.Writer, called string, found *wholegolden.CheckResult) error {
+func printChecked(w io.Writer, called string, found *golden.CheckResult) error {
+	text := damageText("damaged", found)
+	if found.Whole() {
+		text += fmt.Sprintf("golden %s is whole: %s, %s of %s\n", called, readable.Cases(found.Cases), readable.Count(found.Contents, "output"), readable.Size(found.Bytes))
+	} else {
+		text += fmt.Sprintf("golden %s is damaged: %s of %s\n", called, readable.Number(len(found.Damaged)), readable.Cases(found.Cases))
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// damageText returns a line for each damage. verb says what happened to a damaged case.
+func damageText(verb string, found *golden.CheckResult) string {
 	var b strings.Builder
 	for _, d := range found.Damaged {
-		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(d.Reason)))
-		for _, at := range d.Cases {
-			fmt.Fprintf(&b, "  %s\n", at)
-		}
+		fmt.Fprintf(&b, "%s: case %s: %s\n", verb, name.Print(d.Name), readable.Line(wording.Of(d.Reason)))
 	}
 	for _, err := range found.Lists {
 		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
 	}
-	if found.Whole() {
-		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, readable.Cases(found.Cases), readable.Count(found.Contents, "output"), readable.Size(found.Bytes))
-	} else {
-		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, used by %s\n", called,
-			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "output"), readable.Cases(damagedCases(found)))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// damagedCases counts the cases that damage affects.
-func damagedCases(found *wholegolden.CheckResult) int {
-	cases := map[string]bool{}
-	for _, d := range found.Damaged {
-		for _, at := range d.Cases {
-			cases[at.Case] = true
-		}
-	}
-	return len(cases)
+	return b.String()
 }
 
 // Compact returns the golden's unused space to the file system, and prints both sizes.
@@ -209,14 +200,19 @@ func Repair(ctx context.Context, o regress.Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
 		return err
 	}
-	done, err := golden.Repair(ctx, o.Store.Golden)
+	found, err := golden.Repair(ctx, o.Store.Golden)
 	if d := (*golden.Damage)(nil); errors.As(err, &d) {
 		return fault.Inputf("golden %s cannot be repaired: %w: restore it from a backup, or record again", o.Store.Golden, d)
 	}
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
-	_, err = io.WriteString(h.Stdout, repairText(o.Store.Golden, done))
+	text := fmt.Sprintf("golden %s is whole: nothing to repair in %s\n", o.Store.Golden, readable.Cases(found.Cases))
+	if !found.Whole() {
+		text = damageText("dropped", found) + fmt.Sprintf("golden %s: %s kept, %s dropped; the damaged file is %s\n", o.Store.Golden,
+			readable.Cases(found.Cases-len(found.Damaged)), readable.Number(len(found.Damaged)), o.Store.Golden+golden.DamagedSuffix)
+	}
+	_, err = io.WriteString(h.Stdout, text)
 	return err
 }
 
@@ -226,29 +222,6 @@ func onlyFile(golden, command string) error {
 		return nil
 	}
 	return fault.Inputf("muster golden %s works on files, and %s is an address: download it, do this with the file, and upload the file", command, golden)
-}
-
-func repairText(called string, done golden.RepairResult) string {
-	var b strings.Builder
-	if done.Whole {
-		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, readable.Cases(done.Kept))
-		return b.String()
-	}
-	for _, d := range done.Dropped {
-		fmt.Fprintf(&b, "dropped: case %s: %s\n", name.Print(d.Name), readable.Line(wording.Of(d.Reason)))
-	}
-	for _, err := range done.Lists {
-		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
-	}
-	if done.Unreadable != nil {
-		b.WriteString("Part of the list of cases cannot be read. The names of the lost cases are unknown.\n")
-	}
-	if done.SharedLost {
-		b.WriteString("The digests of the shared files are lost: checks no longer report which of these files changed.\n")
-	}
-	fmt.Fprintf(&b, "golden %s: %s kept, %s dropped; the damaged file is %s\n", called,
-		readable.Cases(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)
-	return b.String()
 }
 
 // Text prints the golden as lines of text, for git diff.

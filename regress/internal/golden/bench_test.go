@@ -3,7 +3,6 @@ package golden
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -82,54 +81,5 @@ func BenchmarkOpen15000(b *testing.B) {
 			b.Fatal(err)
 		}
 		s.Close()
-	}
-}
-
-// With a whole corpus for everybody, an open takes as long as without it.
-func BenchmarkOpen15000Shared15000(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "g")
-	w, err := Create(path, Meta{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	files := map[string]outcome.Digest{}
-	for i := range 15000 {
-		r, open := benchRecord(i, assembly(uint64(i), 100))
-		files[r.Name] = outcome.Of([]byte(r.Name))
-		if err := w.Put(b.Context(), r, open); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.PutShared(files), w.Finish()); err != nil {
-		b.Fatal(err)
-	}
-	for _, shared := range []bool{false, true} {
-		b.Run(fmt.Sprintf("read=%t", shared), func(b *testing.B) {
-			for b.Loop() {
-				s, err := Open(path)
-				if err == nil && shared {
-					_, err = s.Shared()
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-				s.Close()
-			}
-		})
-	}
-}
-
-func BenchmarkGet(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "g")
-	benchStore(b, path, 15000, 100)
-	s, err := Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	for i := 0; b.Loop(); i++ {
-		if _, ok, err := s.Get(fmt.Sprintf("dir%03d/case%05d.c", i%15000/100, i%15000)); err != nil || !ok {
-			b.Fatal(ok, err)
-		}
 	}
 }

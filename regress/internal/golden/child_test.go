@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		jobs := map[string]func([]string) error{
 			"build": childBuild, "update": childUpdate, "hang": childHang,
 			"nobody": childNobody, "full": childFull, "memory": childMemory,
-			"compact": childCompact, "repair": childRepair,
+			"copy": childCopy,
 		}
 		if err := jobs[args[0]](args[1:]); err != nil {
 			fmt.Println("error", err)

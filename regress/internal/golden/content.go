@@ -30,8 +30,11 @@ type contents struct {
 	fail        func(error) error // classifies an error of a read
 }
 
+// preparer prepares a statement of a connection, or of a database.
+type preparer func(context.Context, string) (*sql.Stmt, error)
+
 // newContents makes statements for both tables with prepare.
-func newContents(prepare func(context.Context, string) (*sql.Stmt, error), fail func(error) error) (*contents, error) {
+func newContents(prepare preparer, fail func(error) error) (*contents, error) {
 	ctx := context.Background()
 	blob, err := prepare(ctx, "SELECT id, size FROM blob WHERE digest=?")
 	if err != nil {
@@ -220,8 +223,8 @@ func newPacker() (*packer, error) {
 	return &packer{zip: zip, large: sync.Pool{New: func() any { return newBuffers(pieceMax) }}}, nil
 }
 
-// pack reads the content of p from r and calls emit with each of its pieces. The ids of the pieces
-// begin at first and ascend. After an error, the emitted pieces are not that content.
+// pack reads the content of p from r and calls emit with each of its pieces, whose data is valid until emit
+// returns. The ids of the pieces begin at first and ascend. After an error, the emitted pieces are not that content.
 func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece) error) error {
 	var b *buffers
 	if p.Size <= smallMax {
@@ -264,20 +267,19 @@ func (k *packer) piece(id int64, plain []byte, b *buffers) piece {
 	if len(data) >= len(plain) {
 		c, data = raw, plain
 	}
-	return piece{id, c, append([]byte(nil), data...)}
+	return piece{id, c, data}
 }
 
 // putMemoryMax bounds the contents in the memory of all calls of Put, in bytes. Thousands of cases
 // of an engine may end at once.
 const putMemoryMax = 64 << 20
 
-// memoryOf returns the bytes that a Put of contents of this size takes. It never exceeds
-// putMemoryMax.
-func memoryOf(contents int64) int64 {
-	if contents <= smallMax {
-		return 3 * contents // plain, packed, and the piece
+// memoryOf returns the bytes that a Put takes whose largest content has this size.
+func memoryOf(content int64) int64 {
+	if content <= smallMax {
+		return 2 * content // plain and packed
 	}
-	return 2*pieceMax + min(contents, jobBytes+pieceMax)
+	return 2 * pieceMax
 }
 
 // newDecoder returns a decoder of pieces, which is safe for concurrent use.

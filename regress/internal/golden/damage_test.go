@@ -1,14 +1,16 @@
 package golden
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"muster/regress"
@@ -41,22 +43,6 @@ func little() whole {
 	return state
 }
 
-// wrongOrRight fails unless the golden at path is refused as damaged, or has exactly the wanted
-// state.
-func wrongOrRight(t *testing.T, path string, want whole, what string) {
-	got, err := read(path)
-	switch {
-	case err != nil && regress.ClassOf(err) != regress.Input:
-		t.Errorf("%s: class %d: %v", what, regress.ClassOf(err), err)
-	case err == nil && !reflect.DeepEqual(got, want):
-		t.Errorf("%s: a wrong answer", what)
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%s: %d files beside, %v", what, len(entries)-1, err)
-	}
-}
-
 // smallPages rewrites the golden at path with pages of 512 bytes, which leaves
 // nearly no byte of it unused.
 func smallPages(t testing.TB, path string) {
@@ -80,85 +66,6 @@ func strideOf(long, usual, short int) int {
 		return short
 	}
 	return usual
-}
-
-func TestEveryByteFlipped(t *testing.T) {
-	want := little()
-	dir := t.TempDir()
-	source := filepath.Join(dir, "source", "g")
-	mkdirs(t, source)
-	build(t, source, want)
-	smallPages(t, source)
-	want = mustRead(t, source)
-	file, err := os.ReadFile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d bytes", len(file))
-	stride := strideOf(1, 5, 307)
-	const workers = 2
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			path := filepath.Join(dir, fmt.Sprint(w), "g")
-			mkdirs(t, path)
-			if err := os.WriteFile(path, file, 0o644); err != nil {
-				t.Error(err)
-			}
-			for at := w * stride; at < len(file); at += workers * stride {
-				flip(t, path, at, file[at], want)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// flip changes one byte of the golden at path, in several ways, and restores it.
-func flip(t *testing.T, path string, at int, is byte, want whole) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer f.Close()
-	for _, mask := range []byte{3, 0x80, 0xff} {
-		if _, err := f.WriteAt([]byte{is ^ mask}, int64(at)); err != nil {
-			t.Error(err)
-		}
-		wrongOrRight(t, path, want, fmt.Sprintf("byte %d ^ %#x", at, mask))
-	}
-	if _, err := f.WriteAt([]byte{is}, int64(at)); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestCutOff(t *testing.T) {
-	want := little()
-	path := filepath.Join(t.TempDir(), "g")
-	build(t, path, want)
-	smallPages(t, path)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stride := strideOf(1, 5, 307)
-	for size := 0; size < len(file); size += stride {
-		if err := os.WriteFile(path, file[:size], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, err := read(path)
-		if regress.ClassOf(err) != regress.Input {
-			t.Errorf("cut to %d bytes: %v", size, err)
-		}
-		if size%97 > 0 {
-			continue
-		}
-		err = Update(path, func(*Tx) error { return nil })
-		if regress.ClassOf(err) != regress.Input {
-			t.Errorf("update of what is cut to %d bytes: %v", size, err)
-		}
-		alone(t, path)
-	}
 }
 
 func TestForeign(t *testing.T) {
@@ -234,63 +141,372 @@ func statement(sql string) func([]byte, string) error {
 	}
 }
 
-// Content or shared files that do not match their digest are never returned.
-func TestDamagedContent(t *testing.T) {
-	for _, sql := range []string{
-		"UPDATE piece SET codec=7", "UPDATE piece SET codec=1-codec", "DELETE FROM piece", "DELETE FROM blob",
-		"UPDATE blob SET size=size+1", "UPDATE blob SET id=1", "UPDATE piece SET data=zeroblob(length(data))",
-		"UPDATE shared SET digest=zeroblob(32)", "DELETE FROM shared", "UPDATE shared SET name=x'61' WHERE name=x'62'",
-		"UPDATE shared SET digest=x'00'", "INSERT INTO shared VALUES(x'63', zeroblob(32))",
-		"UPDATE piece SET data=data||x'00'", "UPDATE piece SET data=(SELECT data FROM piece WHERE codec=1 ORDER BY id DESC LIMIT 1), codec=1",
-	} {
-		t.Run(sql, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "g")
-			want := little()
-			build(t, path, want)
-			golden, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+// without returns the state without some cases, as a repair leaves it.
+func (w whole) without(names ...string) whole {
+	records := map[string]Record{}
+	for n, r := range w.Records {
+		if !slices.Contains(names, n) {
+			records[n] = r
+		}
+	}
+	w.Records, w.Contents = records, used(records, w.Contents)
+	return w
+}
+
+// using returns the cases that use the content at an offset of the file, which holds it as it is.
+func (w whole) using(file []byte, at int) (names []string, known bool) {
+	for d, content := range w.Contents {
+		start := bytes.Index(file, content)
+		if len(content) < 30 || start < 0 || at < start || at >= start+len(content) {
+			continue
+		}
+		for n, r := range w.Records {
+			if slices.ContainsFunc(r.Outcome.Parts, func(p outcome.Part) bool { return p.Digest == d }) {
+				names = append(names, n)
 			}
-			if err := statement(sql)(golden, path); err != nil {
-				t.Fatal(err)
+		}
+		slices.Sort(names)
+		return names, true
+	}
+	return nil, false
+}
+
+// Whichever byte is damaged, and wherever the file ends, a golden gives the same answers or an error of class Input. A
+// check reports each damage that a reader can meet. A repair keeps nothing wrong, names what it drops, and drops no
+// case whose bytes are whole.
+func TestAnyDamage(t *testing.T) {
+	want := little()
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, want)
+	smallPages(t, path)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	var offsets []int
+	for at := 0; at < len(file); at += strideOf(1, 23, 307) {
+		offsets = append(offsets, at)
+	}
+	for _, content := range want.Contents { // a byte of each that the file holds as it is
+		if at := bytes.Index(file, content); len(content) >= 30 && at > 0 {
+			offsets = append(offsets, at+len(content)/2)
+		}
+	}
+	for _, at := range offsets {
+		for _, mask := range []byte{3, 0x80, 0xff} {
+			damaged := bytes.Clone(file)
+			damaged[at] ^= mask
+			counts[damage(t, path, damaged, want, fmt.Sprintf("byte %d ^ %#x", at, mask))]++
+			if names, known := want.using(file, at); known && !t.Failed() {
+				checkDropped(t, path, damaged, names)
 			}
-			wrongOrRight(t, path, want, sql)
-			if _, err := read(path); err == nil {
-				t.Error("nothing was found wrong")
-			}
-		})
+		}
+		if result := damage(t, path, file[:at], want, fmt.Sprintf("cut to %d bytes", at)); result != "refused" {
+			t.Errorf("cut to %d bytes: %s", at, result)
+		}
+	}
+	t.Log(counts)
+	if counts["repaired"] == 0 || counts["refused"] == 0 || counts["unused"] == 0 {
+		t.Error("a result was not seen")
 	}
 }
 
-func FuzzOpen(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "g")
-	want := little()
-	build(f, path, want)
-	smallPages(f, path)
-	golden, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
+// damage reads, checks and repairs a damaged golden, and returns the result of the repair.
+func damage(t *testing.T, path string, damaged []byte, want whole, what string) string {
+	t.Helper()
+	if err := os.WriteFile(path, damaged, 0o644); err != nil {
+		t.Fatal(err)
 	}
-	f.Add(uint32(0), []byte{})
-	f.Add(uint32(headerVersions), []byte{2, 2})
-	f.Add(uint32(512), golden[:512])
-	f.Add(uint32(1100), []byte("\x00\xff"))
-	f.Add(uint32(1<<31), []byte{})
-	f.Fuzz(func(t *testing.T, at uint32, patch []byte) {
-		// A fuzzer gets further by patching a golden than with bytes of its own.
-		damaged := append([]byte(nil), golden...)
-		if int(at) > len(damaged) {
-			damaged = damaged[:int(at)%len(damaged)]
-		} else {
-			damaged = append(damaged[:at], patch...)
-			if len(damaged) < len(golden) {
-				damaged = append(damaged, golden[len(damaged):]...)
-			}
+	got, err := read(path)
+	switch {
+	case err != nil && regress.ClassOf(err) != regress.Input:
+		t.Errorf("%s: class %d: %v", what, regress.ClassOf(err), err)
+	case err == nil && !reflect.DeepEqual(got, want):
+		t.Errorf("%s: a wrong answer", what)
+	}
+	alone(t, path)
+	isRead := err == nil
+	if s, err := Open(path); err == nil {
+		found, err := s.Check(t.Context())
+		if s.Close(); err != nil || found.Whole() && !isRead {
+			t.Errorf("%s: the check found %+v, %v", what, found, err)
 		}
+	}
+	found, err := Repair(t.Context(), path)
+	if err != nil {
+		wantClass(t, err, regress.Input)
+		if isRead {
+			t.Errorf("%s: it is read, and not repaired: %v", what, err)
+		}
+		return "refused"
+	}
+	if got, err = read(path); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	subset(t, got, want, what)
+	if len(got.Records)+len(found.Damaged) != len(want.Records) && len(found.Lists) == 0 {
+		t.Errorf("%s: cases were lost without a word", what)
+	}
+	os.Remove(path + DamagedSuffix)
+	alone(t, path)
+	if found.Whole() {
+		return "unused"
+	}
+	return "repaired"
+}
+
+// subset fails unless got has nothing that want has not.
+func subset(t testing.TB, got, want whole, what string) {
+	t.Helper()
+	if !reflect.DeepEqual(got.Meta, want.Meta) {
+		t.Errorf("%s: meta %+v", what, got.Meta)
+	}
+	for n, r := range got.Records {
+		if !reflect.DeepEqual(r, want.Records[n]) {
+			t.Errorf("%s: another record of %s", what, n)
+		}
+	}
+	for d, content := range got.Contents {
+		if !bytes.Equal(content, want.Contents[d]) {
+			t.Errorf("%s: another content %s", what, d)
+		}
+	}
+}
+
+// checkDropped fails unless a repair drops exactly the named cases.
+func checkDropped(t *testing.T, path string, damaged []byte, names []string) {
+	t.Helper()
+	if err := os.WriteFile(path, damaged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Repair(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dropped []string
+	for _, d := range found.Damaged {
+		dropped = append(dropped, d.Name)
+	}
+	if !slices.Equal(dropped, names) {
+		t.Errorf("dropped %q, want %q: %v", dropped, names, found.Lists)
+	}
+	kept, err := os.ReadFile(path + DamagedSuffix)
+	if err != nil || !bytes.Equal(kept, damaged) {
+		t.Errorf("the damaged file is not kept: %v", err)
+	}
+	os.Remove(path + DamagedSuffix)
+}
+
+// Damage of whole rows is found, and costs the cases that it concerns.
+func TestRepair(t *testing.T) {
+	contents := []string{"dir/case1.c", "dir/case2.c", "long"}
+	for sql, dropped := range map[string][]string{
+		"UPDATE golden SET digest=zeroblob(32)":                         nil,
+		"UPDATE outcome SET record=x'0200' WHERE name=x'6c6f6e67'":      {"long"},
+		"UPDATE outcome SET digest=zeroblob(32) WHERE name=x'6c6f6e67'": {"long"},
+		"UPDATE outcome SET digest=x'' WHERE name=x'6c6f6e67'":          {"long"},
+		"UPDATE outcome SET name=x'6c6f6e68' WHERE name=x'6c6f6e67'":    {"lonh"},
+		"DELETE FROM piece":                            contents,
+		"DELETE FROM blob":                             contents,
+		"UPDATE blob SET id=1":                         contents,
+		"UPDATE blob SET size=size+1":                  contents,
+		"UPDATE piece SET codec=7":                     contents,
+		"UPDATE piece SET codec=1-codec":               contents,
+		"UPDATE piece SET data=zeroblob(length(data))": contents,
+		"UPDATE piece SET data=data||x'00'":            contents,
+		"DELETE FROM piece WHERE id&255=1":             {"long"},
+		"UPDATE shared SET digest=zeroblob(32)":        nil,
+		"UPDATE shared SET digest=x'00'":               nil,
+		"DELETE FROM shared":                           nil,
+		"UPDATE outcome SET record=substr(record,1,6)||x'11'||substr(record,8) WHERE name=x'6c6f6e67'": {"long"},
+	} {
 		path := filepath.Join(t.TempDir(), "g")
-		if err := os.WriteFile(path, damaged, 0o644); err != nil {
+		want := little()
+		build(t, path, want)
+		file, err := os.ReadFile(path)
+		if err == nil {
+			err = statement(sql)(file, path)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		wrongOrRight(t, path, want, "patched")
-	})
+		if _, err := read(path); regress.ClassOf(err) != regress.Input {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if file, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		checkDropped(t, path, file, dropped)
+		got, err := read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want = want.without(dropped...); slices.Contains(dropped, "lonh") {
+			want = want.without("long")
+		}
+		if strings.Contains(sql, "shared") {
+			want.Shared = nil
+		}
+		same(t, got, want)
+		if t.Failed() {
+			t.Fatal(sql)
+		}
+	}
+}
+
+// Without its meta or tables, a golden is refused, and stays. So is a second repair, while the first damaged file is
+// there.
+func TestRepairRefuses(t *testing.T) {
+	dir := t.TempDir()
+	path, model := filepath.Join(dir, "a", "g"), filepath.Join(dir, "b", "g")
+	mkdirs(t, path, model)
+	build(t, model, little())
+	for name, damage := range map[string]func([]byte, string) error{
+		"the meta":    statement("UPDATE golden SET meta=replace(meta, x'6d', x'6e')"),
+		"the schema":  statement("ALTER TABLE piece ADD COLUMN more"),
+		"its version": patched(headerUserVersion, []byte{0, 0, 0, 9}),
+		"its end":     func(b []byte, path string) error { return os.WriteFile(path, b[:len(b)-pageBytes], 0o644) },
+		"a second": func(b []byte, path string) error {
+			if err := statement("DELETE FROM blob")(b, path); err != nil {
+				return err
+			}
+			return os.WriteFile(path+DamagedSuffix, nil, 0o644)
+		},
+	} {
+		b, err := os.ReadFile(model)
+		if err == nil {
+			err = damage(b, path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, filepath.Dir(path))
+		_, err = Repair(t.Context(), path)
+		wantClass(t, err, regress.Input)
+		if after := content(t, filepath.Dir(path)); !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: something was changed", name)
+		}
+		os.Remove(path + DamagedSuffix)
+	}
+}
+
+// A page of the list of cases that cannot be read costs the cases on it, and not those
+// after it.
+func TestRepairAroundAPage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	state := whole{Records: map[string]Record{}, Contents: b}
+	for i := range 300 {
+		r := b.simple(fmt.Sprintf("case%03d", i), "out", nil)
+		state.Records[r.Name] = r
+	}
+	build(t, path, state)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(file, []byte("case150")) / pageBytes * pageBytes
+	file[at] = 0xff // no kind of page
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Repair(t.Context(), path); err != nil || len(found.Lists) == 0 || found.Cases < 150 || found.Cases == 300 {
+		t.Errorf("%+v %v", found, err)
+	}
+	got, err := read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"case000", "case299"} {
+		if _, ok := got.Records[n]; !ok {
+			t.Errorf("%s is not kept", n)
+		}
+	}
+	subset(t, got, state, "a page")
+}
+
+// An interrupt or an error of the machine is not damage: no case is dropped.
+func TestOnlyDamageIsDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, little())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Repair(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	same(t, mustRead(t, path), little())
+	db, err := openDatabase(filepath.Join(t.TempDir(), "none"), readWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := formatOf(t.Context(), db, "none"); err == nil || isDamage("none", err) || !isDamage("none", errors.New("damaged")) {
+		t.Error(err)
+	}
+}
+
+// A repair keeps the origins, and rolls back the change of a killed process first.
+func TestRepairKeepsOrigins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	r := b.simple("a", "1", nil)
+	r.Origin = 1
+	want := whole{Meta: Meta{Accepts: []Accept{{Run: "R"}}}, Records: map[string]Record{"a": r}, Contents: b}
+	build(t, path, want)
+	file, err := os.ReadFile(path)
+	if err == nil {
+		err = statement("UPDATE golden SET digest=x''")(file, path)
+	}
+	if err == nil {
+		_, err = Repair(t.Context(), path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, want)
+
+	path = filepath.Join(t.TempDir(), "g")
+	state := generation(0)
+	halfChanged(t, path, state)
+	if found, err := Repair(t.Context(), path); err != nil || !found.Whole() {
+		t.Errorf("%+v %v", found, err)
+	}
+	same(t, mustRead(t, path), state)
+}
+
+// ruined makes a golden at path with one damaged content, and returns its whole cases.
+func ruined(path string, from whole) (whole, error) {
+	w, err := Create(path, from.Meta)
+	if err != nil {
+		return whole{}, err
+	}
+	for _, r := range from.Records {
+		if err := w.Put(context.Background(), r, from.Contents.open); err != nil {
+			return whole{}, err
+		}
+	}
+	if err := errors.Join(w.PutShared(from.Shared), w.Finish()); err != nil {
+		return whole{}, err
+	}
+	db, err := openDatabase(path, readWrite)
+	if err != nil {
+		return whole{}, err
+	}
+	defer db.Close()
+	damaged := from.Records["case020"].Outcome.Parts[2].Digest
+	if _, err := db.Exec("DELETE FROM blob WHERE digest=?", damaged[:]); err != nil {
+		return whole{}, err
+	}
+	var gone []string
+	for n, r := range from.Records {
+		if slices.ContainsFunc(r.Outcome.Parts, func(p outcome.Part) bool { return p.Digest == damaged }) {
+			gone = append(gone, n)
+		}
+	}
+	return from.without(gone...), nil
 }

@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
@@ -46,8 +44,7 @@ func eachRow(ctx context.Context, q querier, query string, args []any, do func(*
 
 // How a file is opened.
 const (
-	readOnly  = "ro"
-	readWrite = "rw"
+	readWrite = "rw" // or only for reading, if the system permits no more
 	create    = "rwc"
 )
 
@@ -103,8 +100,8 @@ func classify(path string, err error) error {
 		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return damageError(path, errors.New("it is cut off"))
-	case c == sqlite3.SQLITE_IOERR_DIR_FSYNC:
-		return unflushedError(path, err)
+	case c == sqlite3.SQLITE_READONLY_ROLLBACK:
+		return fault.Environmentf("golden %s has an interrupted change that must be rolled back, and you may not write it: make it and its folder writable, or open it once as a user who may write", path)
 	case c == sqlite3.SQLITE_IOERR_WRITE:
 		return fault.Environmentf("golden %s: a write failed: raise the limit on file sizes (ulimit -f), or look for a failing disk", path)
 	}
@@ -125,13 +122,6 @@ func classify(path string, err error) error {
 		return fault.Environmentf("golden %s: %w: make it and its folder readable (and writable, to change it)", path, err)
 	}
 	return fault.Environmentf("golden %s: %w", path, err)
-}
-
-// ErrUnflushed reports that the golden is the new one, and its folder could not be flushed.
-var ErrUnflushed = errors.New("a power loss may bring back the old one")
-
-func unflushedError(path string, err error) error {
-	return fault.Environmentf("%s is the new golden, but %w: %w", path, ErrUnflushed, err)
 }
 
 // errPages reports bad pages. SQLite also calls a page bad that the system failed to read. To read the
@@ -187,34 +177,8 @@ func journal(path string) string { return path + "-journal" }
 func Files(path string) []string {
 	part, copied := path+partSuffix, path+copySuffix
 	return []string{
-		path, journal(path), part, journal(part), copied, journal(copied), path + lockSuffix, path + damagedSuffix,
+		path, journal(path), part, journal(part), copied, journal(copied), path + lockSuffix, path + DamagedSuffix,
 	}
-}
-
-// needsRollback reports whether err means that somebody with write permission must roll back an
-// interrupted change.
-func needsRollback(err error) bool { return code(err) == sqlite3.SQLITE_READONLY_ROLLBACK }
-
-// rollBack rolls back the change of a killed Update. SQLite does it at the first read by a
-// connection that may write. The caller holds the lock.
-func rollBack(ctx context.Context, path string) error {
-	db, err := openDatabase(path, readWrite)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var n int
-	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
-	if c := code(err) & primary; err != nil && (c == sqlite3.SQLITE_READONLY || c == sqlite3.SQLITE_CANTOPEN) {
-		return interruptedError(path, err)
-	}
-	return classify(path, err)
-}
-
-// interruptedError returns the error for a golden with an interrupted change that this process
-// cannot roll back.
-func interruptedError(path string, err error) error {
-	return fault.Environmentf("golden %s has an interrupted change that must be rolled back, and you may not write it: make it and its folder writable, or open it once as a user who may write: %w", path, err)
 }
 
 // removeDatabase removes the file at path, then its journal. In the other order a file without its
@@ -245,56 +209,24 @@ func acquire(path string) (*lock, error) {
 		if err != nil {
 			return nil, unwritableError(path, err)
 		}
-		current := false
-		if err = checkLock(f, path); err == nil {
-			current, err = tryLock(f, path)
+		// Other programs have files that end in ".lock", too. They are longer than the number of a process.
+		if info, err := f.Stat(); err != nil || info.Size() > int64(len("18446744073709551615\n")) {
+			f.Close()
+			return nil, occupiedError(path+lockSuffix, "it is not the lock of a golden")
+		}
+		current, err := filelock.Take(f)
+		if current && err == nil {
+			filelock.Sign(f)
+			return &lock{f}, nil
+		}
+		f.Close() // the holder before may have removed it between open and lock
+		if errors.Is(err, filelock.ErrHeld) {
+			return nil, fault.Inputf("another muster%s is writing %s: wait for it", filelock.Holder(f.Name()), path)
 		}
 		if err != nil {
-			f.Close()
-			return nil, err
+			return nil, fault.Environmentf("lock of golden %s: %w", path, fault.Reason(err))
 		}
-		if !current {
-			// The holder before removed it between open and lock.
-			f.Close()
-			continue
-		}
-		filelock.Sign(f)
-		return &lock{f}, nil
 	}
-}
-
-// checkLock returns nil if f can be a lock file: empty, or a number. Other programs have files that
-// end in ".lock" too, and release removes the file.
-func checkLock(f *os.File, path string) error {
-	info, err := f.Stat()
-	var b []byte
-	const longest = len("18446744073709551615\n")
-	if err == nil && info.Mode().IsRegular() {
-		b, err = io.ReadAll(io.NewSectionReader(f, 0, int64(longest)+1))
-	}
-	switch {
-	case err != nil:
-		return lockError(path, err)
-	case !info.Mode().IsRegular() || len(b) > longest || strings.Trim(string(b), "0123456789\n") != "":
-		return fault.Inputf("golden %s: its lock file would be %s, but that is another file: name another --golden, or move that file away", path, path+lockSuffix)
-	}
-	return nil
-}
-
-func lockError(path string, err error) error {
-	return fault.Environmentf("lock of golden %s: %w", path, fault.Reason(err))
-}
-
-// tryLock locks f, and reports whether f is still the file at its path.
-func tryLock(f *os.File, path string) (current bool, err error) {
-	current, err = filelock.Take(f)
-	if errors.Is(err, filelock.ErrHeld) {
-		return false, fault.Inputf("another muster%s is writing %s: wait for it", filelock.Holder(f.Name()), path)
-	}
-	if err != nil {
-		return false, lockError(path, err)
-	}
-	return current, nil
 }
 
 // release releases the lock and removes its file.

@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"muster/regress"
 	"muster/regress/internal/outcome"
 )
-
-var updateFixture = flag.Bool("update", false, "write testdata/golden-v3.golden anew: only while format 3 is not released")
 
 // The fixtures, one of each format that is read.
 const (
@@ -102,11 +99,6 @@ func fixtureState() whole {
 
 // Every later version reads and changes the files of earlier releases.
 func TestFixture(t *testing.T) {
-	if *updateFixture {
-		path := filepath.Join(t.TempDir(), "g")
-		build(t, path, fixtureState())
-		copyFile(t, path, fixture)
-	}
 	t.Run("format 2", func(t *testing.T) { testFixture(t, fixtureV2, fixtureStateV2()) })
 	t.Run("format 3", func(t *testing.T) { testFixture(t, fixture, fixtureState()) })
 }

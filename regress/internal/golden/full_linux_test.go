@@ -78,9 +78,9 @@ func fullCopies(path string, b bag) error {
 func fullBuild(path string, small, big Record, b bag) error {
 	w, err := Create(path, Meta{})
 	must(err)
-	must(w.Put(context.Background(), small, b.open), w.commit())
+	must(w.Put(context.Background(), small, b.open), w.do(w.commit))
 	if err = w.Put(context.Background(), big, b.open); err == nil {
-		err = w.commit()
+		err = w.do(w.commit)
 	}
 	say("build", err)
 	say("again", w.Put(context.Background(), small, b.open))

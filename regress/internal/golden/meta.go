@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,7 +14,6 @@ import (
 )
 
 // Meta describes how a store was made: the command, the corpus, the machine. The file has it as JSON.
-// No field may be omitted when empty: merge relies on all fields.
 type Meta struct {
 	Command          []Command      `json:"command"`    // as given
 	Executable       string         `json:"executable"` // path of the default command's executable
@@ -149,36 +147,17 @@ func (f *Flags) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// encodeMeta encodes m as one JSON object with sorted keys. It keeps the fields of the object old
-// that this program does not know. So an accept by an older program loses nothing.
-func encodeMeta(m Meta, old []byte) ([]byte, error) {
+// encodeMeta encodes m as one JSON object.
+func encodeMeta(m Meta) ([]byte, error) {
 	name.PrintIn(&m)
-	b, err := merge(old, m)
+	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("meta of a golden: %w", err)
 	}
 	return b, nil
 }
 
-// merge returns the object old with the fields of j replaced.
-func merge(old []byte, j any) ([]byte, error) {
-	b, err := json.Marshal(j)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]json.RawMessage{}
-	if old != nil {
-		if err := json.Unmarshal(old, &all); err != nil {
-			return nil, err
-		}
-	}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, err
-	}
-	return json.Marshal(all)
-}
-
-// decodeMeta reads the output of encodeMeta. It ignores the fields of later programs.
+// decodeMeta reads the output of encodeMeta. It ignores fields that it does not know.
 func decodeMeta(b []byte) (m Meta, err error) {
 	if err = json.Unmarshal(b, &m); err == nil {
 		err = name.ParseIn(&m)
@@ -205,50 +184,4 @@ type Accept struct {
 	Machine       string    `json:"machine"` // where the cases ran
 	MusterVersion string    `json:"muster_version"`
 	Flags         Flags     `json:"flags"` // like Meta.Flags
-
-	later laterFields
 }
-
-// laterFields has the fields of an object that a later muster wrote and this one does not know.
-type laterFields map[string]json.RawMessage
-
-// encode returns v as JSON, with the later fields.
-func (l laterFields) encode(v any) ([]byte, error) {
-	old, err := json.Marshal(l)
-	if err != nil {
-		return nil, err
-	}
-	return merge(old, v)
-}
-
-// decode reads the output of encode, of this program or a later one, into what v points to.
-func (l *laterFields) decode(b []byte, v any) error {
-	if err := json.Unmarshal(b, v); err != nil {
-		return err
-	}
-	known, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	var names map[string]json.RawMessage
-	if err := cmp.Or(json.Unmarshal(b, l), json.Unmarshal(known, &names)); err != nil {
-		return err
-	}
-	maps.DeleteFunc(*l, func(name string, _ json.RawMessage) bool { _, isKnown := names[name]; return isKnown })
-	if len(*l) == 0 {
-		*l = nil
-	}
-	return nil
-}
-
-// The same types without methods, so that encoding/json uses their fields.
-type (
-	plainAccept    Accept
-	plainSelection Selection
-)
-
-func (a Accept) MarshalJSON() ([]byte, error)    { return a.later.encode(plainAccept(a)) }
-func (s Selection) MarshalJSON() ([]byte, error) { return s.later.encode(plainSelection(s)) }
-
-func (a *Accept) UnmarshalJSON(b []byte) error    { return a.later.decode(b, (*plainAccept)(a)) }
-func (s *Selection) UnmarshalJSON(b []byte) error { return s.later.decode(b, (*plainSelection)(s)) }

@@ -35,11 +35,9 @@ type Selection struct {
 	Filters   []string `json:"filters"`
 	Partition string   `json:"partition"`
 	Sample    int      `json:"sample"`
-
-	later laterFields
 }
 
 // Everything reports whether all cases were selected.
 func (s Selection) Everything() bool {
-	return len(s.Globs) == 0 && len(s.Filters) == 0 && s.Partition == "" && s.Sample == 0 && s.later == nil
+	return len(s.Globs) == 0 && len(s.Filters) == 0 && s.Partition == "" && s.Sample == 0
 }

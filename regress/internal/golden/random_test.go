@@ -184,7 +184,7 @@ func nonEmpty(b bag) (n int) {
 
 func blobCount(t testing.TB, path string) (n int) {
 	t.Helper()
-	db, err := openDatabase(path, readOnly)
+	db, err := openDatabase(path, readWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

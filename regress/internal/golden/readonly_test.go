@@ -83,7 +83,7 @@ func TestHalfChangedReadOnly(t *testing.T) {
 	halfChanged(t, path, state)
 	for _, modes := range [][2]os.FileMode{{0o444, 0o555}, {0o444, 0o777}, {0o666, 0o555}} {
 		said := readOnlyGolden(t, path, "read", modes[0], modes[1])
-		if !strings.HasPrefix(said, fmt.Sprint("0 ", regress.Environment)) || !strings.Contains(said, "rolled back") {
+		if !strings.HasPrefix(said, fmt.Sprint("0 ", regress.Environment)) || !strings.Contains(said, "writable") {
 			t.Errorf("file %o in a folder %o: %s", modes[0], modes[1], said)
 		}
 	}

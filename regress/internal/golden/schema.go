@@ -9,12 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -93,62 +91,6 @@ func checkSchema(ctx context.Context, q querier) error {
 
 var errNoSchema = errors.New("it has no tables")
 
-// Offsets in the header of a SQLite file (sqlite.org/fileformat2.html).
-const (
-	headerBytes       = 100
-	headerVersions    = 18 // versions for writing and reading: 1 is a rollback journal, 2 is WAL
-	headerUserVersion = 60
-	headerApplication = 68
-)
-
-// checkHeader reads the header of the file at path, and returns its file info. It runs before
-// SQLite, for precise messages, and because SQLite would make files beside one that claims WAL
-// mode.
-//
-// Closing a file drops the locks that this process holds on it for SQLite. That is harmless only
-// because every writer also holds our own lock.
-func checkHeader(path string) (fs.FileInfo, error) {
-	f, info, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var h [headerBytes]byte
-	_, err = io.ReadFull(f, h[:])
-	return info, judgeHeader(path, h[:], err)
-}
-
-// checkFiles is checkHeader, and also refuses a file with the journal's name that is not a journal.
-// SQLite would remove or overwrite it.
-func checkFiles(path string) (fs.FileInfo, error) {
-	info, err := checkHeader(path)
-	if err != nil {
-		return nil, err
-	}
-	return info, checkJournal(journal(path))
-}
-
-// judgeHeader returns the error for the header h, or nil. err is the error of reading it.
-func judgeHeader(path string, h []byte, err error) error {
-	switch isShort := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); {
-	case isShort && (errors.Is(err, io.EOF) || bytes.HasPrefix(h, []byte(magic))):
-		return damageError(path, errors.New("it is cut off"))
-	case isShort:
-		return foreignError(path)
-	case err != nil:
-		return fault.Environmentf("golden %s: %w", path, err)
-	case !isGolden(h):
-		return foreignError(path)
-	}
-	if err := checkVersion(path, int64(binary.BigEndian.Uint32(h[headerUserVersion:]))); err != nil {
-		return err
-	}
-	if h[headerVersions] != 1 || h[headerVersions+1] != 1 {
-		return damageError(path, errors.New("it is not in rollback-journal mode"))
-	}
-	return nil
-}
-
 // checkSize detects a golden that is cut off within its last page, which SQLite would read as
 // zeros. It needs a read transaction. before is the info of the file before the open: a file that
 // was renamed over it since has another size.
@@ -170,16 +112,81 @@ func checkSize(ctx context.Context, q querier, path string, before fs.FileInfo) 
 	return nil
 }
 
-func checkVersion(path string, version int64) error {
-	switch {
-	case version > Version:
-		return fault.Inputf("golden %s has format %d, and this muster reads formats up to %d: use a newer muster, or record again", path, version, Version)
-	case version < 1:
-		return damageError(path, fmt.Errorf("format %d never existed", version))
-	case version < versionFirst:
-		return fault.Inputf("golden %s has format %d, which no release of muster wrote: record again", path, version)
+// description is the one row of the table golden, with the format of the file.
+type description struct {
+	format int64
+	meta   []byte
+	sum    []byte // digest of meta: a repair checks meta by it
+	shared []byte // digest of the table shared; empty when the files are not known
+	digest []byte // digest over all rows; empty in an unfinished store
+}
+
+// decode returns the meta of a store.
+func (d description) decode() (Meta, error) {
+	m, err := decodeMeta(d.meta)
+	m.TimesVary = d.format <= versionTimes
+	return m, err
+}
+
+// readDescription reads the description of a file of the given format.
+func readDescription(ctx context.Context, q querier, format int64) (description, error) {
+	d := description{format: format}
+	err := q.QueryRowContext(ctx, "SELECT meta, digest, sum, shared FROM golden WHERE id=1").Scan(&d.meta, &d.digest, &d.sum, &d.shared)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errors.New("its meta is missing")
+	}
+	if err == nil && !bytes.Equal(d.sum, metaSum(d.meta)) {
+		err = errors.New("its meta does not match its digest")
+	}
+	return d, err
+}
+
+func metaSum(meta []byte) []byte {
+	sum := outcome.Of(meta)
+	return sum[:]
+}
+
+// writeMeta replaces the meta of a file.
+func writeMeta(ctx context.Context, q querier, meta []byte) error {
+	_, err := q.ExecContext(ctx, "UPDATE golden SET meta=?, sum=? WHERE id=1", meta, metaSum(meta))
+	return err
+}
+
+// formatOf returns the format of the database. It asks SQLite, because the header of the file
+// may belong to a change that SQLite will roll back.
+func formatOf(ctx context.Context, q querier, path string) (int64, error) {
+	var format int64
+	if err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&format); err != nil {
+		return 0, err
+	}
+	return format, checkVersion(path, format)
+}
+
+// checkTables checks format and schema, and returns the description.
+func checkTables(ctx context.Context, q querier, path string) (description, error) {
+	format, err := formatOf(ctx, q, path)
+	if err != nil {
+		return description{}, err
+	}
+	if err := checkSchema(ctx, q); err != nil {
+		return description{}, err
+	}
+	return readDescription(ctx, q, format)
+}
+
+// checkDigest reports whether the digest over all rows is the one that the file has.
+func (d description) checkDigest(rows outcome.Digest) error {
+	if !bytes.Equal(d.digest, rows[:]) {
+		return errors.New("its rows do not match their digest")
 	}
 	return nil
+}
+
+// insertDescription inserts the one row of golden, without a digest, so that an unfinished
+// store never opens as a finished one.
+func insertDescription(ctx context.Context, q querier, meta []byte) error {
+	_, err := q.ExecContext(ctx, "INSERT INTO golden(id, meta, sum, shared, digest) VALUES(1, ?, ?, x'', x'')", meta, metaSum(meta))
+	return err
 }
 
 // row is a case in the table outcome. Its slices are valid until the next row is read.
@@ -222,12 +229,7 @@ func (s *rowSum) row(r row) error {
 // over them and d. Errors are not classified.
 func scan(ctx context.Context, q querier, d description, visit func(row) error) (outcome.Digest, error) {
 	sum := newRowSum(d)
-	err := eachRow(ctx, q, "SELECT name, digest, record FROM outcome ORDER BY name", nil, func(rows *sql.Rows) error {
-		var name, digest, record sql.RawBytes
-		if err := rows.Scan(&name, &digest, &record); err != nil {
-			return err
-		}
-		r := row{name, digest, record}
+	err := eachRecord(ctx, q, "SELECT name, digest, record FROM outcome ORDER BY name", func(r row) error {
 		if len(r.digest) != len(outcome.Digest{}) {
 			return errors.New("a row without a digest")
 		}
@@ -239,13 +241,20 @@ func scan(ctx context.Context, q querier, d description, visit func(row) error) 
 	return outcome.Digest(sum.hash.Sum(nil)), err
 }
 
-// decode returns the record of a row.
+// decode returns the record of a row. An error names the case.
 func (r row) decode() (Record, error) {
-	rec, err := decodeRecord(string(r.name), r.record, outcome.Digest(r.digest))
+	rec, err := r.toRecord()
 	if err != nil {
 		return Record{}, fmt.Errorf("case %s: %w", name.Print(string(r.name)), err)
 	}
 	return rec, nil
+}
+
+func (r row) toRecord() (Record, error) {
+	if len(r.digest) != len(outcome.Digest{}) {
+		return Record{}, errors.New("a row without a digest")
+	}
+	return decodeRecord(string(r.name), r.record, outcome.Digest(r.digest))
 }
 
 // get returns the record of a case from a connection that may be writing.
@@ -257,8 +266,6 @@ func get(ctx context.Context, q querier, caseName string) (Record, bool, error) 
 		return Record{}, false, nil
 	case err != nil:
 		return Record{}, false, err
-	case len(r.digest) != len(outcome.Digest{}):
-		return Record{}, false, errors.New("a row without a digest")
 	}
 	rec, err := r.decode()
 	return rec, err == nil, err

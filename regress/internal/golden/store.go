@@ -16,7 +16,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"io/fs"
 	"iter"
@@ -35,16 +34,13 @@ import (
 // If an Update changes the store meanwhile, the Store answers from the state at Open for as long as
 // it can. After that it returns an error of class Input. It never mixes the two states.
 type Store struct {
-	path     string
-	format   int64
-	meta     Meta
-	shared   []byte // digest of the table shared
-	digest   outcome.Digest
-	index    index
-	seed     maphash.Seed
-	db       *sql.DB
-	record   *sql.Stmt
-	contents *contents
+	path        string
+	description description
+	meta        Meta
+	index       index
+	db          *sql.DB
+	record      *sql.Stmt
+	contents    *contents
 }
 
 // connectionsMax bounds the reads that run at once. Each connection has a cache and, during a read,
@@ -53,49 +49,27 @@ const connectionsMax = 4
 
 // Open opens the store at path and checks all rows against their digest, in about 2 µs a case. It
 // returns an error of class Input for a file that is not a golden, has a newer format or is
-// damaged, and for a foreign journal beside it. It first undoes a change that was killed. Without
+// damaged. It first undoes a change that was killed. Without
 // write permission for that, the error is of class Environment.
 func Open(path string) (*Store, error) {
 	path = resolve(path)
-	info, err := checkFiles(path)
+	info, err := checkHeader(path)
 	if err != nil {
 		return nil, err
 	}
 	s, err := open(path, info)
-	if needsRollback(err) {
-		if err := rollBackLocked(path); err != nil {
-			return nil, err
-		}
-		s, err = open(path, info)
-	}
-	if err != nil {
-		return nil, classify(path, err)
-	}
-	return s, nil
-}
-
-// rollBackLocked undoes a killed change, unless another process is doing it.
-func rollBackLocked(path string) error {
-	l, err := acquire(path)
-	if errors.Is(err, fs.ErrPermission) {
-		return interruptedError(path, err)
-	}
-	if err != nil {
-		return err
-	}
-	defer l.release()
-	return rollBack(context.Background(), path)
+	return s, classify(path, err)
 }
 
 // open does not classify errors.
 func open(path string, info fs.FileInfo) (*Store, error) {
-	db, err := openDatabase(path, readOnly)
+	db, err := openDatabase(path, readWrite)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(connectionsMax)
 	db.SetMaxIdleConns(connectionsMax)
-	s := &Store{path: path, seed: maphash.MakeSeed(), db: db}
+	s := &Store{path: path, db: db}
 	if err := s.load(context.Background(), info); err != nil {
 		s.Close()
 		return nil, err
@@ -118,7 +92,7 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	if err := checkSize(ctx, tx, s.path, info); err != nil {
 		return err
 	}
-	s.format, s.shared = d.format, d.shared
+	s.description = d
 	if s.meta, err = d.decode(); err != nil {
 		return err
 	}
@@ -127,10 +101,11 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 		return err
 	}
 	s.index.grow(rows, min(nameBytes, info.Size())) // a damaged row may claim any length
-	if s.digest, err = scan(ctx, tx, d, s.indexRow); err != nil {
+	digest, err := scan(ctx, tx, d, s.indexRow)
+	if err != nil {
 		return err
 	}
-	if err := d.checkDigest(s.digest); err != nil {
+	if err := d.checkDigest(digest); err != nil {
 		return err
 	}
 	if s.record, err = s.db.PrepareContext(ctx, "SELECT digest, record FROM outcome WHERE name=?"); err != nil {
@@ -147,19 +122,10 @@ func (s *Store) indexRow(r row) error {
 	flags, head := headOf(r.record)
 	e := entry{
 		digest: outcome.Digest(r.digest), origin: int32(head.Origin),
-		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
+		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall,
 	}
 	s.index.add(r.name, head.Source, e)
 	return checkOrigin(s.index.name(s.Len()-1), head.Origin, len(s.meta.Accepts))
-}
-
-// sum returns a checksum of a row. It is valid while the store is open.
-func (s *Store) sum(r row) uint64 {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	h.Write(r.digest)
-	h.Write(r.record)
-	return h.Sum64()
 }
 
 // Close closes the file. Open readers of contents then fail.
@@ -171,7 +137,7 @@ func (s *Store) Close() error {
 }
 
 // Format returns the version of the file's format.
-func (s *Store) Format() int { return int(s.format) }
+func (s *Store) Format() int { return int(s.description.format) }
 
 // Meta returns how the store was made.
 func (s *Store) Meta() Meta { return s.meta }
@@ -179,7 +145,7 @@ func (s *Store) Meta() Meta { return s.meta }
 // Digest returns the digest over the meta and all rows, which identifies the state of this file.
 // Any change of the file changes it, even another record with the same outcomes. Use the outcomes
 // to compare goldens.
-func (s *Store) Digest() outcome.Digest { return s.digest }
+func (s *Store) Digest() outcome.Digest { return outcome.Digest(s.description.digest) }
 
 // Len returns the number of cases.
 func (s *Store) Len() int { return len(s.index.entries) }
@@ -240,12 +206,12 @@ func (s *Store) Get(caseName string) (Record, bool, error) {
 	}
 	r := row{name: []byte(caseName)}
 	err := s.record.QueryRow(r.name).Scan(&r.digest, &r.record)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && s.sum(r) != e.sum {
-		err = fmt.Errorf("case %s has changed", name.Print(caseName))
-	}
 	var rec Record
 	if err == nil {
 		rec, err = r.decode()
+	}
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (rec.Outcome.Digest() != e.digest || rec.Origin != int(e.origin)) {
+		err = fmt.Errorf("case %s has changed", name.Print(caseName))
 	}
 	if err != nil {
 		return Record{}, false, s.classifyRead(err)
@@ -269,7 +235,7 @@ func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
 func (s *Store) classifyRead(err error) error {
 	var digest []byte // over all rows, in any format
 	e := s.db.QueryRow("SELECT digest FROM golden WHERE id=1").Scan(&digest)
-	if needsRollback(err) || needsRollback(e) || e == nil && !bytes.Equal(digest, s.digest[:]) {
+	if e == nil && !bytes.Equal(digest, s.description.digest) {
 		return fault.Inputf("golden %s was changed since it was opened: run this again", s.path)
 	}
 	return classify(s.path, err)
@@ -286,8 +252,7 @@ type index struct {
 type entry struct {
 	digest outcome.Digest
 	wall   time.Duration
-	sum    uint64 // of the row; Get compares it
-	end    int    // of the name in index.names
+	end    int // of the name in index.names
 	origin int32
 	flaky  bool
 }

@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -32,81 +31,6 @@ func TestUpdateThatFails(t *testing.T) {
 	}
 	if got := mustRead(t, path); len(got.Records) != 1 || digestOf(t, path) != before {
 		t.Error("something was changed")
-	}
-}
-
-// The two fields of an accept show that nobody else changed the golden between.
-func TestAcceptTwice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	build(t, path, whole{Contents: bag{}})
-	base := digestOf(t, path)
-	for range 2 {
-		err := Update(path, func(tx *Tx) error {
-			m := tx.Meta()
-			if tx.Digest() != base && (m.AcceptedRun != "R" || m.AcceptBase != base) {
-				t.Error("the second accept can't tell")
-			}
-			m.AcceptedRun, m.AcceptBase = "R", base
-			return tx.SetMeta(m)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// An accept by this muster keeps the fields of a later muster in the meta.
-func TestUnknownMetaStays(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	build(t, path, whole{Contents: bag{}})
-	err := Update(path, func(tx *Tx) error {
-		all := map[string]any{}
-		if err := json.Unmarshal(tx.encoded, &all); err != nil {
-			return err
-		}
-		all["later"] = []int{1}
-		var err error
-		if tx.encoded, err = json.Marshal(all); err != nil {
-			return err
-		}
-		return tx.SetMeta(Meta{Repeat: 3})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = Update(path, func(tx *Tx) error {
-		all := map[string]any{}
-		if err := json.Unmarshal(tx.encoded, &all); err != nil {
-			return err
-		}
-		if all["later"] == nil || tx.Meta().Repeat != 3 {
-			t.Errorf("meta is %v", all)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// So it does for the fields of a later muster in an accept or a selection.
-func TestUnknownFieldsInMetaStay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	b := bag{}
-	r := b.simple("a", "1", nil)
-	r.Origin = 2
-	m := Meta{Accepts: []Accept{{Run: "gone"}, {Run: "R", later: map[string]json.RawMessage{"rules": json.RawMessage(`[1]`)}}}}
-	m.Selection = Selection{Sample: 3, later: map[string]json.RawMessage{"shards": json.RawMessage(`2`)}}
-	build(t, path, whole{Meta: m, Records: map[string]Record{"a": r}, Contents: b})
-	for range 2 {
-		m = mustRead(t, path).Meta
-		if len(m.Accepts) != 1 || m.Accepts[0].Run != "R" || string(m.Accepts[0].later["rules"]) != "[1]" ||
-			m.Selection.Sample != 3 || string(m.Selection.later["shards"]) != "2" || m.Selection.Everything() {
-			t.Fatalf("%+v", m)
-		}
-		if err := Update(path, func(tx *Tx) error { return tx.SetMeta(tx.Meta()) }); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -124,35 +124,6 @@ func TestContentIsChecked(t *testing.T) {
 	}
 }
 
-// A failure between two pieces of a content is in the error once.
-func TestFailureIsSaidOnce(t *testing.T) {
-	w, err := Create(filepath.Join(t.TempDir(), "g"), Meta{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Abort(false)
-	full := errors.New("the disk is full")
-	b := bag{}
-	r := b.simple("case", "out", incompressible(0, 2*jobBytes))
-	seen := 0
-	err = w.Put(t.Context(), r, func(p outcome.Part) (io.ReadCloser, error) {
-		rc, err := b.open(p)
-		return struct {
-			io.Reader
-			io.Closer
-		}{io.TeeReader(rc, writerFunc(func(b []byte) {
-			if seen += len(b); seen > jobBytes+pieceMax {
-				w.call(func(context.Context) error { w.committer.fail(full); return nil })
-			}
-		})), rc}, err
-	})
-	for _, err := range []error{err, w.Finish()} {
-		if err == nil || strings.Count(err.Error(), full.Error()) != 1 {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
 func TestCancelledPut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	w, err := Create(path, Meta{})
@@ -274,40 +245,6 @@ func TestWithdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, mustRead(t, path), whole{Meta: Meta{ExecutableDigest: outcome.Of([]byte("tool"))}, Records: map[string]Record{"one": now, "two": two}, Contents: kept})
-}
-
-// The ID identifies an unfinished store of another run, which can be discarded.
-func TestResumeOfAnotherRun(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	b := bag{}
-	for _, run := range []string{"one", "two"} {
-		w, err := Resume(path)
-		if err == nil {
-			if w.Meta().Run != "one" {
-				t.Errorf("run %q", w.Meta().Run)
-			}
-			err = w.Abort(false)
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		if w, err = Create(path, Meta{Run: run}); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(w.Put(t.Context(), b.simple(run, "out", nil), b.open), w.Abort(true)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w, err := Resume(path)
-	if err == nil {
-		err = w.Finish()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := mustRead(t, path); got.Meta.Run != "two" || len(got.Records) != 1 {
-		t.Errorf("run %q with %d records", got.Meta.Run, len(got.Records))
-	}
 }
 
 // A damaged unfinished store is detected before anything is built on it.

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,68 +98,6 @@ func exported(t testing.TB, path string) map[string]string {
 	return all
 }
 
-// incompressible returns a text that the file holds uncompressed.
-func incompressible(seed uint64, size int) string {
-	b := make([]byte, size)
-	random := rand.New(rand.NewPCG(seed, 1))
-	for i := range b {
-		b[i] = byte(random.Uint32())
-	}
-	return string(b)
-}
-
-// flip changes the content in the file at path, at every copy: SQLite leaves copies of moved pages.
-func flip(t testing.TB, path, content string) {
-	t.Helper()
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := []byte(content[:64])
-	if !bytes.Contains(file, was) {
-		t.Fatal("the content is not in the file as it is")
-	}
-	is := bytes.Clone(was)
-	is[0]++
-	file = bytes.ReplaceAll(file, was, is)
-	if err := os.WriteFile(path, file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Check reports every damaged content with all cases that use it.
-func TestCheck(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	b := bag{}
-	bad, good := incompressible(1, 5000), incompressible(2, 400_000)
-	varies := b.simple("varies", good)
-	varies.Outcome.Parts[0].Flaky, varies.Outcome.Parts[0].Seen = true, outcome.ShapesOf(outcome.Filled)
-	d := b.part(outcome.Stdout, "", bad)
-	varies.Outcome.Parts[0].Variants = []outcome.Variant{{Size: d.Size, Digest: d.Digest}}
-	build(t, path, golden.Meta{}, map[string]outcome.Digest{"HDR_a.h": {}}, b,
-		b.simple("a", bad), b.simple("b", good), b.simple("c", bad), b.simple("empty", ""), varies)
-	found, err := Check(t.Context(), open(t, path))
-	if err != nil || !found.Whole() || found.Cases != 5 || found.Contents != 2 || found.Bytes != 405_000 {
-		t.Fatalf("%+v %v", found, err)
-	}
-
-	flip(t, path, bad)
-	found, err = Check(t.Context(), open(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	hang := fmt.Sprint([]Place{{"a", "stdout"}, {"c", "stdout"}, {"varies", "stdout"}})
-	if found.Whole() || len(found.Damaged) != 1 || len(found.Lists) > 0 ||
-		fmt.Sprint(found.Damaged[0].Cases) != hang {
-		t.Errorf("%+v", found)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Check(ctx, open(t, path)); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
-	}
-}
-
 // shardOf returns the selection of a partition.
 func shardOf(s golden.Selection, k, n int) golden.Selection {
 	s.Partition = fmt.Sprintf("hash:%d/%d", k, n)
@@ -236,7 +172,7 @@ func TestShardsMergedEqualTheWhole(t *testing.T) {
 				rt.Errorf("%s came by %q, not %q: %v", want.Name, by, came[want.Name], err)
 			}
 		}
-		if found, err := Check(t.Context(), s); err != nil || !found.Whole() {
+		if found, err := s.Check(t.Context()); err != nil || !found.Whole() {
 			rt.Errorf("%+v %v", found, err)
 		}
 	})
