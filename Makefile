@@ -103,7 +103,7 @@ long:
 	MUSTER_REQUIRE=all $(GO) test -count=1 -timeout 60m -run TestLargeFile -v ./files/bucket
 	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab
 	$(GO) test -count=1 -timeout 30m -run TestMixedChanges -v ./regress/internal/cause -mixes 10
-	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -v ./test -share 1
+	$(GO) test -count=1 -timeout 30m -run TestGofmt -v ./test -share 1
 	$(GO) test -count=1 -timeout 30m -run TestKills -v ./test -kills 200
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
 	$(GO) test -count=1 -timeout 30m -run TestFlippedBits -v ./cmd/muster -flips 500

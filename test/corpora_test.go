@@ -7,7 +7,6 @@ import (
 	"flag"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,36 +150,4 @@ func TestGofmt(t *testing.T) {
 		t.Fatalf("only %d cases", len(got))
 	}
 	f.equalVerdicts(got, byHand(t.Context(), root, slices.Collect(maps.Keys(got)), []string{gofmt}, []string{gofmt, "-s"}))
-}
-
-// Two releases of esbuild over npm packages: everything that muster calls different differs,
-// and a sample of the rest does not.
-func TestEsbuild(t *testing.T) {
-	long(t)
-	cache := os.Getenv("MUSTER_TEST_CACHE")
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(user, "muster-test")
-	}
-	old := require(t, filepath.Join(cache, "esbuild-0.19.12"))
-	now := require(t, filepath.Join(cache, "esbuild-0.25.0"))
-	f := newFolder(t)
-	set := filepath.Join(cache, "npm-set")
-	f.pack("npm.tar", set, every(*share, func(path string) bool { return strings.HasSuffix(path, ".js") }))
-	f.muster(0, "record", "npm.tar", "--repeat", "1", "--", old, "{in}")
-	got := f.verdicts(f.muster(1, "check", "--format", "json", "--verbose", "--", now, "{in}"))
-	if len(got) < 6000 / *share {
-		t.Fatalf("only %d cases", len(got))
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if got[name] != "identical" || r.IntN(10) == 0 {
-			names = append(names, name)
-		}
-	}
-	f.equalVerdicts(got, byHand(t.Context(), cache, names, []string{old}, []string{now}))
 }

@@ -421,9 +421,6 @@ func TestArchitectureIsShort(t *testing.T) {
 	}
 }
 
-// packageCommentLines is the length of the longest package comment.
-const packageCommentLines = 12
-
 func TestPackageComments(t *testing.T) {
 	documented := map[string]bool{}
 	for _, s := range readTree(t).sources {
@@ -432,9 +429,6 @@ func TestPackageComments(t *testing.T) {
 		}
 		// Text omits directives, so a build constraint does not count as a comment.
 		comment := s.file.Doc.Text()
-		if n := strings.Count(comment, "\n"); n > packageCommentLines {
-			t.Errorf("%s has a package comment of %d lines, and at most %d are read: move details to a README.md beside it", s.path, n, packageCommentLines)
-		}
 		if name := s.file.Name.Name; name == "main" && comment != "" || strings.HasPrefix(comment, "Package "+name+" ") {
 			documented[s.folder()] = true
 		} else if !documented[s.folder()] {

@@ -11,28 +11,6 @@ import (
 	"testing"
 )
 
-// Names that say nothing attract everything.
-var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "misc"}
-
-func TestNames(t *testing.T) {
-	tr := readTree(t)
-	const mend = "name it after the one thing it does; if it does several, it is several"
-	for _, folder := range tr.folders {
-		if slices.Contains(emptyNames, path.Base(folder)) {
-			t.Errorf("folder %s: %s", folder, mend)
-		}
-	}
-	for _, s := range tr.sources {
-		stem, _, _ := strings.Cut(path.Base(s.path), ".")
-		stem = strings.TrimSuffix(stem, "_test")
-		for _, word := range emptyNames {
-			if stem == word || strings.HasSuffix(stem, "_"+word) || strings.HasPrefix(stem, word+"_") {
-				t.Errorf("file %s: %s", s.path, mend)
-			}
-		}
-	}
-}
-
 // The text of the repository is for its readers and nobody else. The patterns are put together
 // from pieces, or they would find themselves.
 var unsayable = []struct {

@@ -21,7 +21,6 @@ type tree struct {
 	texts   []text
 	data    []string // paths of files that are not text, or are too large
 	sources []source
-	folders []string // paths of all files, for the rule on names
 	modules []string // folders with a go.mod of their own
 	shipped []string // modules that are part of the program as text
 }
@@ -87,7 +86,6 @@ func (tr *tree) addFolder(root fs.FS, name string) error {
 	if name == "." {
 		return nil
 	}
-	tr.folders = append(tr.folders, name)
 	if _, err := fs.Stat(root, name+"/go.mod"); err == nil {
 		tr.modules = append(tr.modules, name)
 	}

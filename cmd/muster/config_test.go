@@ -36,32 +36,6 @@ func configured(t *testing.T, file, profile string, environment map[string]strin
 	return o, c.use(f, &o)
 }
 
-// The order of precedence: flag, environment, profile, file, default.
-func TestLayers(t *testing.T) {
-	const file = "jobs = 11\ntimeout = '11s'\nretries = 11\nfail-fast = 11\nheaders = ['file']\n[profile.p]\njobs = 7\ntimeout = '7s'\nretries = 7\n"
-	o, err := configured(t, file, "p", map[string]string{"MUSTER_JOBS": "5", "MUSTER_TIMEOUT": "5s"}, "--jobs", "3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []any{o.Limits.Jobs, o.Limits.Timeout.String(), o.Judge.Retries, o.Select.FailFast, o.Limits.OutputMax, o.Corpus.Headers}
-	want := []any{3, "5s", 7, 11, int64(0), []string{"file"}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// A list in the file replaces the default, and a flag replaces that list.
-func TestLists(t *testing.T) {
-	o, err := configured(t, "headers = ['a', 'b']\nallow = ['new', 'flaky']\nfilter = ['x']", "", nil, "--filter", "y", "--filter", "z")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := [][]string{o.Corpus.Headers, o.Judge.Allow, o.Select.Filters}
-	if want := [][]string{{"a", "b"}, {"new", "flaky"}, {"y", "z"}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // Every setting in the file that init writes can be used by removing its comment.
 func TestProposedSettings(t *testing.T) {
 	setting := regexp.MustCompile(`(?m)^# ([a-z-]+ = |\[)`)
@@ -71,33 +45,6 @@ func TestProposedSettings(t *testing.T) {
 	o, err := configured(t, setting.ReplaceAllString(configTemplate, "$1"), "ci", nil)
 	if err != nil || o.Corpus.Path == "" || len(o.Command.Words) != 2 || len(o.Command.ByGlob) != 1 || o.Select.FailFast != 20 {
 		t.Errorf("%+v, %v", o, err)
-	}
-}
-
-// The layer nearest to the command line that sets the command hides all others.
-func TestCommandOfLayers(t *testing.T) {
-	const file = "command = 'file {in}'\n[[commands]]\nglob = '*.s'\ncommand = 'as'\n[profile.one]\ncommand = ['one', 'two words']\n[profile.none]\njobs = 1\n"
-	for _, c := range []struct {
-		profile, variable string
-		words             []string
-		globs             int
-	}{
-		{"", "", []string{"file", "{in}"}, 1},
-		{"none", "", []string{"file", "{in}"}, 1},
-		{"one", "", []string{"one", "two words"}, 0},
-		{"one", "from 'the environment'", []string{"from", "the environment"}, 0},
-	} {
-		environment := map[string]string{}
-		if c.variable != "" {
-			environment["MUSTER_COMMAND"] = c.variable
-		}
-		o, err := configured(t, file, c.profile, environment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(o.Command.Words, c.words) || len(o.Command.ByGlob) != c.globs {
-			t.Errorf("profile %q, variable %q: %q and %d by glob", c.profile, c.variable, o.Command.Words, len(o.Command.ByGlob))
-		}
 	}
 }
 

@@ -157,14 +157,3 @@ func (e *engineProcess) endSandboxes() {
 		}
 	}
 }
-
-// restart kills the engine and starts it again, with its files or without.
-func (e *engineProcess) restart(empty bool) error {
-	e.end()
-	if empty {
-		if err := os.RemoveAll(filepath.Join(e.folder, "cache")); err != nil {
-			return err
-		}
-	}
-	return e.start()
-}

@@ -132,43 +132,6 @@ func TestAcceptAtOnce(t *testing.T) {
 	m.wants(0, check(lost)...)
 }
 
-// muster refuses a server on which one user could overwrite what another has written, before
-// anything runs.
-func TestRecordWithoutTags(t *testing.T) {
-	var plain atomic.Bool
-	m := newTeam(t, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if plain.Load() {
-				w = tagless{w}
-			}
-			next.ServeHTTP(w, r)
-		})
-	})
-	m.wants(0, "record", "src", "--golden", m.golden, "--", "cat")
-	plain.Store(true)
-	ran := filepath.Join(sharedFolder(t), "ran")
-	m.write("tool", "#!/bin/sh\necho \"$1\" >> "+ran+"\n", 0o755)
-	if said := m.wants(2, "record", "src", "--golden", m.golden, "--state", "other", "--", "./tool", "{in}"); !strings.Contains(said, "its server sends no ETag") {
-		t.Error(said)
-	}
-	if _, err := os.Stat(ran); err == nil {
-		t.Error("it was recorded, and could not be sent")
-	}
-}
-
-// tagless removes ETags.
-type tagless struct{ http.ResponseWriter }
-
-func (w tagless) WriteHeader(status int) {
-	w.Header().Del("ETag")
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w tagless) Write(p []byte) (int, error) {
-	w.Header().Del("ETag")
-	return w.ResponseWriter.Write(p)
-}
-
 // A recorded golden that could not be sent is kept, and --resume sends it without running
 // anything again.
 func TestRecordedButNotSent(t *testing.T) {

@@ -33,8 +33,6 @@ import (
 //	                         send too much or speak TLS; $NAME is its address, and its credentials are set
 //	hosts NAME HOST ADDRESS  a proxy that has a server for a host
 //	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
-//	proxy VARIABLE NAME ...  what stands in front of it, with faults, see proxy_script_test.go
-//	struck VARIABLE          fails unless all of its faults met a request
 //	certificate NAME ...     makes NAME.pem and NAME.key for 127.0.0.1
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
 //	cmpjson FILE1 FILE2      fails unless the lines of FILE1 begin with the members of those of
@@ -60,7 +58,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end, "objectstore": objectstore, "hosts": hosts, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
+		"serve": serve, "end": end, "objectstore": objectstore, "hosts": hosts, "engine": engine, "certificate": certificate,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{
@@ -79,7 +77,6 @@ func TestScripts(t *testing.T) {
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
 			env.Values[enginesKey{}] = map[string]*engineProcess{}
-			env.Values[proxiesKey{}] = map[string]*proxyServer{}
 			env.Values[sittingsKey{}] = map[string]*sitting{}
 			return executable(env.WorkDir)
 		},

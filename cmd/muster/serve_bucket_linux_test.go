@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,74 +20,11 @@ import (
 	"muster/test/kits/buckettest"
 )
 
-// version returns the content of a file that a writer replaces again and again.
-func version(who, i, size int) []byte {
-	return bytes.Repeat(fmt.Appendf(nil, "%6d %6d\n", who, i), 1+size/14)
-}
-
 func TestBucketServers(t *testing.T) {
 	bin := build(t)
-	for name, test := range map[string]func(*testing.T, string){"killed": killBucketServers, "bounded": boundBucketServer, "busy": busyBucketStore} {
+	for name, test := range map[string]func(*testing.T, string){"bounded": boundBucketServer, "busy": busyBucketStore} {
 		t.Run(name, func(t *testing.T) { test(t, bin) })
 	}
-}
-
-// Two servers of one bucket are killed in turns under writers. What one acknowledges, the other
-// has at once. After each kill, what was acknowledged is there, or a later version of it.
-func killBucketServers(t *testing.T, bin string) {
-	kills, writers := 4, 4
-	if os.Getenv("MUSTER_LONG") != "" {
-		kills = 100
-	}
-	buckettest.Setenv(t)
-	store := buckettest.Run(t, buckettest.Versity).URL
-	start := func() *server { return newServer(t, bin, "--data", "s3://kept/team", "--endpoint", store) }
-	servers := [2]*server{start(), start()}
-	acknowledged, tried := make([]int, writers), make([]int, writers)
-	size := func(who int) int { return 20_000 + who%2*(8<<20) } // those of every other writer are in parts
-	for kill := range kills {
-		victim, other := servers[kill%2].url, servers[1-kill%2].url
-		var wait sync.WaitGroup
-		enough := [2]chan struct{}{make(chan struct{}, 100_000), make(chan struct{}, 100_000)} // whole, in parts
-		for who := range writers {
-			wait.Go(func() {
-				name := "/files/w" + strconv.Itoa(who)
-				for {
-					tried[who]++
-					content := version(who, tried[who], size(who))
-					if tryPut(victim+name, content) != nil {
-						return
-					}
-					acknowledged[who] = tried[who]
-					if err := transfer(http.DefaultClient, http.MethodGet, other+name, content); err != nil {
-						t.Errorf("%s is not what was just acknowledged: %v", name, err)
-					}
-					enough[who%2] <- struct{}{}
-				}
-			})
-		}
-		<-enough[1]
-		for range 1 + rand.IntN(16) {
-			<-enough[0]
-		}
-		_ = servers[kill%2].Process.Kill()
-		wait.Wait()
-		servers[kill%2] = start()
-		for who, last := range acknowledged {
-			var got []byte
-			if last > 0 {
-				got = get(t, servers[kill%2].url+"/files/w"+strconv.Itoa(who))
-			}
-			found := last == 0
-			for i := last; i <= tried[who] && !found; i++ {
-				found = bytes.Equal(got, version(who, i, size(who)))
-			}
-			if !found {
-				t.Errorf("kill %d: w%d has %d bytes of none of the versions %d to %d", kill, who, len(got), last, tried[who])
-			}
-		}
-	}
-	t.Logf("acknowledged %v, tried %v", acknowledged, tried)
 }
 
 // A thousand connections to a server of a bucket stay within its limits. Half of them are clients

@@ -13,9 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -105,70 +103,6 @@ func TestEndDuringUpload(t *testing.T) {
 	if text := get(t, s.url+"/files/one"); !bytes.Equal(text, body) {
 		t.Errorf("%d bytes", len(text))
 	}
-}
-
-// killsOfServer is the number of kills. fileio's own test kills 50 more.
-const killsOfServer = 10
-
-// A killed server has everything that it acknowledged, each file whole, and nothing of
-// unfinished uploads.
-func TestKillServer(t *testing.T) {
-	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
-	for kill := range killsOfServer {
-		s := newServer(t, bin, "--data", data, "--io-threads", "4")
-		var acknowledged sync.Map // name → latest content
-		var uploads sync.WaitGroup
-		enough := make(chan struct{}, 100_000)
-		for worker := range 8 {
-			uploads.Go(func() {
-				for i := 0; ; i++ {
-					name := fmt.Sprintf("w%d/%d", worker, i%5)
-					body := bytes.Repeat([]byte(fmt.Sprintf("%d %s %d;", kill, name, i)), 1+i*977%40_000)
-					if tryPut(s.url+"/files/"+name, body) != nil {
-						return
-					}
-					acknowledged.Store(name, body)
-					enough <- struct{}{}
-				}
-			})
-		}
-		for range 20 + kill*7 {
-			<-enough
-		}
-		_ = s.Process.Kill()
-		uploads.Wait()
-
-		s = newServer(t, bin, "--data", data)
-		acknowledged.Range(func(name, body any) bool {
-			got := get(t, s.url+"/files/"+name.(string))
-			if !bytes.Equal(got, body.([]byte)) && !isLater(got, body.([]byte)) {
-				t.Errorf("%s has %d bytes, not the %d that were acknowledged last", name, len(got), len(body.([]byte)))
-			}
-			return true
-		})
-		temps, err := filepath.Glob(filepath.Join(data, "*", "~*"))
-		if err != nil || len(temps) > 0 {
-			t.Errorf("left behind: %v, %v", temps, err)
-		}
-		_ = s.Process.Kill()
-		_ = s.Wait()
-	}
-}
-
-// isLater reports whether got is whole, and was put after body without an acknowledgement.
-func isLater(got, body []byte) bool {
-	unit, _, ok := bytes.Cut(got, []byte(";"))
-	number := func(text []byte) int {
-		first, _, _ := bytes.Cut(text, []byte(";"))
-		fields := strings.Fields(string(first))
-		n, err := strconv.Atoi(fields[len(fields)-1])
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	i := number(got)
-	return ok && i == number(body)+5 && len(got) == (len(unit)+1)*(1+i*977%40_000)
 }
 
 // A full disk refuses an upload, and keeps the file that it would have replaced.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"muster/regress"
 )
@@ -37,31 +36,6 @@ func TestSizeString(t *testing.T) {
 	for n, want := range map[int64]string{0: "", -1: "0", 1: "1", 1023: "1023", 1024: "1K", 1536: "1536", 64 << 20: "64M", 3 << 30: "3G", 5 << 40: "5T", 5 << 50: "5120T"} {
 		if got := (&size{&n, 0}).String(); got != want {
 			t.Errorf("%d is printed as %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestTimeout(t *testing.T) {
-	for text, want := range map[string]time.Duration{"10s": 10 * time.Second, "1ns": 1, "1m30s": 90 * time.Second, "0": 0, "0s": 0, "-1s": 0, "10": 0, "": 0, "x": 0} {
-		var d time.Duration
-		if err := setTimeout(&d)(text); (err == nil) != (want > 0) || d != want {
-			t.Errorf("%q is %v, %v", text, d, err)
-		}
-	}
-}
-
-func TestFormat(t *testing.T) {
-	var f regress.Format
-	v := newFormat(&f)
-	if f != regress.Text {
-		t.Errorf("the default is %q", f)
-	}
-	if err := v.Set("json"); err != nil || f != regress.JSON {
-		t.Errorf("json is %q, %v", f, err)
-	}
-	for _, text := range []string{"", "JSON", "xml"} {
-		if err := v.Set(text); err == nil || f != regress.JSON {
-			t.Errorf("%q is taken for %q", text, f)
 		}
 	}
 }

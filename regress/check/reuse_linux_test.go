@@ -349,33 +349,6 @@ func TestReuseGivesTheVerdictsOfAFullCheck(t *testing.T) {
 	t.Logf("%d cases were reused, %d differed in full checks", reused, differ)
 }
 
-// A case whose runs once differed runs in every later check, until its source or the tool changes.
-func TestCaseThatVariedIsNotReused(t *testing.T) {
-	m := newMachine(t, 100)
-	m.verdicts(m.reusing())
-	m.write("src/c5", "new")
-	m.record()
-	m.varies = true
-	if list, _ := m.verdicts(m.reusing()); list["c5"] != "flaky" {
-		t.Fatalf("c5 is %s", list["c5"])
-	}
-	for range 3 { // chance may choose c5 as a guard, but seldom every time
-		m.verdicts(m.reusing())
-		if m.reused["c5"] {
-			t.Fatal("c5 is reused")
-		}
-	}
-	m.write("src/c5", "newer")
-	m.record()
-	for range 40 { // chance chooses c5 as a guard one time in five
-		m.verdicts(m.reusing())
-		if m.reused["c5"] {
-			return
-		}
-	}
-	t.Error("c5 is not reused after its source changed")
-}
-
 // A kill by the system, as when the memory is full, is no outcome that stays.
 func TestKilledCaseIsNotReused(t *testing.T) {
 	m := newMachine(t, 200) // so that chance seldom chooses c5 as a guard

@@ -86,19 +86,6 @@ func TestCausesAreBounded(t *testing.T) {
 	})
 }
 
-// Ninety cases once made 18,000 causes, each shown by more than one in a hundred cases.
-func TestFrequentCausesAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	cases := manyWays(90, 3000, 600, 0)
-	f := analyseCases(cases...)
-	if len(f.Causes) != readMost {
-		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
-	}
-	checkBound(t, f, cases[:9])
-}
-
 func checkBound(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
 	if len(f.Causes) > readMost {
 		t.Fatalf("%d causes%s", len(f.Causes), causeList(f))

@@ -126,36 +126,6 @@ func TestOneChangeIsFewCauses(t *testing.T) {
 	}
 }
 
-// Many changes at once make few more causes. Each edit belongs to the cause that has most edits of
-// its change.
-func TestChangesAtOnceAreToldApart(t *testing.T) {
-	const n = 200
-	all := analyseCases(plantedCases(n, 1<<changesMax-1)...)
-	if len(all.Causes) > 2*changesMax+2 {
-		t.Errorf("%d causes%s", len(all.Causes), causeList(all))
-	}
-	votes := make([][changesMax]int, len(all.Causes))
-	total := 0
-	for change := range changesMax {
-		for _, m := range analyseCases(plantedCases(n, 1<<change)...).Members {
-			with, _ := all.Member(m.Name)
-			for _, e := range m.Parts[0].Edits {
-				total++
-				if c := at(with.Parts[0].Edits, e.Old); c >= 0 {
-					votes[c][change]++
-				}
-			}
-		}
-	}
-	right := 0
-	for _, v := range votes {
-		right += max(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
-	}
-	if right*1000 < total*995 {
-		t.Errorf("%d of %d edits attributed as when their change is alone%s\n%v", right, total, causeList(all), votes)
-	}
-}
-
 // at returns the cause of the edit that touches a range of the old content.
 func at(edits []cause.Attributed, old cause.Span) int {
 	best := -1
@@ -224,4 +194,15 @@ func TestRewritten(t *testing.T) {
 		}
 		checkReplay(t, f, cases[len(cases)-10:])
 	}
+}
+
+// noiseText returns a text without any structure.
+func noiseText(seed uint64, n int) string {
+	r := rand.New(rand.NewPCG(seed, 9))
+	b := make([]byte, n)
+	const letters = "abcdefgh(){};,. \n0123456789"
+	for i := range b {
+		b[i] = letters[r.IntN(len(letters))]
+	}
+	return string(b)
 }

@@ -153,27 +153,3 @@ C: links to nothing are left out: 2 (l1, l2)`
 		t.Errorf("said\n%s\nwant\n%s", got, want)
 	}
 }
-
-// The place after a header is where archive/tar says the content is, in every
-// dialect: the test reads the archive a second time, in order.
-func TestOffsets(t *testing.T) {
-	var files []file
-	for i, f := range []tar.Format{tar.FormatUSTAR, tar.FormatPAX, tar.FormatGNU, tar.FormatUnknown} {
-		for _, size := range []int{0, 1, 511, 512, 513, 4095, 4096, 4097, 9000, 70000} {
-			n := fmt.Sprintf("f%d/%d", i, size)
-			if f == tar.FormatPAX || f == tar.FormatGNU {
-				n = strings.Repeat("long/", 30) + n
-			}
-			files = append(files, file{name: n, body: strings.Repeat(n+"\n", size/len(n)+1)[:size], format: f})
-		}
-	}
-	c := open(t, corpus.Options{Path: write(t, "c.tar", pack(t, files...))})
-	if len(c.Cases()) != len(files) {
-		t.Fatalf("%d cases, want %d", len(c.Cases()), len(files))
-	}
-	for i, e := range c.Cases() {
-		if e.Name != files[i].name || content(t, c, e) != files[i].body {
-			t.Errorf("case %d: %s at %d has not the content of %s", i, e.Name, e.Offset, files[i].name)
-		}
-	}
-}

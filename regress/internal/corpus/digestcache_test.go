@@ -161,20 +161,3 @@ func TestDigestOfUnpackedIsRemembered(t *testing.T) {
 		t.Errorf("%q became %q", first.path, second.path)
 	}
 }
-
-// BenchmarkDigestKept loads the digests of 15,000 entries.
-func BenchmarkDigestKept(b *testing.B) {
-	all := make([]digestEntry, 15_000)
-	for i := range all {
-		all[i] = digestEntry{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i), isCase: true}}
-		all[i].sum = outcome.Of([]byte(all[i].Name))
-	}
-	dir := b.TempDir()
-	d := digestCache{dir, filepath.Join(dir, digestPrefix+"x")}
-	d.store(digestOfAll(all), all)
-	for b.Loop() {
-		if _, ok := d.load(all); !ok {
-			b.Fatal("not loaded")
-		}
-	}
-}

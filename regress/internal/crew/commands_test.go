@@ -38,16 +38,6 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-func TestCommandFor(t *testing.T) {
-	rest, first, second := &exec.Command{}, &exec.Command{}, &exec.Command{}
-	c := Commands{Main: rest, ByGlob: []GlobCommand{{"sub/*.c", first}, {"*.c", second}}}
-	for name, want := range map[string]*exec.Command{"sub/a.c": first, "a.c": second, "x/sub/a.c": second, "a.go": rest} {
-		if c.For(name) != want {
-			t.Errorf("%s has another command", name)
-		}
-	}
-}
-
 // differsIn returns the first key that two identities do not share with one value, or "".
 func differsIn(a, b map[string]string) string {
 	both := maps.Clone(a)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"muster/regress"
-	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -97,34 +96,5 @@ func TestClassifyErrors(t *testing.T) {
 				t.Errorf("%v is of class %v, want %v", err, got, c.want)
 			}
 		})
-	}
-}
-
-// Ignored parts are marked.
-func TestIgnoreParts(t *testing.T) {
-	list, err := content.ParseIgnore([]string{"log"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runBothWays(t.Context(), IgnoreParts(fake{}, list), func(r *exec.Result, _ error) {
-		if got := content.IgnoredParts(&r.Outcome); len(got) != 1 {
-			t.Errorf("%q are ignored", got)
-		}
-	})
-	runBothWays(t.Context(), IgnoreParts(fake{}, nil), func(r *exec.Result, _ error) {
-		if got := content.IgnoredParts(&r.Outcome); len(got) != 0 {
-			t.Errorf("%q are ignored", got)
-		}
-	})
-}
-
-// A run counts once. A failure has no result and does not count.
-func TestCounting(t *testing.T) {
-	runs := &runCounter{}
-	for _, f := range []fake{{}, {err: errors.New("broken")}} {
-		runBothWays(t.Context(), runs.count(f), func(*exec.Result, error) {})
-	}
-	if sum := runs.sum(); sum.Executed+sum.Cached != 2 {
-		t.Errorf("%+v", sum)
 	}
 }

@@ -54,10 +54,9 @@ func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (re
 	var out, notes bytes.Buffer
 	o.Report = regress.Report{Format: regress.JSON, Verbose: true}
 	h := host.Host{Stdout: &out, Stderr: restartWatch{&notes, r.world}}
-	r.must(r.stage.begin(&h, plan, cancel))
+	r.world.begin(&h, plan, cancel)
 	a := &attempt{verdicts: map[string]regress.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}, causes: map[string][]string{}, kinds: map[string]cause.Kind{}}
 	a.sum, a.err = do(ctx, o, h)
-	r.must(r.stage.end())
 	w := r.world
 	a.log, a.broken, a.cut, a.turned, a.again, a.faults = w.log, w.broken, w.cut, w.turned, w.restarted, w.faults
 	for line := range bytes.Lines(out.Bytes()) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"muster/regress"
 	"muster/regress/internal/outcome"
+	"muster/regress/record"
 	"os"
 	"slices"
 
@@ -30,12 +31,11 @@ func (r *round) drawPlan(attempts int) disturbance {
 		made, next := r.drawFileChange(), r.drawCandidate("turned")
 		plan.by = func() {
 			r.must(made.apply())
-			r.must(r.stage.use(next))
+			r.world.tool = next
 		}
 		r.Logf("  %v if it gets to run %d", made, plan.turn)
 		r.turning = made
 	}
-	plan = r.stage.possible(plan)
 	r.Logf("  plan: %v", plan)
 	return plan
 }
@@ -156,7 +156,7 @@ func (r *round) kept(c *chain, a *attempt) {
 func (r *round) recordAnother() error {
 	r.use(r.drawCandidate("recorded instead"))
 	c := newChain()
-	c.last = r.attempt(r.record, r.o, undisturbed)
+	c.last = r.attempt(record.Run, r.o, undisturbed)
 	c.add(c.last, r.how)
 	r.must(c.last.err)
 	r.settleRecord(c)

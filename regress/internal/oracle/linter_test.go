@@ -8,8 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/regress"
+	"muster/regress/check"
 	"muster/regress/decide"
 	"muster/regress/internal/cause"
+	"muster/regress/record"
 )
 
 // A level is what a profile makes of a finding.
@@ -85,9 +87,9 @@ func (r *round) runLinters() {
 	r.how, r.o.Judge.Normalize, r.o.Judge.Ignore, r.o.Judge.Strict = comparing{}, nil, nil, false
 	r.world.tool = was.model("linter", sources)
 	r.use(r.world.tool)
-	r.must(r.attempt(r.record, r.o, undisturbed).err)
+	r.must(r.attempt(record.Run, r.o, undisturbed).err)
 	r.install(is.model("other profile", sources))
-	c := r.attempt(r.check, r.o, undisturbed)
+	c := r.attempt(check.Run, r.o, undisturbed)
 	r.must(c.err)
 	flips, alone := map[string]bool{}, map[string]bool{}
 	for name, v := range c.verdicts {
@@ -122,9 +124,9 @@ func (r *round) acceptFlips(flips, alone map[string]bool) {
 	if len(a.Names) == 0 {
 		return
 	}
-	_, err := r.accept(r.Context(), r.o, silent(), a)
+	_, err := decide.Accept(r.Context(), r.o, silent(), a)
 	r.must(err)
-	again := r.attempt(r.check, r.o, undisturbed)
+	again := r.attempt(check.Run, r.o, undisturbed)
 	r.must(again.err)
 	for name, is := range alone {
 		r.assert(flipIsAlone, (again.verdicts[name] == regress.Identical) == is, "%s is %v", name, again.verdicts[name])

@@ -1,3 +1,8 @@
+// Package oracle plays rounds of record, check, resume and accept with modelled tools whose true verdicts are
+// known, and rounds of forks and plain runs. It only has tests.
+//
+// Its mutations show that the oracle notices a break of each promise. A mutation is a statement at the beginning
+// of a function. One build has all of them behind switches, by an overlay that the program never has.
 package oracle
 
 import (

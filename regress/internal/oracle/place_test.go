@@ -15,9 +15,7 @@ import (
 type modelPlace struct {
 	dir    string
 	serial int
-	actor  string // what bin/tool does, where it really runs
 	memory []byte // of mappedFile
-	images images // that are mounted in turn as the folder of keptFile; none = its folder is exchanged
 }
 
 // passed is the variable that commands are passed.
@@ -44,7 +42,6 @@ func newPlace(t *testing.T) *modelPlace {
 			t.Fatal(err)
 		}
 	}
-	p.images = mountImages(t, p)
 	f, err := os.OpenFile(p.path(mappedFile), os.O_RDWR, 0)
 	if err == nil {
 		p.memory, err = syscall.Mmap(int(f.Fd()), 0, len(mappedText), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
@@ -124,7 +121,7 @@ func (p *modelPlace) write(name string) error {
 	text := "# " + strings.Repeat("x", 1+p.serial%1000) + "\n"
 	switch name {
 	case "bin/tool":
-		text = "#!" + p.path("bin/interpreter") + "\n" + p.actor + text
+		text = "#!" + p.path("bin/interpreter") + "\n" + text
 	case "bin/interpreter":
 		text = "#!/bin/sh\nexec /bin/sh \"$@\"\n" + text
 	case "bin/runner":
@@ -135,12 +132,8 @@ func (p *modelPlace) write(name string) error {
 	return p.replace(name, text)
 }
 
-// exchange swaps a file with the kept one, or mounts the image with the other one. It writes to neither.
+// exchange swaps a file with the kept one. It writes to neither.
 func (p *modelPlace) exchange() error {
-	if p.images != nil {
-		slices.Reverse(p.images)
-		return p.images.mount(p.path("kept"))
-	}
 	return errors.Join(
 		os.Rename(p.path("kept"), p.path("exchanged")),
 		os.Rename(p.path("spare"), p.path("kept")),

@@ -9,10 +9,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/check"
-	"muster/regress/decide"
-	"muster/regress/goldens"
 	"muster/regress/host"
-	"muster/regress/merge"
 	"muster/regress/record"
 )
 
@@ -20,9 +17,7 @@ import (
 type round struct {
 	*rapid.T
 	*modelPlace
-	commands
 	world   *world // the truth of what ran
-	stage   stage
 	tally   *tally
 	all     []string // cases, in the corpus or not
 	cases   []string // in the corpus
@@ -39,19 +34,11 @@ type tally struct {
 	verdicts                                             [regress.Identical + 1]int
 }
 
-// commands are what a round calls.
-type commands struct {
-	record, check func(context.Context, regress.Options, host.Host) (regress.Summary, error)
-	accept        func(context.Context, regress.Options, host.Host, decide.AcceptOptions) (int, error)
-	mergeRuns     func(context.Context, regress.Options, host.Host, []string) (regress.Summary, error)
-	mergeGoldens  func(ctx context.Context, o regress.Options, h host.Host, into string, names []string) error
-}
-
 // casesMax is how many cases a round has at most.
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
-	r := &round{T: t, modelPlace: p, commands: commands{record.Run, check.Run, decide.Accept, merge.Runs, goldens.Merge}, tally: sums, golden: map[string]*truth{}}
+	r := &round{T: t, modelPlace: p, tally: sums, golden: map[string]*truth{}}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}
@@ -76,7 +63,6 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 		r.o.Judge.Ignore = []string{ignoredGlob}
 	}
 	r.world = &world{turns: map[turn]int{}, tool: drawTool(t, "recorded", r.all)}
-	r.stage = r.world
 	return r
 }
 
@@ -120,7 +106,7 @@ func (r *round) install(t *model) {
 }
 
 func (r *round) use(t *model) {
-	r.must(r.stage.use(t))
+	r.world.tool = t
 	for _, name := range r.all {
 		r.Logf("  %s treats %s:%v", t.name, name, t.conduct(name))
 	}
@@ -133,7 +119,7 @@ func (r *round) recordTool() {
 	if rapid.IntRange(0, 7).Draw(r.T, "record in parts") == 7 && r.recordShards() {
 		return
 	}
-	c := r.perform(r.record, r.o)
+	c := r.perform(record.Run, r.o)
 	r.settleRecord(c)
 }
 
@@ -141,7 +127,7 @@ func (r *round) recordTool() {
 func (r *round) checkTool() *chain {
 	r.drawCorpus()
 	r.Logf("check with %d retries, %d runs, strict %t", r.o.Judge.Retries, r.o.Judge.Runs, r.o.Judge.Strict)
-	c := r.perform(r.check, r.o)
+	c := r.perform(check.Run, r.o)
 	r.settleCheck(c, r.names())
 	r.namesChanges(c.last)
 	return c

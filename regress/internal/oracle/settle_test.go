@@ -197,7 +197,7 @@ func (r *round) acceptSome(c *chain, state string) {
 	}
 	o := r.o
 	o.Store.State = state
-	n, err := r.accept(r.Context(), o, silent(), a)
+	n, err := decide.Accept(r.Context(), o, silent(), a)
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)
 	for name, v := range c.last.verdicts {

@@ -9,8 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/regress"
+	"muster/regress/check"
+	"muster/regress/goldens"
 	"muster/regress/host"
 	"muster/regress/internal/golden"
+	"muster/regress/merge"
+	"muster/regress/record"
 )
 
 // part returns the options of a command on one of some parts, with a state of its own.
@@ -43,7 +47,7 @@ func (r *round) shards() {
 		o := r.part(k, parts)
 		r.Logf("check of part %s", o.Select.Partition)
 		c := newChain()
-		c.last = r.attempt(r.check, o, undisturbed)
+		c.last = r.attempt(check.Run, o, undisturbed)
 		c.add(c.last, r.how)
 		if regress.ClassOf(c.last.err) == regress.Empty {
 			continue
@@ -69,7 +73,7 @@ func (r *round) shards() {
 	o := r.o
 	o.Store.State = r.path("parts/merged")
 	all.last = r.attempt(func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
-		return r.mergeRuns(ctx, o, h, states)
+		return merge.Runs(ctx, o, h, states)
 	}, o, undisturbed)
 	r.must(all.last.err)
 	r.assert(shardsMerge, maps.Equal(all.last.verdicts, verdicts), "merged runs have %v, not %v", all.last.verdicts, verdicts)
@@ -86,12 +90,12 @@ func (r *round) recordShards() bool {
 	c := newChain()
 	c.attempts = 1
 	said := &attempt{verdicts: map[string]regress.Verdict{}}
-	var goldens []string
+	var parted []string
 	for k := 1; k <= parts; k++ {
 		o := r.part(k, parts)
 		o.Store.Golden = o.Store.State + ".golden"
 		r.Logf("record of part %s", o.Select.Partition)
-		a := r.attempt(r.record, o, undisturbed)
+		a := r.attempt(record.Run, o, undisturbed)
 		if regress.ClassOf(a.err) == regress.Empty {
 			return false
 		}
@@ -99,10 +103,10 @@ func (r *round) recordShards() bool {
 		c.add(a, r.how)
 		r.elsewhere()
 		maps.Copy(said.verdicts, a.verdicts)
-		goldens = append(goldens, o.Store.Golden)
+		parted = append(parted, o.Store.Golden)
 	}
 	c.attempts, c.last = 1, said
-	r.must(r.mergeGoldens(r.Context(), r.o, silent(), r.o.Store.Golden, goldens))
+	r.must(goldens.Merge(r.Context(), r.o, silent(), r.o.Store.Golden, parted))
 	r.settleRecord(c)
 	r.asWhole()
 	return true
@@ -113,7 +117,7 @@ func (r *round) recordShards() bool {
 func (r *round) asWhole() {
 	o := r.o
 	o.Store.Golden, o.Store.State = r.path("parts/whole.golden"), r.path("parts/whole")
-	r.must(r.attempt(r.record, o, undisturbed).err)
+	r.must(r.attempt(record.Run, o, undisturbed).err)
 	merged, whole := r.opened(r.o.Store.Golden), r.opened(o.Store.Golden)
 	defer merged.Close()
 	defer whole.Close()

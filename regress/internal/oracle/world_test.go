@@ -51,33 +51,13 @@ func (d disturbance) String() string {
 	return fmt.Sprintf("cut before run %d, machine fails run %d, tool changes before run %d", d.cut, d.fail, d.turn)
 }
 
-// stage is where the runs of a round happen: in the model, or in lanes.
-type stage interface {
-	// possible returns what of a plan can happen there.
-	possible(disturbance) disturbance
-	// use makes a tool the one that runs.
-	use(*model) error
-	// begin prepares a call of a command with this host, and end logs it in the world.
-	begin(h *host.Host, plan disturbance, cancel context.CancelFunc) error
-	end() error
-}
-
-func (w *world) possible(plan disturbance) disturbance { return plan }
-
-func (w *world) use(t *model) error {
-	w.tool = t
-	return nil
-}
-
-func (w *world) begin(h *host.Host, plan disturbance, cancel context.CancelFunc) error {
+// begin prepares a call of a command with this host.
+func (w *world) begin(h *host.Host, plan disturbance, cancel context.CancelFunc) {
 	w.plan, w.cancel = plan, cancel
 	w.begun, w.cut, w.turned, w.restarted, w.faults = 0, false, false, false, nil
 	w.log, w.broken = map[string][]face{}, map[string]bool{}
 	h.Executor = func(lanes int) (exec.Executor, error) { return modelExecutor{w, lanes}, nil }
-	return nil
 }
-
-func (w *world) end() error { return nil }
 
 // modelExecutor runs cases by the tool that is installed in the world.
 type modelExecutor struct {
