@@ -79,7 +79,7 @@ RACE = ./fileio/... ./files/... ./lab/probe ./regress/check ./regress/decide \
 	./regress/internal/corpus ./regress/internal/crew ./regress/internal/exec/reapi \
 	./regress/internal/exec/reapi/client ./regress/internal/golden ./regress/internal/keep \
 	./regress/internal/observation ./regress/internal/pass ./regress/internal/report \
-	./regress/internal/review/syntax ./regress/internal/review/terminal ./regress/internal/review/web \
+	./regress/internal/review/terminal ./regress/internal/review/web \
 	./regress/internal/run ./regress/internal/shrink ./regress/internal/verdict
 RACE_SCRIPTS = accept|check|flaky|interrupt|kill|lock|observe|record
 race: export GORACE = atexit_sleep_ms=0

@@ -293,7 +293,7 @@ func (r view) figuresTable() page.Table {
 	return t
 }
 
-// medianLine returns a line with the median at each x of the benchmark that of names.
+// medianLine returns a line with a median at each x: that of the benchmark whose name of returns.
 func (r view) medianLine(name string, xs []int, unit string, of func(x int) string) plot.Line {
 	l := plot.Line{Name: name}
 	for _, x := range xs {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/regress"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/state"
@@ -106,11 +107,12 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResul
 		defer found.Close()
 	}
 	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
-	if err := at.Update(ctx, p.put); err != nil {
+	err = at.Update(ctx, p.put)
+	if err != nil && !errors.Is(err, golden.ErrUnflushed) {
 		return err
 	}
 	w.run, w.move, w.isPromoted = p.past.Run, p.move, true
-	return w.run.State.SaveResults(w.run.Results)
+	return errors.Join(err, w.run.State.SaveResults(w.run.Results))
 }
 
 // withPromoted returns the past run as it is once the promoted cases are accepted.

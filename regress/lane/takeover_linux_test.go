@@ -143,13 +143,3 @@ func TestUnusable(t *testing.T) {
 		p.end(0)
 	}
 }
-
-// needed ends a test that cannot run here: it skips it, or fails it if MUSTER_REQUIRE=all
-// forbids that.
-func needed(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("MUSTER_REQUIRE") == "all" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}

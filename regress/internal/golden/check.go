@@ -47,8 +47,8 @@ func (s *Store) Check(ctx context.Context) (*CheckResult, error) {
 	return inspect(ctx, s.db, s.db.PrepareContext, s.path, s.description)
 }
 
-// isDamage reports whether err means that the golden at path is damaged. Other errors are those of the
-// machine: what was not read because of them is not lost.
+// isDamage reports whether err means that the golden at path is damaged. Any other error comes from the machine, and
+// the golden may be whole.
 func isDamage(path string, err error) bool {
 	return err != nil && !errors.Is(err, context.Canceled) && regress.ClassOf(classify(path, err)) == regress.Input
 }
@@ -218,7 +218,7 @@ func Repair(ctx context.Context, path string) (*CheckResult, error) {
 	if err := keepDamaged(path); err != nil {
 		return nil, err
 	}
-	if err = w.Finish(); err != nil {
+	if err = w.Finish(); err != nil && !errors.Is(err, ErrUnflushed) {
 		err = errors.Join(err, os.Remove(path+DamagedSuffix), removeDatabase(w.part))
 	}
 	return found, err

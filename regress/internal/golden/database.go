@@ -100,6 +100,8 @@ func classify(path string, err error) error {
 		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return damageError(path, errors.New("it is cut off"))
+	case c == sqlite3.SQLITE_IOERR_DIR_FSYNC:
+		return unflushedError(path, err)
 	case c == sqlite3.SQLITE_READONLY_ROLLBACK:
 		return fault.Environmentf("golden %s has an interrupted change that must be rolled back, and you may not write it: make it and its folder writable, or open it once as a user who may write", path)
 	case c == sqlite3.SQLITE_IOERR_WRITE:
@@ -122,6 +124,13 @@ func classify(path string, err error) error {
 		return fault.Environmentf("golden %s: %w: make it and its folder readable (and writable, to change it)", path, err)
 	}
 	return fault.Environmentf("golden %s: %w", path, err)
+}
+
+// ErrUnflushed reports that the golden is the new one, and its folder could not be flushed.
+var ErrUnflushed = errors.New("a power loss may bring back the old one")
+
+func unflushedError(path string, err error) error {
+	return fault.Environmentf("%s is the new golden, but %w: %w", path, ErrUnflushed, err)
 }
 
 // errPages reports bad pages. SQLite also calls a page bad that the system failed to read. To read the

@@ -26,8 +26,8 @@ type Tx struct {
 	names  []string // of the cases before the change
 }
 
-// Update changes the golden at path in one transaction. After an error or the death of the process,
-// nothing has changed. It returns an error of do as it is. Only one process may update at a time;
+// Update changes the golden at path in one transaction. After the death of the process, or an error
+// that is not ErrUnflushed, nothing has changed. It returns an error of do as it is. Only one process may update at a time;
 // others get an error of class Input. A golden that may not be written and a full disk are errors of
 // class Environment.
 //

@@ -310,7 +310,7 @@ func replaceFile(from, path string) error {
 		return fault.Environmentf("golden: %w", err)
 	}
 	if err := syncPath(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("%s is the new golden, but a power loss may bring back the old one: %w", path, err)
+		return unflushedError(path, err)
 	}
 	return nil
 }

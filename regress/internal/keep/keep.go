@@ -178,6 +178,7 @@ func Resume(path string, meta golden.Meta) (*Store, error) {
 	w, err := golden.Resume(path)
 	if err == nil {
 		s.writer = w
+		err = w.SetTool(meta.Tool, meta.ExecutableDigest) // the run may go on with another tool
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil

@@ -9,31 +9,37 @@ import (
 // times to UTC. It copies what slices and pointers lead to, and changes the copy. Maps, bytes and
 // unexported fields stay as they are.
 func PrintIn[T any](v *T) {
-	_ = replaceIn(reflect.ValueOf(v).Elem(), true, printed) // Print cannot fail
+	_ = replaceIn(reflect.ValueOf(v).Elem(), true, printed, nil) // Print cannot fail
 }
 
-// Printed is like PrintIn, but changes only the fields with the tag name:"printed" and what they
-// hold. It returns the copy.
-func Printed(v any) any {
+// Printed is like PrintIn for the fields with the tag name:"printed" and what they hold. It replaces
+// every other string by what text returns for it. It returns the copy.
+func Printed(v any, text func(string) string) any {
 	own := reflect.New(reflect.TypeOf(v)).Elem()
 	own.Set(reflect.ValueOf(v))
-	_ = replaceIn(own, false, printed)
+	_ = replaceIn(own, false, printed, text)
 	return own.Interface()
 }
 
-// ParsePrinted is the inverse of Printed.
-func ParsePrinted[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), false, Parse) }
+// ParsePrinted is the inverse of Printed, for names.
+func ParsePrinted[T any](v *T) error {
+	return replaceIn(reflect.ValueOf(v).Elem(), false, Parse, nil)
+}
 
 func printed(s string) (string, error) { return Print(s), nil }
 
 // ParseIn is the inverse of PrintIn.
-func ParseIn[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), true, Parse) }
+func ParseIn[T any](v *T) error { return replaceIn(reflect.ValueOf(v).Elem(), true, Parse, nil) }
 
-// replaceIn replaces strings. Unless isName is set, it replaces only those of tagged fields.
-func replaceIn(v reflect.Value, isName bool, f func(string) (string, error)) error {
+// replaceIn replaces strings: by f those of tagged fields, or all if isName is set, the others by text if it
+// is not nil.
+func replaceIn(v reflect.Value, isName bool, f func(string) (string, error), text func(string) string) error {
 	switch v.Kind() {
 	case reflect.String:
 		if !isName {
+			if text != nil {
+				v.SetString(text(v.String()))
+			}
 			return nil
 		}
 		s, err := f(v.String())
@@ -52,7 +58,7 @@ func replaceIn(v reflect.Value, isName bool, f func(string) (string, error)) err
 			if !field.IsExported() && !field.Anonymous {
 				continue
 			}
-			if err := replaceIn(v.Field(i), isName || field.Tag.Get("name") == "printed", f); err != nil {
+			if err := replaceIn(v.Field(i), isName || field.Tag.Get("name") == "printed", f, text); err != nil {
 				return err
 			}
 		}
@@ -63,7 +69,7 @@ func replaceIn(v reflect.Value, isName bool, f func(string) (string, error)) err
 		own := reflect.New(v.Type().Elem())
 		own.Elem().Set(v.Elem())
 		v.Set(own)
-		return replaceIn(own.Elem(), isName, f)
+		return replaceIn(own.Elem(), isName, f, text)
 	case reflect.Slice:
 		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
@@ -72,7 +78,7 @@ func replaceIn(v reflect.Value, isName bool, f func(string) (string, error)) err
 		reflect.Copy(own, v)
 		v.Set(own)
 		for i := range own.Len() {
-			if err := replaceIn(own.Index(i), isName, f); err != nil {
+			if err := replaceIn(own.Index(i), isName, f, text); err != nil {
 				return err
 			}
 		}

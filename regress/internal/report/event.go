@@ -253,19 +253,29 @@ func (l *eventLines) damaged(err error) error {
 	return fault.Inputf("events, line %d: %w", l.number, err)
 }
 
+// eventBytesMax bounds a line. An event holds only bounded differences, so a longer line is not
+// muster's.
+const eventBytesMax = 16 << 20
+
 // next returns the next line without its newline, or io.EOF after the last.
-func (l *eventLines) next() ([]byte, error) {
+func (l *eventLines) next() (line []byte, err error) {
 	l.number++
-	line, err := l.r.ReadBytes('\n')
-	switch {
-	case err == nil:
-		return bytes.TrimSuffix(line, []byte("\n")), nil
-	case err == io.EOF && len(line) > 0:
-		return nil, l.damaged(ErrCutOff)
-	case err == io.EOF:
-		return nil, err
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > eventBytesMax:
+			return nil, l.damaged(fmt.Errorf("longer than %s", readable.Count(eventBytesMax, "byte")))
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte("\n")), nil
+		case err == io.EOF && len(line) > 0:
+			return nil, l.damaged(ErrCutOff)
+		case err == io.EOF:
+			return nil, err
+		case err != bufio.ErrBufferFull:
+			return nil, fault.Environmentf("reading events: %w", err)
+		}
 	}
-	return nil, fault.Environmentf("reading events: %w", err)
 }
 
 func (l *eventLines) header() error {

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress"
 	"muster/regress/internal/cost"
+	"muster/regress/internal/name"
 )
 
 func TestJSONLines(t *testing.T) {
@@ -67,5 +68,21 @@ func TestCoresBusyIsANumber(t *testing.T) {
 		if err != nil || !strings.Contains(b.String(), `"cores_busy":0,`) {
 			t.Errorf("%v: %s, %v", x, b.String(), err)
 		}
+	}
+}
+
+// A script may pass a name on that it read from a line, whatever is in the name. Other texts are printable.
+func TestNamesSurviveLines(t *testing.T) {
+	var b bytes.Buffer
+	const raw = "a\u00a0b\u202fc\u3000d\u200be\xff/f\n%41.c"
+	if err := newLineWriter().write(&b, Case{Name: raw, Why: "odd\u202etext", Verdict: regress.EnvironmentFailed}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"name":"`+strings.ReplaceAll(name.Print(raw), `"`, `\"`)+`"`) || strings.Contains(b.String(), "\u202e") {
+		t.Errorf("%s", b.String())
+	}
+	ev, err := decodeLine[Case](b.Bytes())
+	if c, _ := ev.(Case); err != nil || c.Name != raw {
+		t.Errorf("%q, %v, want %q", c.Name, err, raw)
 	}
 }

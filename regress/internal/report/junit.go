@@ -78,11 +78,12 @@ func (j *junit) testcase(c Case) {
 	switch {
 	case c.Verdict == regress.EnvironmentFailed:
 		j.errors++
-		openElement(&b, "error", c.Verdict, readable.Line(c.Why))
-		closeElement(&b, "error", readable.Text(c.Why))
+		why := readable.Clip(readable.Text(c.Why), junitReasonBytesMax)
+		openElement(&b, "error", c.Verdict, readable.Line(why))
+		closeElement(&b, "error", why)
 	case j.started.Fails(c.Verdict):
 		j.failures++
-		openElement(&b, "failure", c.Verdict, gist(c))
+		openElement(&b, "failure", c.Verdict, readable.Clip(gist(c), junitReasonBytesMax))
 		p.name, p.inner = c.Name, b.Len()
 		where := EngineWords(c.Engine)
 		if where != "" {
@@ -99,6 +100,9 @@ func (j *junit) testcase(c Case) {
 // junitDetailBytesMax bounds the differences of all cases: readers of such files hold them in
 // memory. The file still lists every case.
 const junitDetailBytesMax = 16 << 20
+
+// junitReasonBytesMax bounds the reason of one case. All cases are in memory.
+const junitReasonBytesMax = 400
 
 // details returns the differences of a case while there is room.
 func (j *junit) details(c Case) string {

@@ -28,7 +28,7 @@ func (l lineWriter) write(w io.Writer, ev Event, c *Cost) error {
 
 // writeAs writes a struct as a line of the given type.
 func (l lineWriter) writeAs(w io.Writer, kind string, of any) error {
-	text, err := json.Marshal(name.Printed(of), l.options)
+	text, err := json.Marshal(name.Printed(of, readable.Text), l.options)
 	if err != nil {
 		return err
 	}
@@ -37,12 +37,9 @@ func (l lineWriter) writeAs(w io.Writer, kind string, of any) error {
 	return err
 }
 
-// lineMarshalers write durations as milliseconds, texts in printable form, and values that are not known as null.
+// lineMarshalers write durations as milliseconds, and values that are not known as null.
 func lineMarshalers() *json.Marshalers {
 	return json.JoinMarshalers(
-		json.MarshalToFunc(func(e *jsontext.Encoder, text string) error {
-			return e.WriteToken(jsontext.String(readable.Text(text)))
-		}),
 		json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {
 			return e.WriteToken(jsontext.Float(float64(d) / float64(time.Millisecond)))
 		}),

@@ -31,11 +31,13 @@ type liveProgress struct {
 	stop    chan struct{} // ends the goroutine that draws; nil while none does
 	stopped chan struct{} // closed once it has ended
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex // guards the fields below, and is never held while the terminal takes output
 	tally   tally
 	arrived time.Time // when the latest event with a time came, by this machine's clock
-	drawn   bool      // the line is on the terminal
 	err     error     // the first error of a drawing
+
+	terminal sync.Mutex // its holder writes to the terminal
+	drawn    bool       // the line is on the terminal
 }
 
 func (l *liveProgress) Handle(ev Event) error {
@@ -75,8 +77,8 @@ func (l *liveProgress) Write(text []byte) (int, error) {
 
 // above writes text above the line.
 func (l *liveProgress) above(to io.Writer, text string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.terminal.Lock()
+	defer l.terminal.Unlock()
 	l.erase()
 	if _, err := io.WriteString(to, text); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (l *liveProgress) above(to io.Writer, text string) error {
 	if l.stop != nil {
 		l.draw()
 	}
-	return l.err
+	return l.failure()
 }
 
 // keepDrawing starts the goroutine that draws the line, or ends it and removes the line.
@@ -98,8 +100,8 @@ func (l *liveProgress) keepDrawing(on bool) {
 		close(l.stop)
 		<-l.stopped
 		l.stop = nil
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		l.terminal.Lock()
+		defer l.terminal.Unlock()
 		l.erase()
 	}
 }
@@ -109,9 +111,9 @@ func (l *liveProgress) drawUntil(stop <-chan struct{}, stopped chan<- struct{}) 
 	tick := time.NewTicker(redrawSpacing)
 	defer tick.Stop()
 	for {
-		l.mu.Lock()
+		l.terminal.Lock()
 		l.draw()
-		l.mu.Unlock()
+		l.terminal.Unlock()
 		select {
 		case <-stop:
 			return
@@ -123,9 +125,12 @@ func (l *liveProgress) drawUntil(stop <-chan struct{}, stopped chan<- struct{}) 
 // draw writes the line. Between events it adds the time since the latest one: the events of a
 // replayed run have their times in the past.
 func (l *liveProgress) draw() {
+	l.mu.Lock()
 	now := l.tally.last.Add(time.Since(l.arrived))
 	// not the last column, because many terminals wrap as soon as it is written
-	l.put(toStart + l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour)) + eraseRight)
+	line := l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour))
+	l.mu.Unlock()
+	l.put(toStart + line + eraseRight)
 	l.drawn = true
 }
 
@@ -137,7 +142,10 @@ func (l *liveProgress) erase() {
 }
 
 func (l *liveProgress) put(text string) {
-	if _, err := io.WriteString(l.console.Err, text); l.err == nil {
+	_, err := io.WriteString(l.console.Err, text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
 		l.err = err
 	}
 }

@@ -40,6 +40,9 @@ func Known(o Options) (*closure.Closure, error) {
 	f := finder{o: o, known: map[string]bool{}}
 	f.addExecutables()
 	for _, pattern := range o.Add {
+		if strings.HasPrefix(pattern, "@") {
+			return nil, fault.Inputf("--tool-file %s: lists of files are no longer read: give the files", name.Print(pattern))
+		}
 		if _, err := glob.Compile(pattern); err != nil {
 			return nil, fault.Inputf("--tool-file: %w", err)
 		}

@@ -16,7 +16,8 @@ import (
 	"muster/regress/lane"
 )
 
-// deathsMax is how often one case may lose its helper before the machine counts as broken.
+// deathsMax is how often one case may lose its helper before the machine counts as broken, and a helper may die
+// before it is ready.
 const deathsMax = 3
 
 // RunAll runs the first of a batch's cases, at least one, and returns their number. It does

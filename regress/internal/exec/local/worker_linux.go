@@ -44,8 +44,18 @@ type worker struct {
 	message []byte
 }
 
-// start starts a helper in mode m, and waits until it is ready.
-func (w *worker) start(ctx context.Context, m *mode) error {
+// start starts a helper in mode m, and waits until it is ready. If the helper dies before that, as
+// for a moment's lack of memory, start tries again: the next mode would isolate cases less.
+func (w *worker) start(ctx context.Context, m *mode) (err error) {
+	for range deathsMax {
+		if err = w.startOnce(ctx, m); !errors.Is(err, errLaneDied) {
+			break
+		}
+	}
+	return err
+}
+
+func (w *worker) startOnce(ctx context.Context, m *mode) error {
 	w.plain = !m.isolates()
 	w.crew.threads.Lock()
 	err := w.crew.withRoomMend(w.makeFolders())

@@ -62,14 +62,6 @@ func open(t *testing.T, browser context.Context, link string) *page {
 	return (&page{T: t, ctx: ctx}).start(link)
 }
 
-// tab opens a link in another tab of the same browser.
-func (p *page) tab(link string) *page {
-	p.Helper()
-	ctx, stop := chromedp.NewContext(p.ctx)
-	p.Cleanup(stop)
-	return (&page{T: p.T, ctx: ctx}).start(link)
-}
-
 func (p *page) start(link string) *page {
 	p.Helper()
 	p.asked = map[string]bool{}
