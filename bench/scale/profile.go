@@ -68,8 +68,8 @@ type part struct {
 // number of goroutines do at once. Which connection a sample belongs to is not known, so all of them
 // count as one: no single one has more.
 var limitedParts = []part{
-	{"before and after the cases: index, selection, seal", 0, []string{"muster/regress/internal/golden.seal", "main.profiled"}},
-	{"the golden's writer", 1, []string{"muster/regress/internal/golden.(*committer).run"}},
+	{"before and after the cases: index, selection, seal", 0, []string{"muster/regress/internal/golden.(*editor).seal", "main.profiled"}},
+	{"the golden's writer", 1, []string{"muster/regress/internal/golden.(*Writer).Put"}},
 	{"results, taken one at a time", 1, []string{"muster/regress/record.(*passes).count", "muster/regress/internal/verdict.(*collector).takeFirst"}},
 	{"tasks, handed out one at a time", 1, []string{"muster/regress/internal/pass.(*queue)"}},
 	{"requests for contents, four of a kind at once", 4, []string{"muster/regress/internal/exec/reapi/client.(*batcher"}},

@@ -102,7 +102,7 @@ func classify(path string, err error) error {
 		return damageError(path, errors.New("it is cut off"))
 	case c == sqlite3.SQLITE_IOERR_DIR_FSYNC:
 		return unflushedError(path, err)
-	case c == sqlite3.SQLITE_READONLY_ROLLBACK:
+	case c == sqlite3.SQLITE_READONLY_ROLLBACK, c == sqlite3.SQLITE_IOERR_DELETE: // of the journal
 		return fault.Environmentf("golden %s has an interrupted change that must be rolled back, and you may not write it: make it and its folder writable, or open it once as a user who may write", path)
 	case c == sqlite3.SQLITE_IOERR_WRITE:
 		return fault.Environmentf("golden %s: a write failed: raise the limit on file sizes (ulimit -f), or look for a failing disk", path)
