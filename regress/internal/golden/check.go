@@ -176,8 +176,8 @@ func checkPages(ctx context.Context, q querier) error {
 // file.
 const DamagedSuffix = ".damaged"
 
-// Repair replaces a damaged golden at path by one of its whole cases. Their row matches its sum, and all
-// their contents match their digests. It keeps the damaged file beside the golden. At every moment
+// Repair replaces a damaged golden at path by one of its whole cases. A case is whole if its row matches its sum
+// and its contents match their digests. Repair keeps the damaged file beside the golden. At every moment
 // path holds the damaged golden or the repaired one. A whole golden is left alone.
 //
 // A golden whose header, tables or meta are damaged cannot be repaired: that is an error of

@@ -126,7 +126,7 @@ func (f *finder) addWord(word string) {
 
 // addNeeds adds the interpreter of a script, or the libraries of a program, with its loader.
 func (f *finder) addNeeds(ctx context.Context, file closure.File) {
-	words, _ := program.Script(file.Path) // whatever cannot be read or found is none here: the tool itself fails
+	words, _ := program.Script(file.Path) // what cannot be read counts as none: the tool itself will fail
 	for _, word := range words {
 		f.addWord(word)
 	}
