@@ -149,9 +149,9 @@ func (w *walking) leaveOut(below string) {
 
 func (w *walking) noteOmissions(given string) {
 	if w.copied > 0 {
-		w.note(fmt.Sprintf("[engine] input %s: in the place of %d links that lead outside go the files that they lead to", name.Print(given), w.copied))
+		w.note(fmt.Sprintf("[engine] input %s: %d links lead out of it, so muster sends copies of their targets", name.Print(given), w.copied))
 	}
 	if w.left > 0 {
-		w.note(fmt.Sprintf("[engine] input %s: %d links to nothing, sockets, pipes and devices do not travel (%s)", name.Print(given), w.left, name.Print(w.example)))
+		w.note(fmt.Sprintf("[engine] input %s: %d links to nothing, sockets, pipes and devices are not sent (%s)", name.Print(given), w.left, name.Print(w.example)))
 	}
 }

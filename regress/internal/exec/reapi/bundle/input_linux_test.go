@@ -55,7 +55,7 @@ func TestInputFolder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if len(notes) != 2 || !strings.Contains(notes[1], "4 links to nothing, sockets, pipes and devices do not travel") {
+	if len(notes) != 2 || !strings.Contains(notes[1], "4 links to nothing, sockets, pipes and devices are not sent") {
 		t.Errorf("%q", notes)
 	}
 	if rootOf(t, b).Sub("tool/in/kit/include/empty") == nil {
