@@ -85,7 +85,7 @@ func bringEngine(t *testing.T, dir string) {
 // are not the program's. The help lists the flags that the tables lack.
 func TestManualNamesAll(t *testing.T) {
 	f := newFolder(t)
-	checkManual(t, f, manual{pages: []string{"docs/regress.md", "docs/causes.md", "docs/reports.md", "docs/remote.md"}, group: "Main"})
+	checkManual(t, f, manual{pages: []string{"docs/regress.md", "docs/causes.md", "docs/reports.md", "docs/remote.md", "docs/install.md"}, group: "Main"})
 	checkManual(t, f, manual{pages: []string{"docs/lab.md"}, above: []string{"lab"}, group: "Measure"})
 	checkManual(t, f, manual{pages: []string{"docs/files.md"}, group: "Service", tables: []string{"serve"}, machine: []string{"--open-files"}})
 	checkManual(t, f, manual{pages: []string{"docs/files.md"}, above: []string{"load"}, group: "Operations"})
