@@ -24,27 +24,6 @@ func TestSourceAsNew(t *testing.T) {
 	})
 }
 
-// TestSourceGiven: as much is true of a case that every other is given.
-func TestSourceGiven(t *testing.T) {
-	context := func(t testing.TB) *corpus.Corpus {
-		c, err := corpus.Open(t.Context(), corpus.Options{Path: usual(t).File().Name(), Context: []string{"one.c", "sub/*.c"}})
-		must(t, err)
-		t.Cleanup(func() { must(t, c.Close()) })
-		return c
-	}
-	inBothModes(t, context, func(r *rig) {
-		if len(r.corpus.Given()) != len(given)+2 {
-			r.Fatalf("%d files are given", len(r.corpus.Given()))
-		}
-		for _, d := range sourceDeeds(t.TempDir()) {
-			for _, next := range []string{"next.c", "one.c"} {
-				r.run("one.c", d)
-				r.wantClean(next)
-			}
-		}
-	})
-}
-
 // sourceDeeds are scripts that do something to their source.
 func sourceDeeds(outside string) []string {
 	return []string{
