@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -55,53 +54,6 @@ func TestIdleConnections(t *testing.T) {
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", s.Process.Pid))
 	if err != nil || len(tasks) > 32+4+8 {
 		t.Errorf("%d threads, %v", len(tasks), err)
-	}
-}
-
-// An upload that was accepted before the server was asked to end is not lost.
-func TestEndDuringUpload(t *testing.T) {
-	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
-	s := newServer(t, bin, "--data", data)
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	body := bytes.Repeat([]byte("0123456789"), 100_000)
-	fmt.Fprintf(c, "PUT /files/one HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
-	answers := bufio.NewReader(c)
-	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for { // until nobody listens any more
-		other, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", c.RemoteAddr().String())
-		if err != nil {
-			break
-		}
-		other.Close()
-	}
-	if _, err := c.Write(body); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := answers.ReadString('\n'); err != nil { // the end of the first answer
-		t.Fatal(err)
-	}
-	got, err := http.ReadResponse(answers, nil)
-	if err != nil || got.StatusCode != http.StatusNoContent {
-		t.Fatal(got, err)
-	}
-	if text, err := io.ReadAll(s.lines); err != nil || len(text) > 0 {
-		t.Errorf("%s, %v", text, err)
-	}
-	if err := s.Wait(); err != nil {
-		t.Error(err)
-	}
-	s = newServer(t, bin, "--data", data)
-	if text := get(t, s.url+"/files/one"); !bytes.Equal(text, body) {
-		t.Errorf("%d bytes", len(text))
 	}
 }
 
