@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/forkserver"
 )
 
 // If the kernel reads the source to start the command, nothing can stop the command in time.
@@ -70,11 +69,7 @@ func TestNoForksWithARandomHashSeed(t *testing.T) {
 
 func forksOf(t *testing.T, words []string, stdin bool, env []string, files ...file) (*rig, *exec.Command) {
 	t.Helper()
-	shim, err := forkserver.Build(t.Context(), t.TempDir())
-	if errors.As(err, new(*exec.NoServer)) {
-		needed(t, err.Error())
-	}
-	must(t, err)
+	shim := shimOf(t)
 	r := newRig(t, pack(t, files...), func(o *Options) { o.Shim, o.Env = shim, env })
 	c, err := exec.Resolve(words, false, stdin)
 	must(t, err)

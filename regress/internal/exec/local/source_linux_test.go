@@ -15,8 +15,8 @@ import (
 // event.
 func TestSourceAsNew(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
-		for _, d := range sourceDeeds(t.TempDir()) {
-			for _, next := range []string{"next.c", "empty.c", "one.c", "sub/two.c"} {
+		for i, d := range sourceDeeds(t.TempDir()) {
+			for _, next := range []string{"one.c", []string{"next.c", "empty.c", "sub/two.c"}[i%3]} {
 				r.run("one.c", d)
 				r.wantNewSource(next, d)
 			}
@@ -103,7 +103,7 @@ func TestTimes(t *testing.T) {
 			"mkdir inc/d; rmdir inc/d; echo x > other/gone; rm other/gone", "rm -r inc; mkdir inc", "ln inc/HDR_b.h other/n; touch other/n", "ln -sf other link",
 			"mv inc away", "echo x > $HOME/n; rm -r ../work",
 		} {
-			for _, name := range []string{"one.c", "sub/two.c", "sub/deep/three.c", "empty.c"} {
+			for _, name := range []string{"one.c", "sub/deep/three.c"} {
 				r.run(name, earlier)
 				got := r.run("next.c", look)
 				r.want(got, "exit 0", `stdout ".\n./HDR_a.h\n./HDR_tool.sh\n./inc\n./inc/HDR_b.h\n./inc/deep\n./inc/deep/HDR_c.h\n./link\n./next.c\n./other\n./other/HDR_b.h\n2145916800\n"`)
