@@ -96,20 +96,14 @@ long: export MUSTER_LONG = 1
 long: MEMORY = $(shell test -d /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 long:
 	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/...
-	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 60m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/uring ./cmd/muster
 	scripts/object-stores install-minio
 	MUSTER_REQUIRE=all TMPDIR=$(MEMORY) $(GO) test -count=1 -timeout 120m -run 'TestServers|TestStoreIsKilled' -v ./files/bucket
 	MUSTER_REQUIRE=all $(GO) test -count=1 -timeout 60m -run TestLargeFile -v ./files/bucket
 	$(GO) test -count=1 -timeout 30m -run TestResumeAfterAnyCut ./lab
 	$(GO) test -count=1 -timeout 30m -run TestMixedChanges -v ./regress/internal/cause -mixes 10
-	$(GO) test -count=1 -timeout 30m -run TestGofmt -v ./test -share 1
 	$(GO) test -count=1 -timeout 30m -run TestKills -v ./test -kills 200
 	$(GO) test -count=1 -timeout 480m -v ./test/faults -trials 0 -serve-rounds 300
-	$(GO) test -count=1 -timeout 30m -run TestFlippedBits -v ./cmd/muster -flips 500
-	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -v ./test -damages 0
-	$(GO) test -count=1 -timeout 60m -run TestRandomTools -v ./test -tools 300
-	$(GO) test -count=1 -timeout 30m -run TestReduce -v ./test -planted 65536
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -v ./test -cases 200000 -case-size 2147483648
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress/internal/oracle -rounds 100000

@@ -14,9 +14,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"muster/fileio"
 	"muster/fileio/cthreads"
@@ -172,79 +169,4 @@ func contents(t *testing.T, folder string) string {
 		t.Fatal(err)
 	}
 	return text.String()
-}
-
-// Many put and get files of 50 KB at the same time; all is read by jobs.
-func BenchmarkEngines(b *testing.B) {
-	const callers, size = 64, 50_000
-	for _, op := range []string{"put", "get"} {
-		for _, name := range []string{"direct", "pooled", "cthreads", "uring"} {
-			b.Run(op+"/"+name, func(b *testing.B) {
-				all := engines(b, 32, 4)
-				for other, e := range all {
-					if other != name {
-						_ = e.Close()
-					}
-				}
-				e, ok := all[name]
-				if !ok {
-					return
-				}
-				s, err := fileio.Open(b.TempDir(), e, fileio.Options{Sync: fileio.SyncNone, JobsOnly: true})
-				if err != nil {
-					b.Fatal(err)
-				}
-				benchmarkStore(b, s, op, callers, enginetest.Content(1, size))
-				if err := errors.Join(s.Close(), e.Close()); err != nil {
-					b.Fatal(err)
-				}
-			})
-		}
-	}
-}
-
-func benchmarkStore(b *testing.B, s *fileio.Store, op string, callers int, data []byte) {
-	do := func(who int) error {
-		name := fmt.Sprint("x/", who)
-		if op == "put" {
-			_, err := s.Put(b.Context(), name, bytes.NewReader(data), int64(len(data)), nil)
-			return err
-		}
-		f, err := s.Get(b.Context(), name)
-		if err != nil {
-			return err
-		}
-		return errors.Join(f.CopyTo(b.Context(), io.Discard, 0, f.Size), f.Close())
-	}
-	for who := range callers {
-		if _, err := s.Put(b.Context(), fmt.Sprint("x/", who), bytes.NewReader(data), int64(len(data)), nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.SetBytes(int64(len(data)))
-	b.ResetTimer()
-	began := processorTime(b)
-	var all sync.WaitGroup
-	for who := range callers {
-		all.Go(func() {
-			for n := who; n < b.N; n += callers {
-				if err := do(who); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	b.StopTimer()
-	b.ReportMetric(float64(processorTime(b)-began)/float64(b.N), "cpu-ns/op")
-}
-
-// processorTime returns the processor time of this process, including its kernel threads.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -3,13 +3,11 @@ package fileio_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -108,27 +106,6 @@ func names(t *testing.T, s *fileio.Store) (list []string) {
 		more = further
 	}
 	return list
-}
-
-// BenchmarkList lists pages of 10 and of 1,000 files, from stores of several sizes.
-func BenchmarkList(b *testing.B) {
-	for _, files := range []int{1_000, 10_000, 100_000} {
-		s := enginetest.Open(b, &direct.Engine{}, b.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-		for i := range files {
-			if _, err := s.Put(b.Context(), "team/"+strconv.Itoa(i), bytes.NewReader(nil), 0, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for _, most := range []int{10, fileio.ListMax} {
-			b.Run(fmt.Sprintf("%d-of-%d", most, files), func(b *testing.B) {
-				for i := 0; b.Loop(); i++ {
-					if _, _, err := s.List(b.Context(), "team/", "team/"+strconv.Itoa(i*7919%files), most); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
 }
 
 // A list leaves out planted entries that are not files, and continues.

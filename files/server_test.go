@@ -19,7 +19,6 @@ import (
 	"muster/fileio/direct"
 	"muster/files"
 	"muster/test/kits/enginetest"
-	"muster/test/kits/faulty"
 )
 
 // serve serves a new store.
@@ -324,16 +323,4 @@ func (b *busy) Do(j *fileio.Job) error {
 		return b.Engine.Do(j)
 	}
 	return fileio.ErrBusy
-}
-
-func TestBusyAndFull(t *testing.T) {
-	at := serve(t, &busy{}, files.Options{}) + "/files/x"
-	if got := ask(t, "PUT", at, strings.NewReader("x")).wants(t, 503, ""); got.header.Get("Retry-After") == "" {
-		t.Errorf("%v", got.header)
-	}
-	ask(t, "DELETE", at, nil).wants(t, 503, "")
-	at = serve(t, faulty.New(&direct.Engine{}, faulty.Options{RoomFor: 10}), files.Options{}) + "/files/x"
-	ask(t, "PUT", at, strings.NewReader("before")).wants(t, 204, "")
-	ask(t, "PUT", at, strings.NewReader("much more than there is")).wants(t, 507, "")
-	ask(t, "GET", at, nil).wants(t, 200, "before")
 }

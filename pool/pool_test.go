@@ -255,40 +255,6 @@ func expectReturned(t *testing.T, returned []atomic.Bool, ended []int) {
 	}
 }
 
-// A producer that waits for room gets it although others keep arriving, each when a single
-// place is free: they queue behind it.
-func TestNewcomersDoNotOvertakeWaitingProducers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const queueMax = 8
-		gate := make(chan struct{})
-		p := pool.New(1, func(int) { <-gate }, pool.Queue(queueMax))
-		p.Submit(0)
-		synctest.Wait()
-		p.SubmitN(upTo(queueMax))
-		var in atomic.Bool
-		go func() {
-			p.Submit(1)
-			in.Store(true)
-		}()
-		synctest.Wait()
-		for range 4 * queueMax {
-			gate <- struct{}{}
-			synctest.Wait()
-			if p.TrySubmit(2) && !in.Load() {
-				t.Error("TrySubmit took a place that a Submit waits for")
-			}
-			go p.Submit(3)
-			synctest.Wait()
-		}
-		if !in.Load() {
-			t.Error("Submit waits while others that came later are let in")
-		}
-		close(gate)
-		synctest.Wait()
-		p.Close()
-	})
-}
-
 func TestSubmitContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})

@@ -3,7 +3,6 @@ package test
 import (
 	"bytes"
 	"go/ast"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -127,32 +126,4 @@ func startsGoroutine(n ast.Node) bool {
 		return is && f.Sel.Name == "Go" && len(n.Args) == 1
 	}
 	return false
-}
-
-// TestMakeNamesPackagesFirst: "go test" takes what follows a flag of a test for arguments of the
-// test, and then tests the package of the current folder.
-func TestMakeNamesPackagesFirst(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "make", "-n", "GO=go", "test", "race", "long", "fuzz").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ofGo := regexp.MustCompile(`^-(count|cpu|fuzz|fuzzminimizetime|fuzztime|p|parallel|race|run|short|timeout|v)(=|$)`)
-	commands := 0
-	for line := range strings.Lines(string(out)) {
-		_, args, found := strings.Cut(line, "go test ")
-		if !found {
-			continue
-		}
-		commands++
-		others := false
-		for _, arg := range strings.Fields(args) {
-			others = others || len(arg) > 1 && arg[0] == '-' && !ofGo.MatchString(arg)
-			if others && strings.HasPrefix(arg, "./") {
-				t.Errorf("%s comes after a flag of a test: %s", arg, line)
-			}
-		}
-	}
-	if commands < 20 {
-		t.Errorf("only %d commands were found", commands)
-	}
 }

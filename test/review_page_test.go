@@ -1,6 +1,7 @@
 package test
 
 import (
+	"archive/tar"
 	"bufio"
 	"bytes"
 	"context"
@@ -9,6 +10,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,6 +88,44 @@ func (f folder) changeOfGofmt() {
 	})
 	f.muster(0, "record", "src.tar", "--repeat", "1", "--", "gofmt", "{in}")
 	f.muster(1, "check", "-q", "--", "gofmt", "-s", "-r", "interface{} -> any", "{in}")
+}
+
+// pack writes the files below root that keep accepts into a tar in f's folder. Names are
+// relative to root's parent.
+func (f folder) pack(name, root string, keep func(string) bool) {
+	f.Helper()
+	out, err := os.Create(filepath.Join(f.dir, name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	w := tar.NewWriter(out)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !keep(path) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(filepath.Dir(root), path)
+		if err != nil {
+			return err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: rel, Mode: 0o644, Size: int64(len(content))}); err != nil {
+			return err
+		}
+		_, err = w.Write(content)
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		f.Fatal(err)
+	}
 }
 
 // review starts the review of the last run, and returns its link.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -73,22 +72,6 @@ func TestEngines(t *testing.T) {
 	}
 	if o, err := configured(t, file, "", nil, "--remote", ""); err != nil || o.Remote.URL != "" || o.Remote.Name != "" || !o.Remote.Given {
 		t.Errorf("not on this machine: %+v, %v", o.Remote, err)
-	}
-}
-
-func TestNearest(t *testing.T) {
-	known := []string{"jobs", "timeout", "headers", "fail-fast", "failed-first"}
-	for name, want := range map[string]string{
-		"job": "jobs", "Jobs": "jobs", "tiemout": "timeout", "time-out": "timeout", "header": "headers",
-		"failfast": "fail-fast", "fail_fast": "fail-fast", "failed": "failed-first", "colour": "", "": "", "x": "",
-	} {
-		got := suggest(name, known)
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%q suggests %q, want %q", name, got, want)
-		}
-	}
-	if got := suggest("x", nil); got != "" {
-		t.Errorf("nothing known suggests %q", got)
 	}
 }
 

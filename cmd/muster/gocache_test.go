@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,22 +40,6 @@ func TestGoCache(t *testing.T) {
 	}
 }
 
-// TestGoCacheLarge does the same with this module.
-func TestGoCacheLarge(t *testing.T) {
-	if testing.Short() || os.Getenv("MUSTER_LONG") == "" {
-		t.Skip("compiles everything twice; make long does that")
-	}
-	bin := build(t)
-	url := startServer(t, bin, "--data", filepath.Join(t.TempDir(), "kept"), "--sync", "none")
-	first, second := newGoMachine(t, bin, url, thisModule), newGoMachine(t, bin, url, thisModule)
-	first.run("build", "-trimpath", "-x", "./cmd/muster")
-	second.run("build", "-trimpath", "-x", "./cmd/muster")
-	t.Logf("first: %+v", first)
-	if first.compiled < 100 || second.compiled > 0 || second.hits < first.compiled {
-		t.Errorf("the second build is not from the server: %+v", second)
-	}
-}
-
 // smallModule writes a module with three packages.
 func smallModule(t *testing.T, dir string) {
 	t.Helper()
@@ -74,37 +57,6 @@ func smallModule(t *testing.T, dir string) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// thisModule copies the sources that this program is built of.
-func thisModule(t *testing.T, dir string) {
-	t.Helper()
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && rel != "." || rel == "bin" || rel == "bench" || rel == "build"):
-			return fs.SkipDir
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(dir, rel), 0o755)
-		case !d.Type().IsRegular() || strings.HasSuffix(rel, "_test.go"):
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, rel), text, 0o644)
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

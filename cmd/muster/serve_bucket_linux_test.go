@@ -20,17 +20,10 @@ import (
 	"muster/test/kits/buckettest"
 )
 
-func TestBucketServers(t *testing.T) {
-	bin := build(t)
-	for name, test := range map[string]func(*testing.T, string){"bounded": boundBucketServer, "busy": busyBucketStore} {
-		t.Run(name, func(t *testing.T) { test(t, bin) })
-	}
-}
-
 // A thousand connections to a server of a bucket stay within its limits. Half of them are clients
 // that do not read their answers: they hold no connection to the object store, and do not keep
 // others from being served.
-func boundBucketServer(t *testing.T, bin string) {
+func TestBucketServerIsBounded(t *testing.T) {
 	const clients, memory = 1000, 64 << 20
 	buckettest.Setenv(t)
 	var running, most atomic.Int64
@@ -43,7 +36,7 @@ func boundBucketServer(t *testing.T, bin string) {
 		kept.ServeHTTP(w, r)
 	}))
 	t.Cleanup(store.Close)
-	s := newServer(t, bin, "--data", "s3://kept", "--endpoint", store.URL, "--memory", "64M", "--rate-min", "1")
+	s := newServer(t, build(t), "--data", "s3://kept", "--endpoint", store.URL, "--memory", "64M", "--rate-min", "1")
 	large, small := random(4<<20), random(50_000)
 	put(t, s.url+"/files/large", large, http.StatusNoContent)
 	before := openFiles(t, s.Process.Pid)
@@ -93,71 +86,6 @@ func boundBucketServer(t *testing.T, bin string) {
 	}
 	if n, err := io.CopyN(io.Discard, slow[0], 256<<10); err != nil { // it goes on when it reads
 		t.Errorf("a slow client has %d bytes, %v", n, err)
-	}
-}
-
-// While the object store refuses everything or is slow, a bounded number of requests wait for it,
-// and others are told to come back. Afterwards all is as before.
-func busyBucketStore(t *testing.T, bin string) {
-	buckettest.Setenv(t)
-	var mode atomic.Int64 // a status; 1 = slow
-	release, kept := make(chan struct{}), buckettest.New()
-	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch status := int(mode.Load()); status {
-		case 1:
-			<-release
-			fallthrough
-		case 0:
-			kept.ServeHTTP(w, r)
-		default:
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(status)
-		}
-	}))
-	t.Cleanup(store.Close)
-	s := newServer(t, bin, "--data", "s3://kept", "--endpoint", store.URL, "--wait-max", "1s")
-	put(t, s.url+"/files/a", []byte("before"), http.StatusNoContent)
-	mode.Store(http.StatusTooManyRequests)
-	answer, err := http.Get(s.url + "/files/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
-		t.Errorf("status %d, Retry-After %q", answer.StatusCode, answer.Header.Get("Retry-After"))
-	}
-	mode.Store(http.StatusServiceUnavailable)
-	put(t, s.url+"/files/a", []byte("refused"), http.StatusServiceUnavailable)
-	const many, connections = 100, 64
-	mode.Store(1)
-	var wait sync.WaitGroup
-	var kind [2]atomic.Int64
-	refused := make(chan struct{}, many)
-	for i := range many {
-		wait.Go(func() {
-			var status statusError
-			switch err := tryPut(fmt.Sprint(s.url, "/files/many", i), []byte("x")); {
-			case err == nil:
-				kind[0].Add(1)
-			case errors.As(err, &status) && status == http.StatusServiceUnavailable:
-				kind[1].Add(1)
-				refused <- struct{}{}
-			default:
-				t.Error(err)
-			}
-		})
-	}
-	for range many - connections {
-		<-refused
-	}
-	mode.Store(0)
-	close(release)
-	wait.Wait()
-	if kind[0].Load() != connections || kind[1].Load() != many-connections {
-		t.Errorf("%d were kept and %d refused", kind[0].Load(), kind[1].Load())
-	}
-	if got := get(t, s.url+"/files/a"); string(got) != "before" {
-		t.Errorf("%q", got)
 	}
 }
 

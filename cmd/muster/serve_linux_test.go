@@ -1,9 +1,7 @@
 package main_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -56,115 +53,6 @@ func TestIdleConnections(t *testing.T) {
 	if err != nil || len(tasks) > 32+4+8 {
 		t.Errorf("%d threads, %v", len(tasks), err)
 	}
-}
-
-// An upload that was accepted before the server was asked to end is not lost.
-func TestEndDuringUpload(t *testing.T) {
-	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
-	s := newServer(t, bin, "--data", data)
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	body := bytes.Repeat([]byte("0123456789"), 100_000)
-	fmt.Fprintf(c, "PUT /files/one HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
-	answers := bufio.NewReader(c)
-	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for { // until nobody listens any more
-		other, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", c.RemoteAddr().String())
-		if err != nil {
-			break
-		}
-		other.Close()
-	}
-	if _, err := c.Write(body); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := answers.ReadString('\n'); err != nil { // the end of the first answer
-		t.Fatal(err)
-	}
-	got, err := http.ReadResponse(answers, nil)
-	if err != nil || got.StatusCode != http.StatusNoContent {
-		t.Fatal(got, err)
-	}
-	if text, err := io.ReadAll(s.lines); err != nil || len(text) > 0 {
-		t.Errorf("%s, %v", text, err)
-	}
-	if err := s.Wait(); err != nil {
-		t.Error(err)
-	}
-	s = newServer(t, bin, "--data", data)
-	if text := get(t, s.url+"/files/one"); !bytes.Equal(text, body) {
-		t.Errorf("%d bytes", len(text))
-	}
-}
-
-// A full disk refuses an upload, and keeps the file that it would have replaced.
-func TestFullDisk(t *testing.T) {
-	if os.Geteuid() != 0 {
-		lacks(t, "root, for a small disk")
-	}
-	disk := mountSmallDisk(t)
-	s := newServer(t, build(t), "--data", filepath.Join(disk, "kept"))
-	old := random(1 << 20)
-	put(t, s.url+"/files/one", old, http.StatusNoContent)
-	put(t, s.url+"/files/one", random(64<<20), http.StatusInsufficientStorage)
-	full := 0
-	for i := range 200 { // small files, until there is no room for them either
-		if tryPut(fmt.Sprintf("%s/files/fill/%d", s.url, i), random(200_000)) != nil {
-			full++
-		}
-	}
-	if full == 0 {
-		t.Error("the disk did not fill")
-	}
-	put(t, s.url+"/files/one", random(200_000), http.StatusInsufficientStorage)
-	if got := get(t, s.url+"/files/one"); !bytes.Equal(got, old) {
-		t.Errorf("the old file has %d bytes", len(got))
-	}
-	for i := range 200 {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, fmt.Sprintf("%s/files/fill/%d", s.url, i), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got.Body.Close()
-	}
-	put(t, s.url+"/files/one", random(2<<20), http.StatusNoContent)
-	temps, err := filepath.Glob(filepath.Join(disk, "kept", "*", "~*"))
-	if err != nil || len(temps) > 0 {
-		t.Errorf("left behind: %v, %v", temps, err)
-	}
-}
-
-// mountSmallDisk mounts an ext4 of 24 MB in a file, for the duration of the test.
-func mountSmallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	image, disk := filepath.Join(dir, "image"), filepath.Join(dir, "disk")
-	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 24<<20), os.Mkdir(disk, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	for _, words := range [][]string{{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, disk}} {
-		if out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput(); err != nil {
-			lacks(t, fmt.Sprintf("a small disk: %v: %v\n%s", words, err, out))
-		}
-	}
-	t.Cleanup(func() {
-		if out, err := exec.CommandContext(context.Background(), "umount", "-l", disk).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v\n%s", err, out)
-		}
-	})
-	return disk
 }
 
 func random(size int) []byte {

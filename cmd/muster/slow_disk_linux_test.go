@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -36,27 +35,6 @@ func TestThreadsOnSlowDisk(t *testing.T) {
 	}
 }
 
-// With its default engine, a server that is alone on its machine takes at most 46 threads on a disk that
-// blocks, with 500 connections and with 5,000: 32 for files, 4 for names, and Go's own.
-func TestThreadsOfDefaults(t *testing.T) {
-	if testing.Short() || os.Getenv("MUSTER_LONG") == "" {
-		t.Skip("half a minute, on a machine with nothing else to do")
-	}
-	bin := build(t)
-	disk := slowDisk(t)
-	for _, connections := range []int{500, 5000} {
-		for _, op := range []string{"upload", "download"} {
-			s := newServer(t, bin, "--data", filepath.Join(disk, strconv.Itoa(connections)), "--sync", "none", "--queue-max", "16384")
-			if threads := threadsUnderLoad(t, bin, s, op, connections, 5000); threads > 46 {
-				t.Errorf("%s, %d connections: %d threads", op, connections, threads)
-			}
-			_ = s.Process.Kill()
-			_ = s.Wait()
-			coolDisk(t, disk)
-		}
-	}
-}
-
 // threadsUnderLoad returns the largest number of the server's threads.
 func threadsUnderLoad(t *testing.T, bin string, s *server, op string, connections, requests int) int {
 	t.Helper()
@@ -74,14 +52,6 @@ func threadsUnderLoad(t *testing.T, bin string, s *server, op string, connection
 }
 
 const slowDiskScript = "../../bench/files/slow-disk"
-
-// coolDisk removes the files of a slow disk from memory. Nobody may use it.
-func coolDisk(t *testing.T, disk string) {
-	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), slowDiskScript, "cold", disk).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
 
 // slowDisk makes a disk that blocks, for the duration of the test.
 func slowDisk(t *testing.T) string {

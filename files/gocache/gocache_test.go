@@ -231,31 +231,6 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// A server without room loses no hits.
-func TestFullServer(t *testing.T) {
-	store, _ := serve(t)
-	inner := files.NewServer(store, files.Options{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && r.ContentLength > 100 {
-			http.Error(w, "the disk is full", http.StatusInsufficientStorage)
-			return
-		}
-		inner.ServeHTTP(w, r)
-	}))
-	defer s.Close()
-	o := gocache.Options{URL: s.URL + "/files/go", Dir: t.TempDir()}
-	b := start(t, o)
-	b.put("small", "output")
-	b.put("large", strings.Repeat("x", 1000))
-	b.put("larger", strings.Repeat("x", 2000))
-	b.close(1, gocache.Stats{Sent: 1, Unsent: 2})
-	o.Dir = t.TempDir()
-	b = start(t, o)
-	b.misses("large")
-	b.hits("small", "output")
-	b.close(0, gocache.Stats{Misses: 1, Remote: 1})
-}
-
 // With a token that only reads, a build has the hits of the server, and sends nothing.
 func TestReadToken(t *testing.T) {
 	store, all := serve(t)
@@ -359,32 +334,6 @@ func TestKilledGoCommand(t *testing.T) {
 	_ = b.answer()
 	if err := <-b.ended; err != nil || len(b.warnings) > 0 { // a stalled server would be warned of after minutes
 		t.Errorf("%v, warnings: %q", err, b.warnings)
-	}
-}
-
-// Others' things in the local folder are neither read nor in the way.
-func TestStrangeLocalFiles(t *testing.T) {
-	_, url := serve(t)
-	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "record")
-	b := start(t, gocache.Options{URL: url, Dir: dir})
-	b.put("one", "output")
-	b.close(0, gocache.Stats{Sent: 1})
-	id := name("one")
-	path := filepath.Join(dir, id[:2], id+"-a")
-	if err := errors.Join(os.Rename(path, elsewhere), os.Symlink(elsewhere, path)); err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(dir, "00", strings.Repeat("0", 64)+"-o")
-	old := time.Unix(1, 0)
-	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "file"), 0o755), os.Chtimes(folder, old, old)); err != nil {
-		t.Fatal(err)
-	}
-	b = start(t, gocache.Options{URL: "http://127.0.0.1:1/files/go", Dir: dir, Timeout: time.Millisecond})
-	b.misses("one")
-	b.put("large", strings.Repeat("large ", 400_000))
-	b.close(1, gocache.Stats{Misses: 1, Unsent: 1})
-	if n := size(t, dir); n > 1<<20 {
-		t.Errorf("%d bytes are left", n)
 	}
 }
 

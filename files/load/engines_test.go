@@ -165,31 +165,6 @@ func TestEngineThatBreaks(t *testing.T) {
 	}
 }
 
-// The caption counts only completed rounds.
-func TestEnginesInterruptedLate(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	started := 0
-	c, err := load.Engines(ctx, load.EnginesOptions{
-		Load: load.Options{Connections: 2, Requests: 10, Size: 100},
-		Ops:  []load.Op{load.Upload}, Engines: []string{"one"}, Rounds: 5,
-		Server: func(engine, data string) []string {
-			if started++; started == 3 {
-				cancel()
-			}
-			return []string{"/usr/bin/env", engineKey + "=" + engine, dataKey + "=" + data, self}
-		},
-	})
-	var text bytes.Buffer
-	if !errors.Is(err, context.Canceled) || c.Text(&text) != nil || !strings.Contains(text.String(), "; medians of 2 rounds\n") {
-		t.Errorf("%v:\n%s", err, &text)
-	}
-}
-
 func TestEnginesInterrupted(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

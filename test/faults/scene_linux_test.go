@@ -107,7 +107,6 @@ func (s *stage) scenes() []*scene {
 		{name: "record", base: recorded, run: muster(s.record("new")...)},
 		{name: "check", base: recorded, run: muster(s.check("new")...)},
 		{name: "accept", base: checked, run: muster("accept", "--all", "--state", s.in("state"))},
-		{name: "review", base: checked, run: s.review},
 		{name: "reduce", base: checked, run: muster("reduce", "G1", "--tests-max", "10", "--state", s.in("state"))},
 		{name: "resume", base: stopped, run: muster(s.check("new", "--resume")...)},
 		{name: "merge", base: halved, run: muster("merge", s.in("part1"), s.in("part2"), "--state", s.in("state"))},
@@ -117,10 +116,7 @@ func (s *stage) scenes() []*scene {
 	for _, c := range all {
 		// After any command, the same one and an accept make the new golden.
 		c.next = func() []ended { return []ended{c.run(), accept()} }
-		switch c.name {
-		case "review": // a second review would find nothing to decide
-			c.next = func() []ended { return []ended{accept()} }
-		case "resume":
+		if c.name == "resume" {
 			c.next = func() []ended { return []ended{s.muster(s.check("new")...), accept()} }
 		}
 		s.rehearse(c)

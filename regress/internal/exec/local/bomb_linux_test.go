@@ -13,52 +13,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bombSize is what a bomb of these tests starts, and what its case may have. The tests do
-// not let a fork fail: where one fails, a bomb mostly ends by itself, and it is the
-// scheduler's choice whether a look comes first.
-type bombSize struct {
-	generations int // the processes double in each
-	threads     int
-	limit       int64
-}
-
-// sizeOfBombs is small unless tests of load run in full.
-func sizeOfBombs() bombSize {
-	if whole() {
-		return bombSize{generations: 8, threads: 600, limit: 400}
-	}
-	return bombSize{generations: 5, threads: 60, limit: 20}
-}
+// A bomb of these tests starts bombThreads threads, or processes that double in each of bombGenerations. Its case
+// may have bombLimit. The tests do not let a fork fail: where one fails, a bomb mostly ends by itself, and it is
+// the scheduler's choice whether a look comes first.
+const (
+	bombGenerations = "5"
+	bombThreads     = "60"
+	bombLimit       = 20
+)
 
 // bombs are scripts that start more processes or threads than their case may have. They
 // stay, with a mark on the command line of what stays longest.
-func (size bombSize) bombs(mark string) map[string]string {
+func bombs(mark string) map[string]string {
 	const each = "if [ $1 -gt 0 ]; then set -- $(($1-1)); "
 	stay := "fi; exec sleep 86400." + mark
 	alone := `trap "" TERM HUP INT; ` + each + "setsid sh ./b $1 & setsid sh ./b $1 & " + stay
-	generations, threads := strconv.Itoa(size.generations), strconv.Itoa(size.threads)
 	return map[string]string{
-		"waited for":                 "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + generations,
-		"left behind":                "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + generations + " & sleep 86400." + mark,
-		"pipes":                      "b() { " + each + "b $1 | b $1 & " + stay + "; }; b " + generations,
-		"each in its own session":    "echo '" + alone + "' > b; exec sh b " + generations,
-		"children that are not read": "exec " + self("zombies", threads, mark),
-		"threads":                    "exec " + self("threads", threads, mark),
-	}
-}
-
-// endlessBombs start more without end, or until a fork fails. The small share has none.
-func endlessBombs(mark string) map[string]string {
-	if !whole() {
-		return nil
-	}
-	stay := "sleep 86400." + mark
-	alone := `trap "" TERM HUP INT; setsid sh ./b & setsid sh ./b & ` + stay
-	return map[string]string{
-		"waited for":                 "b() { b & b & " + stay + "; }; b",
-		"each in its own session":    "echo '" + alone + "' > b; exec sh b",
-		"children that are not read": "exec " + self("zombies", "5000", mark),
-		"threads":                    "exec " + self("threads", "5000", mark),
+		"waited for":                 "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + bombGenerations,
+		"left behind":                "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + bombGenerations + " & sleep 86400." + mark,
+		"pipes":                      "b() { " + each + "b $1 | b $1 & " + stay + "; }; b " + bombGenerations,
+		"each in its own session":    "echo '" + alone + "' > b; exec sh b " + bombGenerations,
+		"children that are not read": "exec " + self("zombies", bombThreads, mark),
+		"threads":                    "exec " + self("threads", bombThreads, mark),
 	}
 }
 
@@ -66,21 +42,16 @@ func endlessBombs(mark string) map[string]string {
 // neither its lane nor another notices.
 func TestForkBomb(t *testing.T) {
 	inAllModes(t, func(r *rig) {
-		plain, size := r.crew.o.plain, sizeOfBombs()
-		r = newRig(r.T, r.corpus, func(o *Options) {
-			o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, size.limit, 20*time.Second, time.Millisecond
-		})
-		for name, text := range size.bombs("MARK") {
+		plain := r.crew.o.plain
+		r = newRig(r.T, r.corpus, bounded, func(o *Options) { o.plain, o.Lanes = plain, 2 })
+		for name, text := range bombs("MARK") {
 			r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
 		}
-		for name, text := range endlessBombs("MARK") {
-			// Without a PID namespace root's are bounded by the system's limits alone,
-			// and an ordinary user's take what the other lanes need too.
-			if !plain || !strings.Contains(text, "sleep") {
-				r.sub("endless, "+name, func(r *rig) { r.explode(text) })
-			}
-		}
 	})
+}
+
+func bounded(o *Options) {
+	o.processes, o.Timeout, o.Grace = bombLimit, 20*time.Second, time.Millisecond
 }
 
 // explode has a bomb go off beside other cases, or before them where there is one lane,
@@ -114,13 +85,9 @@ func TestForkBombPlain(t *testing.T) {
 			return
 		}
 	}
-	size := sizeOfBombs()
-	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = size.limit, 20*time.Second, time.Millisecond })
-	for name, text := range size.bombs("MARK") {
+	r := newRig(t, usual(t), plainly, bounded)
+	for name, text := range bombs("MARK") {
 		r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
-	}
-	for name, text := range endlessBombs("MARK") {
-		r.sub("endless, "+name, func(r *rig) { r.explode(text) })
 	}
 }
 

@@ -20,17 +20,6 @@ func TestStreamsAsNew(t *testing.T) {
 	})
 }
 
-// TestStreamsReused: quick cases that leave a stream alone have the same file for it.
-func TestStreamsReused(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
-		for range 2 { // the first file is replaced by its spare, which is old enough to stay
-			r.want(r.run("one.c", "sleep 0.03"), "exit 0")
-		}
-		const inode = "stat -Lc %i /proc/self/fd/2"
-		r.want(r.run("next.c", inode), r.run("one.c", inode)...)
-	})
-}
-
 // streamsTool alters its three descriptors in every way that leaves their content,
 // or finds fault with what is not as new.
 func streamsTool(args []string) error {

@@ -1,12 +1,10 @@
 package local
 
 import (
-	"context"
 	"runtime"
 	"testing"
 	"time"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 )
 
@@ -80,37 +78,4 @@ func TestPeakMemory(t *testing.T) {
 		}
 	})
 	runtime.KeepAlive(held)
-}
-
-// TestFloorStays: a helper that has seen much is no larger than one that has
-// not.
-func TestFloorStays(t *testing.T) {
-	long(t)
-	times, files, depth := 50, "2000", "250"
-	if whole() {
-		times, files, depth = 150, "20000", "2500"
-	}
-	inBothModes(t, usual, func(r *rig) {
-		big := "head -c 200000 /dev/zero; head -c 20000 /dev/zero >&2; head -c 400000 /dev/zero > f; head -c 10000 /dev/zero > g; mkdir x; echo > x/y"
-		for range times {
-			r.run("one.c", big)
-		}
-		r.run("one.c", self("many", "5000", "10"))
-		r.run("one.c", self("deep", depth))
-		r.run("one.c", "echo > ../../home; rm -r ../work")
-		for range 3 * times {
-			r.run("sub/two.c", "head -c 100000 /dev/zero > f; cat f f")
-		}
-		r.run("one.c", self("many", files, "10"))
-		command, err := exec.Resolve([]string{"/bin/true"}, false, false)
-		must(r, err)
-		for range 10 {
-			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
-			must(r, err)
-			result.Release()
-			if got := result.Cost.PeakRSS; got > trueMax() {
-				r.Fatalf("/bin/true shows %d KiB", got)
-			}
-		}
-	})
 }

@@ -35,10 +35,9 @@ func (r *rig) begin(ctx context.Context, name, text string) <-chan outcomeOf {
 	return done
 }
 
-// blocked says on a pipe that it is there, does some things, and stays for ever, with a
-// daemon.
-func blocked(p *pipe, mark string, things ...string) string {
-	return daemon(mark) + "echo up > " + p.path + "; " + strings.Join(append(things, "exec sleep 86400."+mark), "\n")
+// blocked says on a pipe that it is there, and stays for ever, with a daemon.
+func blocked(p *pipe, mark string) string {
+	return daemon(mark) + "echo up > " + p.path + "; exec sleep 86400." + mark
 }
 
 // TestHelperKilled: a case whose helper dies is run again, and nothing of the
@@ -220,8 +219,6 @@ const (
 	doomedPipe  = "MUSTER_TEST_PIPE"
 	doomedMark  = "MUSTER_TEST_MARK"
 	doomedPlain = "MUSTER_TEST_PLAIN"
-
-	doomedScript = "MUSTER_TEST_SCRIPT" // what its case does when it is up; empty: nothing
 )
 
 // doomed starts such a process, and returns its crew's folder and all that must
@@ -242,7 +239,7 @@ func doomed(t *testing.T, mark, plain string) (cmd *osexec.Cmd, base string, pid
 	return cmd, base, pids
 }
 
-// TestDoomed is no test, but the process that the two below kill.
+// TestDoomed is no test, but the process that others kill.
 func TestDoomed(t *testing.T) {
 	path := os.Getenv(doomedPipe)
 	if path == "" {
@@ -250,25 +247,7 @@ func TestDoomed(t *testing.T) {
 	}
 	r := newRig(t, usual(t), func(o *Options) { o.plain = os.Getenv(doomedPlain) != "" })
 	must(t, os.WriteFile(path, []byte(r.crew.base.dir+"\n"), 0))
-	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark), os.Getenv(doomedScript)))
-}
-
-// TestParentKilled: helpers whose parent is gone end by themselves, and kill
-// their cases; the folders go with the next start.
-func TestParentKilled(t *testing.T) {
-	if !inPrivate(t) {
-		return
-	}
-	for _, plain := range []string{"", "plain"} {
-		cmd, base, pids := doomed(t, newMark(), plain)
-		fds := hold(t, pids)
-		must(t, cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed
-		for _, fd := range fds {
-			awaitEnd(t, fd)
-		}
-		wantSwept(t, base)
-	}
+	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark)))
 }
 
 // TestEverythingKilled: when parent and helper die at once, without a PID

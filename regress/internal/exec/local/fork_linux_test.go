@@ -6,6 +6,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +44,27 @@ int main(int count, char **args) {
 }
 `
 
+// shimFolder is removed after all tests. It is "" if none needs the shim.
+var shimFolder string
+
+// builtShim compiles the shim once for all tests.
+var builtShim = sync.OnceValues(func() (shim string, err error) {
+	if shimFolder, err = os.MkdirTemp("", "muster-shim-"); err != nil {
+		return "", err
+	}
+	return forkserver.Build(context.Background(), shimFolder)
+})
+
+func shimOf(t *testing.T) string {
+	t.Helper()
+	shim, err := builtShim()
+	if errors.As(err, new(*exec.NoServer)) {
+		needed(t, err.Error())
+	}
+	must(t, err)
+	return shim
+}
+
 // forkRig starts lanes that make forks of the tool.
 func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
 	dir := t.TempDir()
@@ -51,11 +73,7 @@ func forkRig(t *testing.T, change ...func(*Options)) (*rig, *exec.Command) {
 	if out, err := osexec.CommandContext(t.Context(), "cc", "-w", "-o", tool, tool+".c").CombinedOutput(); err != nil {
 		needed(t, "cc: "+err.Error()+string(out))
 	}
-	shim, err := forkserver.Build(t.Context(), dir)
-	if errors.As(err, new(*exec.NoServer)) {
-		needed(t, err.Error())
-	}
-	must(t, err)
+	shim := shimOf(t)
 	var files []file
 	for _, word := range []string{"plain", "loop", "rest", "folder", "gone", "slow", "count"} {
 		files = append(files, file{name: word, body: word + "\n"})

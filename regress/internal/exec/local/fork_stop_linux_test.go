@@ -10,30 +10,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/forkserver"
 )
-
-// The dynamic linker may load the source. The fork of the command does so.
-func TestForksLoadTheirSource(t *testing.T) {
-	dir := t.TempDir()
-	build(t, dir, `for w in a b; do echo 'const char *word(void) { return "'$w'"; }' | cc -shared -fPIC -x c - -o $w; done
-		echo '#include <stdio.h>
-		const char *word(void);
-		int main() { fopen("libcase.so", "r"); puts(word()); }' > tool.c
-		cp a libcase.so; cc -w tool.c -o tool -L. -lcase; rm libcase.so`)
-	var files []file
-	for _, name := range []string{"a", "b"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		must(t, err)
-		files = append(files, file{name: name, body: string(text), exec: true})
-	}
-	for _, env := range []string{"LD_LIBRARY_PATH=.", "LD_PRELOAD=./libcase.so"} {
-		if strings.HasPrefix(env, "LD_PRELOAD") {
-			build(t, dir, `cc -w tool.c -o tool -Wl,--unresolved-symbols=ignore-all`)
-		}
-		forksAreRight(t, []string{filepath.Join(dir, "tool")}, false, []string{env}, files...)
-	}
-}
 
 // If the kernel reads the source to start the command, nothing can stop the command in time.
 func TestNoForksOfScriptsRunByTheirSource(t *testing.T) {
@@ -90,42 +67,12 @@ func TestNoForksWithARandomHashSeed(t *testing.T) {
 	}
 }
 
-// forksAreRight compares two forks of one server with plain runs.
-func forksAreRight(t *testing.T, words []string, stdin bool, env []string, files ...file) {
-	t.Helper()
-	r, c := forksOf(t, words, stdin, env, files...)
-	for _, f := range files {
-		run := func(fork bool) []string {
-			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry(f.name), Command: c, Avoid: exec.NoLane, Fork: fork})
-			must(t, err)
-			defer result.Release()
-			return r.tell(result)
-		}
-		fork, plain := run(true), run(false)
-		r.want(fork, plain...)
-	}
-}
-
 func forksOf(t *testing.T, words []string, stdin bool, env []string, files ...file) (*rig, *exec.Command) {
 	t.Helper()
-	shim, err := forkserver.Build(t.Context(), t.TempDir())
-	if errors.As(err, new(*exec.NoServer)) {
-		needed(t, err.Error())
-	}
-	must(t, err)
+	shim := shimOf(t)
 	r := newRig(t, pack(t, files...), func(o *Options) { o.Shim, o.Env = shim, env })
 	c, err := exec.Resolve(words, false, stdin)
 	must(t, err)
 	c.As = "libcase.so"
 	return r, c
-}
-
-// build runs a script that compiles a tool.
-func build(t *testing.T, dir, script string, env ...string) {
-	t.Helper()
-	c := osexec.CommandContext(t.Context(), "sh", "-ec", script)
-	c.Dir, c.Env = dir, append(os.Environ(), env...)
-	if out, err := c.CombinedOutput(); err != nil {
-		needed(t, "cc: "+err.Error()+" "+string(out))
-	}
 }

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(runTool(os.Args[2], os.Args[3:]))
 	}
 	m.Run()
+	os.RemoveAll(shimFolder)
 }
 
 func runTool(name string, args []string) int {

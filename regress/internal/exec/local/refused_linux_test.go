@@ -14,8 +14,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"muster/regress/internal/exec"
 )
 
 // refusals are the system calls that some container or old kernel refuses.
@@ -122,26 +120,5 @@ func TestInterruptedWhereRefused(t *testing.T) {
 	cancel()
 	if _, err := Start(ctx, options(usual(t))); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-// TestSmallRefusals: what is missing there is done another way.
-func TestSmallRefusals(t *testing.T) {
-	for what, code := range map[string]syscall.Errno{"close_range": unix.ENOSYS, "inotify": unix.EMFILE} {
-		t.Run(what, func(t *testing.T) {
-			if !refused(t, code, what) {
-				return
-			}
-			r := newRig(t, usual(t))
-			command, err := exec.Resolve([]string{"/bin/ls", "/proc/self/fd"}, false, true)
-			must(t, err)
-			result, err := exec.Run(context.Background(), r.crew, exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
-			must(t, err)
-			defer result.Release()
-			r.want(r.tell(result), "exit 0", `stdout "0\n1\n2\n3\n"`)
-			for _, d := range edits() {
-				r.sub(d.name, d.check)
-			}
-		})
 	}
 }

@@ -101,18 +101,6 @@ func needed(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// long skips what takes more than a few seconds when -short is given.
-func long(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("long")
-	}
-}
-
-// whole reports whether tests of load run in full: fork bombs of hundreds of processes,
-// hundreds of thousands of files. Only "make long" does. Elsewhere such tests take a small share.
-func whole() bool { return os.Getenv("MUSTER_LONG") != "" }
-
 // rig is a crew under test.
 type rig struct {
 	*testing.T

@@ -75,31 +75,6 @@ func TestMountOver(t *testing.T) {
 	})
 }
 
-// TestRootStuck: a lane whose folder cannot be removed gets another, as long as
-// the first, and what is left goes with the run.
-func TestRootStuck(t *testing.T) {
-	if !alone(t) {
-		return
-	}
-	r := newRig(t, usual(t), plainly)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	was := r.crew.lanes[0].root
-	must(r, syscall.Mount("tmpfs", was+"/home", "tmpfs", 0, ""))
-	unable(r.T, func() {
-		for range 2 {
-			must(r, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
-			r.wantClean("next.c")
-			now := r.crew.lanes[0].root
-			if now == was || len(now) != len(was) {
-				r.Errorf("%s became %s", was, now)
-			}
-			r.want(r.run("one.c", "pwd"), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`)
-		}
-	})
-	must(r, syscall.Unmount(was+"/home", 0))
-}
-
 // TestRemoveBase: the marker goes last, so that what cannot be removed is known
 // as a run's; whoever can removes the rest.
 func TestRemoveBase(t *testing.T) {

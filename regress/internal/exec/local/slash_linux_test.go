@@ -1,13 +1,10 @@
 package local
 
 import (
-	"fmt"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -68,42 +65,6 @@ func TestOwnTmpLimits(t *testing.T) {
 	for _, text := range []string{"exec yes > /tmp/f", "mkdir /tmp/x; exec yes > /tmp/x/f"} {
 		r.want(r.run("one.c", text), "output-limit")
 		r.wantClean("next.c")
-	}
-}
-
-// TestOwnTmpMounted: what is mounted in /tmp during a case is taken away, and nothing behind it is touched.
-// What the lane itself shows there stays.
-func TestOwnTmpMounted(t *testing.T) {
-	if !alone(t) {
-		return
-	}
-	if _, err := osexec.LookPath("nsenter"); err != nil {
-		needed(t, "no nsenter")
-	}
-	r := newRig(t, usual(t))
-	before := r.run("one.c", "ls -A /tmp")
-	for _, place := range []string{"/tmp/x", "/tmp", "/tmp/muster", Canonical, Canonical + "/work/x", r.TempDir()} {
-		dir, intact := canary(t)
-		p := newPipe(r.T)
-		mounted := filepath.Join(filepath.Dir(p.path), "go")
-		done := r.begin(r.Context(), "one.c", "mkdir x /tmp/x; echo up > "+p.path+"; while [ ! -e "+mounted+" ]; do :; done; rm -rf /tmp/x x 2> /dev/null; exit 0")
-		p.await(r.T)
-		dir2 := shared(r.T) // beyond /tmp, where the helper sees it
-		must(r, syscall.Mount(dir, dir2, "", syscall.MS_BIND, ""))
-		pid := fmt.Sprint(r.helpers()[0])
-		out, err := osexec.CommandContext(t.Context(), "nsenter", "-t", pid, "-m", "sh", "-c",
-			"mount -t tmpfs none "+place+" && mkdir -p "+place+"/deep/deep && echo x > "+place+"/deep/x").CombinedOutput()
-		if err != nil {
-			r.Fatalf("%s: %v %s", place, err, out)
-		}
-		must(r, os.WriteFile(mounted, nil, 0o600))
-		got := <-done
-		must(r, got.err)
-		got.result.Release()
-		r.want(r.run("next.c", "ls -A /tmp"), before...)
-		r.wantClean("next.c")
-		intact()
-		must(r, syscall.Unmount(dir2, 0))
 	}
 }
 

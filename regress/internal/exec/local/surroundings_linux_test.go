@@ -7,7 +7,6 @@ import (
 	osexec "os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,36 +129,6 @@ func TestStdin(t *testing.T) {
 		}
 		r.wantClean("next.c")
 	})
-}
-
-// forNobody are the tests that an ordinary user runs too.
-const forNobody = "TestDeeds|TestSignals|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
-	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
-	"TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestFullFileSystem|TestInheritance|" +
-	"TestStdin|TestRights|TestWho|TestMountOver|TestSystemV|TestRunFolderHidden|TestOwnTmp|TestOwnTmpLimits"
-
-// loadForNobody are those that take long.
-const loadForNobody = "TestForkBomb|TestForkBombPlain|TestSourceAsNew|TestCanonical"
-
-// TestAsNobody: an ordinary user's lanes are no different.
-func TestAsNobody(t *testing.T) {
-	if testing.Short() {
-		t.Skip("much of the suite again")
-	}
-	if os.Geteuid() != 0 {
-		return // everything else shows it
-	}
-	set := asOrdinaryUser(t)
-	cmd := againCommand(t, "x")
-	cmd.Args[2] = "^(" + forNobody + ")$"
-	if whole() {
-		cmd.Args[2] = "^(" + forNobody + "|" + loadForNobody + ")$"
-	}
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, againKey) })
-	set(cmd)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, failures(out))
-	}
 }
 
 // TestRights: of an ordinary user's case, which runs in a user namespace.

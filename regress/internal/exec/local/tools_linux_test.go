@@ -36,7 +36,6 @@ var tools = map[string]func(args []string) error{
 	"flags":    flagsTool,
 	"deaf":     deafTool,
 	"mute":     muteTool,
-	"churn":    churnTool,
 	"sysv":     sysvTool,
 	"zombies":  zombiesTool,
 	"streams":  streamsTool,
@@ -220,24 +219,6 @@ func manyTool(args []string) error {
 	content := make([]byte, size)
 	for i := range files {
 		if err := os.WriteFile(fmt.Sprintf("many%05d", i), content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// churnTool makes a number of files, one after another, and removes each.
-func churnTool(args []string) error {
-	files, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	for i := range files {
-		name := fmt.Sprintf("churn%06d", i)
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			return err
-		}
-		if err := os.Remove(name); err != nil {
 			return err
 		}
 	}

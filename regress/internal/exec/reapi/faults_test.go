@@ -1,10 +1,8 @@
 package reapi_test
 
 import (
-	"sync"
 	"testing"
 
-	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -60,46 +58,4 @@ func TestEvicted(t *testing.T) {
 	if _, err := exec.Run(t.Context(), s.Engine, s.cases[2]); regress.ClassOf(err) != regress.Environment {
 		t.Errorf("an engine that keeps nothing: %v", err)
 	}
-}
-
-// In any weather each case has the outcome that it has.
-func TestWeather(t *testing.T) {
-	for _, moment := range []reapitest.Moment{reapitest.Begin, reapitest.Received, reapitest.Sending, reapitest.End} {
-		w := newWorker(t, reapitest.Options{})
-		w.storm(func(c reapitest.Call) error {
-			if c.Moment == moment && c.Number%3 == 1 {
-				return status.Error(codes.Unavailable, "as the test wants it")
-			}
-			return nil
-		})
-		s := w.mustStart(nil)
-		var all sync.WaitGroup
-		for _, j := range s.cases {
-			j.Fresh = true
-			all.Go(func() { s.wants(j, false) })
-		}
-		all.Wait()
-	}
-}
-
-// Killed and started again while cases run: they go on.
-func TestRestarted(t *testing.T) {
-	w := newWorker(t, reapitest.Options{})
-	s := w.mustStart(nil)
-	var once sync.Once
-	w.tool = func([]string) *repb.ExecuteResponse {
-		once.Do(func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.end()
-			w.dial, w.end = w.Memory()
-		})
-		return nil
-	}
-	var all sync.WaitGroup
-	for _, j := range s.cases {
-		j.Fresh = true
-		all.Go(func() { s.wants(j, false) })
-	}
-	all.Wait()
 }

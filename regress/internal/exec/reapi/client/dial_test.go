@@ -9,9 +9,7 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"muster/regress"
@@ -111,19 +109,6 @@ func TestMetadata(t *testing.T) {
 	}
 	if md.Get("authorization")[0] != "Bearer secret" || md.Get("x-key")[0] != "v" {
 		t.Errorf("headers %v", md)
-	}
-}
-
-// A refused token is said at once: no attempt could change it.
-func TestTokenRefused(t *testing.T) {
-	e := reapitest.New(reapitest.Options{Fault: func(context.Context, reapitest.Call) error {
-		return status.Error(codes.Unauthenticated, "no such token")
-	}})
-	dial, stop := e.Memory()
-	defer stop()
-	_, err := client.Dial(t.Context(), client.Options{URL: "grpc://localhost:1", Dialer: dial, Token: "wrong"})
-	if regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "Unauthenticated: no such token; it refused the token") || e.Calls("GetCapabilities") != 1 {
-		t.Errorf("%d requests: %v", e.Calls("GetCapabilities"), err)
 	}
 }
 

@@ -11,9 +11,7 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"muster/regress"
 	"muster/regress/internal/exec/reapi/client"
@@ -227,26 +225,5 @@ func TestCancelled(t *testing.T) {
 		if name == "" && !slices.Equal(r.engine.Cancelled(), []string{"operations/1", "operations/2"}) {
 			t.Errorf("cancelled %q", r.engine.Cancelled())
 		}
-	}
-}
-
-// An engine sees for what an action is.
-func TestTarget(t *testing.T) {
-	said := make(chan string, 100)
-	r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
-		about := &repb.RequestMetadata{}
-		sent := metadata.ValueFromIncomingContext(ctx, "build.bazel.remote.execution.v2.requestmetadata-bin")
-		if c.Method == "Execute" && c.Moment == reapitest.Begin {
-			if err := proto.Unmarshal([]byte(sent[0]), about); err != nil {
-				return err
-			}
-			said <- about.GetTargetId()
-		}
-		return nil
-	}}, client.Options{})
-	_, err := r.Execute(t.Context(), client.Execution{Action: r.action("cc"), Target: "a/é.c"})
-	r.must(err)
-	if target := <-said; target != "a/é.c" {
-		t.Errorf("target %q", target)
 	}
 }

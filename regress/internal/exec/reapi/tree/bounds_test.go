@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,30 +13,6 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
 )
-
-// What was given does not count among what an action left, however much it is.
-func TestManyFilesGiven(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes very many files")
-	}
-	var d tree.Builder
-	for i := range tree.FilesMax + 1 {
-		if err := d.File(fmt.Sprint(i), file("x")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	given := build(t, &d)
-	after, _, err := given.With("new", file("new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := engine{after.Digest(): slices.Collect(after.Blobs)[0].Bytes}
-	c := tree.Outputs{Before: given, Whole: true, Read: e.read}
-	left, err := c.Of(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: after.Digest().Proto()}}})
-	if err != nil || len(left) != 1 {
-		t.Errorf("%d files, %v", len(left), err)
-	}
-}
 
 // A large folder that is named again and again is not read for ever, and nothing is once
 // nobody wants to know.

@@ -96,22 +96,3 @@ func TestImpossibleResults(t *testing.T) {
 		}
 	}
 }
-
-func FuzzTree(f *testing.F) {
-	b, err := proto.Marshal(&repb.Tree{Root: &repb.Directory{Files: []*repb.FileNode{{Name: "a", Digest: file("").Digest.Proto()}}}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add([]byte{0x0a})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		e := engine{blob.Of(b).Digest: b}
-		c := tree.Outputs{Whole: true, Read: e.read}
-		left, err := c.Of(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(b).Digest.Proto()}}})
-		for _, l := range left {
-			if err != nil || l.Path == "" || l.Path[0] == '/' || l.Size < 0 {
-				t.Fatalf("%+v, %v", l, err)
-			}
-		}
-	})
-}

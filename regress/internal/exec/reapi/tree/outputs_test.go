@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,50 +54,6 @@ func TestFilesAreTheDifference(t *testing.T) {
 		}
 		if !slices.IsSortedFunc(left, func(a, b tree.Output) int { return strings.Compare(a.Path, b.Path) }) {
 			t.Fatalf("not in order: %v", left)
-		}
-	})
-}
-
-// To ask for all names that there are or were is to ask for the whole folder.
-func TestAskedForByName(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		before, after := things(t, "before"), things(t, "after")
-		e, given, now := engine{}, foldered(t, before, "empty"), foldered(t, after, "empty")
-		whole := tree.Outputs{Before: given, Whole: true, Read: e.read}
-		want, err := whole.Of(t.Context(), e.whole(t, now, true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := slices.Compact(slices.Sorted(func(yield func(string) bool) {
-			for _, all := range []map[string]thing{before, after} {
-				for at := range all {
-					if !yield(at) {
-						return
-					}
-				}
-			}
-		}))
-		if rapid.Bool().Draw(t, "a folder") {
-			asked = append(asked, "s")
-		}
-		r := &repb.ActionResult{}
-		for _, at := range asked {
-			one, is := after[at]
-			switch sub := now.Sub(at); {
-			case is && one.target != "":
-				r.OutputSymlinks = append(r.OutputSymlinks, &repb.OutputSymlink{Path: at, Target: one.target})
-			case is:
-				r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: at, Digest: one.Digest.Proto(), IsExecutable: one.Exec})
-			case sub != nil:
-				d := e.whole(t, sub, true).OutputDirectories[0]
-				d.Path = at
-				r.OutputDirectories = append(r.OutputDirectories, d)
-			}
-		}
-		named := tree.Outputs{Before: given, Paths: asked, Read: e.read}
-		got, err := named.Of(t.Context(), r)
-		if err != nil || !slices.EqualFunc(got, want, func(a, b tree.Output) bool { return reflect.DeepEqual(a.Part, b.Part) }) {
-			t.Fatalf("%v\nfound %+v\nwant  %+v", err, got, want)
 		}
 	})
 }

@@ -45,16 +45,6 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-func FuzzOrder(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fuzzed)) }
-
-func fuzzed(t *rapid.T) {
-	all := entries(t)
-	first, second := build(t, gathered(t, all)), build(t, gathered(t, all))
-	if first.Digest() != second.Digest() {
-		t.Fatalf("%v and %v", first.Digest(), second.Digest())
-	}
-}
-
 // What another tree does not have is not changed by what a case adds.
 func TestWithLeavesTheFolder(t *testing.T) {
 	var d tree.Builder
@@ -76,23 +66,5 @@ func TestWithLeavesTheFolder(t *testing.T) {
 	}
 	if _, _, err := shared.With("work/HDR_000.h/x", file("")); err == nil {
 		t.Error("a folder took the place of a file")
-	}
-}
-
-func BenchmarkWith(b *testing.B) {
-	var d tree.Builder
-	for i := range 200 {
-		if err := d.File(fmt.Sprintf("work/HDR_%03d.h", i), file(fmt.Sprint(i))); err != nil {
-			b.Fatal(err)
-		}
-	}
-	shared, err := d.Build()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := shared.With("work/main.c", file("x")); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
