@@ -35,7 +35,6 @@ type ClaimSizes struct {
 	Renames          int // renamed files
 	Uploads          int // uploaded files, for each kind of upload
 	Rows             int // rows written to a database
-	ThreadsLimit     int // threads at which a program must end; 0 = Go's own limit, 10,000
 }
 
 // ClaimsQuick returns sizes that take about a minute with 2 processors.
@@ -113,7 +112,7 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 		p.Add(t)
 	}
 	p.addUploads(o)
-	p.addExhaust(o.Probe, o.Sizes.ThreadsLimit)
+	p.addExhaust(o.Probe)
 	return p.Results, p.Measure(ctx)
 }
 

@@ -21,11 +21,10 @@ import (
 // IOOptions configures [IO].
 type IOOptions struct {
 	Options
-	Dir          string // parent of the test files; "" = the system's folder for temporary files
-	Files        int    // files of each size
-	Stored       int    // files of each size that each engine puts into a store and reads back
-	Renames      int    // files that are renamed into one folder, and into ten
-	ThreadsLimit int    // threads at which a program must end; 0 = Go's own limit, 10,000
+	Dir     string // parent of the test files; "" = the system's folder for temporary files
+	Files   int    // files of each size
+	Stored  int    // files of each size that each engine puts into a store and reads back
+	Renames int    // files that are renamed into one folder, and into ten
 }
 
 // Settings of the measurements: the sizes and connections of the article's file service.
@@ -56,11 +55,6 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	); err != nil {
 		return nil, err
 	}
-	if o.ThreadsLimit != 0 {
-		if err := checkNumbers("limit of threads", threadsLimitMin, probe.ThreadsMax, o.ThreadsLimit); err != nil {
-			return nil, err
-		}
-	}
 	dir, err := checkFolder(o.Dir)
 	if err != nil {
 		return nil, err
@@ -82,12 +76,9 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	for _, peer := range peers {
 		p.addCrossing(peer)
 	}
-	p.addExhaust(o.Probe, o.ThreadsLimit)
+	p.addExhaust(o.Probe)
 	return p.Results, p.Measure(ctx)
 }
-
-// threadsLimitMin leaves room for the threads of every Go program.
-const threadsLimitMin = 20
 
 // checkFolder returns the absolute path of the parent of the test files. It fails if no folder
 // can be created there.
@@ -217,13 +208,13 @@ func echoName(impl string) string {
 	return fmt.Sprintf("Echo/impl=%s/connections=%d", impl, echoConnections)
 }
 
-func exhaustName(limit int) string {
-	return fmt.Sprintf("Exhaust/limit=%d", cmp.Or(limit, probe.ThreadsMax))
-}
+// exhaustName is the figure of a program that exceeds its limit of threads. That is a tenth of Go's
+// own limit, because a machine may not have as many threads.
+const exhaustName, exhaustLimit = "Exhaust/limit=1000", 1000
 
-// addExhaust adds a program that runs out of threads. It fails if this machine is too small for that.
-func (p planner) addExhaust(command []string, limit int) {
-	t := p.Probe(exhaustName(limit), 3*time.Second, probe.Exhaust{Limit: limit}, slices.Concat(command, probe.Args(probe.Block{Limit: limit}))...).AsPeer()
+// addExhaust adds that program. It fails if this machine has not even as many threads.
+func (p planner) addExhaust(command []string) {
+	t := p.Probe(exhaustName, time.Second, probe.Exhaust{Limit: exhaustLimit}, slices.Concat(command, probe.Args(probe.Block{Limit: exhaustLimit}))...).AsPeer()
 	t.Times = 1
 	p.Add(t)
 }
@@ -315,7 +306,7 @@ func IOReport(of *Results, o IOOptions) Report {
 	d := newDocument(of, "The cost of files, messages, calls and locks",
 		howMeasured(o.Count))
 	d.Sections = []page.Section{
-		r.filesSection(o), r.enginesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
+		r.filesSection(o), r.enginesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(),
 	}
 	return Report{document: d}
 }
@@ -431,21 +422,17 @@ func (r view) waitsSection() page.Section {
 	return s.warned()
 }
 
-func (r view) exhaustSection(o IOOptions) page.Section {
+func (r view) exhaustSection() page.Section {
 	s := page.Section{
 		Title: "A program with too many threads",
-		Text:  []string{"A read that the runtime's poller cannot handle, such as that of a regular file, keeps a system thread until it ends. Go's runtime ends a program that needs more than 10,000 threads at the same time."},
+		Text:  []string{"A read that the runtime's poller cannot handle, such as that of a regular file, keeps a system thread until it ends. Go's runtime ends a program that exceeds a limit of threads."},
 	}
-	name := exhaustName(o.ThreadsLimit)
-	if why := r.Why(name); why != "" {
-		s.Notes = []string{why}
+	n := r.Summary(exhaustName, results.Threads)
+	if n.N == 0 {
+		s.Notes = []string{cmp.Or(r.Why(exhaustName), "It was not measured.")}
 		return s
 	}
-	n, status := r.Summary(name, results.Threads), r.Summary(name, results.Status)
-	if n.N == 0 {
-		s.Notes = []string{"It was not measured."}
-	} else {
-		s.Text = append(s.Text, fmt.Sprintf("In a process of its own it happened here at %s threads, with exit status %.0f.", readable.Number(int64(n.Median)), status.Median))
-	}
+	s.Text = append(s.Text, fmt.Sprintf("Go's limit here is %s threads. A process with a limit of %s exceeded it, and ended with exit status %.0f.",
+		readable.Number(int64(r.Summary(exhaustName, results.ThreadsMax).Median)), readable.Number(int64(n.Median)), r.Summary(exhaustName, results.Status).Median))
 	return s
 }

@@ -193,7 +193,7 @@ func tinySpawn(o lab.Options) lab.SpawnOptions {
 }
 
 func tinyIO(t *testing.T, o lab.Options) lab.IOOptions {
-	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20, ThreadsLimit: 100}
+	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20}
 }
 
 // countSamples counts the measurements of each benchmark.

@@ -82,6 +82,7 @@ const (
 	SystemPerOp = "sys-ns/op"
 
 	Threads    = "threads"
+	ThreadsMax = "threads-max" // Go's default limit
 	RSSPerOp   = "rss-B/op"
 	StackPerOp = "stack-B/op"
 	SysPerOp   = "sys-B/op" // obtained from the system
