@@ -125,12 +125,8 @@ func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	for _, peer := range dispatching {
 		p.addDispatch(peer, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
 	}
-	codecs, err := p.Compile(ctx, native.Codec, []string{"protobuf", "json"})
-	if err != nil {
-		return err
-	}
-	for _, peer := range codecs {
-		p.Add(echoTrial(peer, claimMessages))
+	for _, impl := range probe.Codecs() {
+		p.Add(p.echoTrial(impl, claimMessages))
 	}
 	inserting, err := p.Compile(ctx, native.Insert, nil)
 	if err != nil {

@@ -65,7 +65,7 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 		return nil, err
 	}
 	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Call, native.Codec)
+	peers, err := p.Peers(ctx, native.Call)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,16 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	p.addEngines(o)
 	p.addLog(o)
 	p.addWaits()
+	for _, impl := range probe.Codecs() {
+		for _, size := range codecSizes() {
+			p.Add(p.Probe(codecName(impl, size), codecOps*5*time.Microsecond, probe.Codec{Impl: impl, Size: size, Ops: codecOps}))
+		}
+		p.Add(p.echoTrial(impl, echoOps))
+	}
 	for _, peer := range peers {
-		p.addCrossing(peer)
+		for _, goroutines := range goroutineCounts() {
+			p.Add(peer.Trial(callName(peer.Impl, goroutines), callOps*30*time.Nanosecond, "-goroutines", strconv.Itoa(goroutines), "-ops", strconv.Itoa(callOps)))
+		}
 	}
 	p.addExhaust(o.Probe)
 	return p.Results, p.Measure(ctx)
@@ -175,29 +183,9 @@ func wakeUpName(ofThreads bool, procs int) string {
 	return fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs)
 }
 
-// addCrossing adds the trials of calls into C, or of messages.
-func (p planner) addCrossing(peer run.Peer) {
-	add := func(name string, ops int, estimate time.Duration, args ...string) {
-		p.Add(peer.Trial(name, time.Duration(ops)*estimate, append(args, "-ops", strconv.Itoa(ops))...))
-	}
-	switch peer.Impl {
-	case "cgo", "go":
-		for _, goroutines := range goroutineCounts() {
-			add(callName(peer.Impl, goroutines), callOps, 30*time.Nanosecond,
-				"-mode", "call", "-goroutines", strconv.Itoa(goroutines))
-		}
-	default:
-		for _, size := range codecSizes() {
-			add(codecName(peer.Impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
-		}
-		p.Add(echoTrial(peer, echoOps))
-	}
-}
-
 // echoTrial returns a trial of messages over sockets.
-func echoTrial(peer run.Peer, ops int) run.Trial {
-	return peer.Trial(echoName(peer.Impl), time.Duration(ops)*10*time.Microsecond,
-		"-mode", "echo", "-goroutines", strconv.Itoa(echoConnections), "-ops", strconv.Itoa(ops))
+func (p planner) echoTrial(impl string, ops int) run.Trial {
+	return p.Probe(echoName(impl), time.Duration(ops)*10*time.Microsecond, probe.Echo{Impl: impl, Size: codecSizes()[0], Connections: echoConnections, Ops: ops})
 }
 
 func callName(impl string, goroutines int) string {
@@ -393,7 +381,7 @@ func (r view) messagesSection() page.Section {
 		Title: "Messages as protobuf and as JSON",
 		Text:  []string{"An article measured 157,000 messages per second with protobuf and 114,000 with JSON, over 500 connections."},
 	}}
-	impls := []string{"protobuf", "json"}
+	impls := probe.Codecs()
 	var all []column
 	for _, size := range codecSizes() {
 		name := func(row int) string { return codecName(impls[row], size) }
