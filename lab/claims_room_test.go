@@ -80,12 +80,15 @@ func TestClaimsInAnyFolder(t *testing.T) {
 func TestMakeNeedsNoOtherFolder(t *testing.T) {
 	onlyMake(t, compilerScript)
 	sources := t.TempDir()
-	if err := os.WriteFile(filepath.Join(sources, "a.c"), nil, 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(sources, "src/000"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(sources, "src/000/a.c"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", filepath.Join(sources, "none"))
 	var said bytes.Buffer
-	err := lab.Probe(t.Context(), []string{"make", "-options", `{"Jobs":1}`, "-word", sources, "-word", "tcc", "-word", "-c"}, nil, &said)
+	err := lab.Probe(t.Context(), []string{"make", "-options", `{"Jobs":1}`, "-word", sources, "-word", "tcc", "-word", "-c", "-dir", t.TempDir()}, nil, &said)
 	if err != nil || !strings.HasPrefix(said.String(), "Benchmarkmake 1 ") {
 		t.Errorf("%v, %q", err, said.String())
 	}

@@ -71,7 +71,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, probe.Make{Jobs: run.Processors()}, append([]string{sources}, compiler...)...).AsPeer())
+	p.Add(p.folderTrial(dir, corpusName(makeImpl, run.Processors()), estimate, probe.Make{Jobs: run.Processors()}, append([]string{sources}, compiler...)...).AsPeer())
 	return ctx.Err()
 }
 
