@@ -99,11 +99,7 @@ func (j *judge) summary(f figure) stat.Summary {
 	case quotient:
 		return j.Ratio(f.a, f.b, j.TimeUnit(f.names()...))
 	case busy:
-		s, err := stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
-		if err != nil {
-			return stat.Summary{}
-		}
-		return s
+		return stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
 	}
 	unit := cmp.Or(f.unit, j.TimeUnit(f.names()...))
 	s := j.Summary(f.a, unit)
