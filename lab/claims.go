@@ -228,7 +228,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			f := j.decide(c)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
-				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict.String(),
+				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict,
 				"here": f.here, "holds_if": c.holdsIf(), "why": f.why,
 			})
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{

@@ -93,16 +93,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A missing probe is a bug of the program, not a mistake of the user.
-func TestNoProbe(t *testing.T) {
-	o := tinyDispatch(options(t, 1))
-	o.Probe = nil
-	var input *lab.InputError
-	if _, err := lab.Dispatch(t.Context(), o); err == nil || errors.As(err, &input) {
-		t.Errorf("%v", err)
-	}
-}
-
 // A probe rejects unknown arguments.
 func TestProbeRefuses(t *testing.T) {
 	for _, args := range [][]string{nil, {"nonsense"}, {"dispatch", "-unknown"}, {"dispatch", "-options", `{"unknown":1}`}, {"dispatch", "-options", `{"Tasks":"many"}`}, {"dispatch", "-options", `{"Mode":"nonsense","Workers":1,"Tasks":1}`}, {"channel", "-options", `{"Items":3}`}, {"block"}} {

@@ -63,9 +63,9 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	}
 	for _, procs := range o.Procs {
 		for _, work := range o.Work {
-			p.AddShort(p.spawnTrial(probe.Bare, work, directCalls(work), procs), o.EachMax)
+			p.addSpawn(o, p.spawnTrial(probe.Bare, work, directCalls(work), procs))
 			for _, count := range o.Goroutines {
-				p.AddShort(p.spawnTrial(probe.Sending, work, count, procs), o.EachMax)
+				p.addSpawn(o, p.spawnTrial(probe.Sending, work, count, procs))
 				p.addAlive(o, run.Muster, count, p.spawnTrial(probe.Each, work, count, procs))
 			}
 		}
@@ -86,7 +86,12 @@ func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
 			results.TooLarge, readable.Size(need), readable.Size(o.MemoryMax))})
 		return
 	}
-	p.AddShort(t, o.EachMax)
+	p.addSpawn(o, t)
+}
+
+func (p planner) addSpawn(o SpawnOptions, t run.Trial) {
+	t.EachMax = o.EachMax
+	p.Add(t)
 }
 
 // peerMemory is the approximate memory of one goroutine, thread or process, in bytes, for estimates.

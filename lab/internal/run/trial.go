@@ -27,12 +27,12 @@ type Trial struct {
 	Dir     string // working folder
 	Procs   int    // GOMAXPROCS; 0 = Go's default, or the contestant is not in Go
 
-	// If all measurements of the trial would take longer than TotalMax, it is left out; 0 = no
-	// limit. The estimate follows from the first figure of Smaller, a trial of fewer operations,
-	// and from the number of operations Ops. Without that figure it is Estimate.
-	TotalMax time.Duration
-	Smaller  string
-	Ops      int
+	// If a measurement would take longer than EachMax, the trial is left out; 0 = no limit. The
+	// estimate follows from the first figure of Smaller, a trial of fewer operations, and from the
+	// number of operations Ops. Without that figure it is Estimate.
+	EachMax time.Duration
+	Smaller string
+	Ops     int
 
 	Times     int // measurements, if fewer than Count suffice; 0 = Count
 	Processes int // probes that run at the same time behind a gate; 0 = one probe without a gate

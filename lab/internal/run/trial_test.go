@@ -64,9 +64,9 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	}
 }
 
-// All runs of a trial together must not exceed its limit. Its estimate follows from a smaller trial. If that one was
+// A run must not exceed the limit of its trial. Its estimate follows from a smaller trial. If that one was
 // left out, the trial is too, whatever it is estimated to take.
-func TestTotalMax(t *testing.T) {
+func TestEachMax(t *testing.T) {
 	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 10 5000000 ns/op"}} // 5 ms each
 	var journal strings.Builder
 	o.Journal = &journal
@@ -80,7 +80,7 @@ func TestTotalMax(t *testing.T) {
 		ops  int
 	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
 		one := p.Probe(trial.name, time.Millisecond, probe.Procs{})
-		one.Ops, one.Smaller, one.TotalMax = trial.ops, smaller, time.Second
+		one.Ops, one.Smaller, one.EachMax = trial.ops, smaller, time.Second/2
 		p.Add(one)
 		smaller = trial.name
 	}
