@@ -97,7 +97,7 @@ func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int
 			p.Results.Absent = append(p.Results.Absent, results.Absent{Name: name, Why: results.NoSuchMode})
 			continue
 		}
-		t := p.Probe(name, estimate, probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks})
+		t := run.Trial{Name: name, Estimate: estimate, Question: probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks}}
 		if !peer.Own {
 			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))

@@ -99,12 +99,13 @@ func (p *Plan) Add(t Trial) {
 		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: results.TooLong})
 		return
 	}
+	if t.Helper != nil {
+		t.Words = slices.Concat(t.Words, p.options.Probe, probe.Args(t.Helper))
+	}
+	if t.Question != nil {
+		t.command = slices.Concat(p.options.Probe, probe.Args(t.Question, t.Words...))
+	}
 	p.trials = append(p.trials, t)
-}
-
-// Probe returns a trial of this program, which measures a question.
-func (p *Plan) Probe(name string, estimate time.Duration, q probe.Question, words ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Command: slices.Concat(p.options.Probe, probe.Args(q, words...))}
 }
 
 // Measure measures every figure that is not there yet. It works in rounds, so that compared

@@ -25,7 +25,7 @@ func TestContestantThatFails(t *testing.T) {
 	o.Journal = &journal
 	p := plan()
 	p.Add(Peer{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.Trial("Broken", time.Second))
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestContestantThatFails(t *testing.T) {
 	}
 	o.Earlier, o.Probe = nil, []string{"sh", "-c", "exit 3"}
 	p = plan()
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
 		t.Errorf("%v", err)
 	}
@@ -55,7 +55,7 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestEachMax(t *testing.T) {
 		name string
 		ops  int
 	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
-		one := p.Probe(trial.name, time.Millisecond, probe.Procs{})
+		one := Trial{Name: trial.name, Estimate: time.Millisecond, Question: probe.Procs{}}
 		one.Ops, one.Smaller, one.EachMax = trial.ops, smaller, time.Second/2
 		p.Add(one)
 		smaller = trial.name
