@@ -62,35 +62,39 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	p := planner{plan}
 	n := run.Processors()
 	for _, procs := range oneAndMax(n) {
-		p.addChannel(adviseItems, 0, 0, procs, 0)
+		p.Add(channelTrial(adviseItems, 0, 0, procs, 0, false))
 	}
-	p.Add(p.spawnTrial(probe.Bare, 1, directCalls(1), n))
-	p.Add(p.spawnTrial(probe.Grouped, 1, adviseCalls, n))
+	p.Add(spawnTrial(probe.Bare, 1, directCalls(1), n))
+	p.Add(spawnTrial(probe.Grouped, 1, adviseCalls, n))
 	p.addDispatch(run.OwnPeer(), "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
-		p.Add(p.workersTrial(workers, n, 0))
-		p.Add(p.workersTrial(workers, n, adviseWait))
+		p.Add(workersTrial(workers, n, 0))
+		p.Add(workersTrial(workers, n, adviseWait))
 	}
 	if n > 1 {
-		p.Add(p.workersTrial(n, 1, 0))
+		p.Add(workersTrial(n, 1, 0))
 	}
 	for _, workers := range adviseThreads() {
-		p.Add(p.wholeFilesTrial(o.Dir, adviseFiles, adviseSize, workers))
+		p.Add(o.fileTrial(workers))
 	}
 	return p.Results, p.Measure(ctx)
 }
 
 // workersTrial returns a trial of tasks that compute for about a millisecond and then wait.
-func (p planner) workersTrial(workers, procs int, wait time.Duration) run.Trial {
+func workersTrial(workers, procs int, wait time.Duration) run.Trial {
 	tasks := adviseWork * run.Processors()
-	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
-		probe.Workers{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait})
-	t.Procs = procs
-	return t
+	return run.Trial{Name: fmt.Sprintf("Workers/workers=%d/wait=%s/procs=%d", workers, wait, procs), Procs: procs,
+		Estimate: time.Duration(tasks/max(procs, 1)) * time.Millisecond,
+		Question: probe.Workers{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait}}
 }
 
 func workersName(workers, procs int, wait time.Duration) string {
-	return fmt.Sprintf("Workers/workers=%d/wait=%s/procs=%d", workers, wait, procs)
+	return workersTrial(workers, procs, wait).Name
+}
+
+// fileTrial returns a trial of files with a number of workers.
+func (o AdviseOptions) fileTrial(workers int) run.Trial {
+	return filesTrial(o.Dir, adviseFiles, adviseSize, workers)
 }
 
 // advice is a setting, its recommended value and the reason.
@@ -242,7 +246,7 @@ func (a *adviser) charts() []plot.Chart {
 		line("tasks that compute", adviseWorkers(), results.NsPerOp, func(n int) string { return workersName(n, a.cpus, 0) }),
 		line("tasks that wait as long as they compute", adviseWorkers(), results.NsPerOp, func(n int) string { return workersName(n, a.cpus, adviseWait) }),
 	}}
-	file := func(n int) string { return filesName(adviseSize, n) }
+	file := func(n int) string { return a.o.fileTrial(n).Name }
 	files := plot.Chart{Title: "Files by workers", X: plot.Axis{Label: "workers", Log: true},
 		Y:     plot.Axis{Label: fmt.Sprintf("µs per file of %s bytes", readable.Number(adviseSize)), Log: true},
 		Lines: []plot.Line{line("written", adviseThreads(), results.CreatePerOp, file), line("read", adviseThreads(), results.ReadPerOp, file)}}
@@ -290,7 +294,7 @@ func (a *adviser) goroutine() advice {
 
 func (a *adviser) threads() advice {
 	const setting = "workers for files"
-	name := func(n int) string { return filesName(adviseSize, n) }
+	name := func(n int) string { return a.o.fileTrial(n).Name }
 	write, wrote, names := a.leastWorkers(adviseThreads(), name, results.CreatePerOp)
 	read, were, _ := a.leastWorkers(adviseThreads(), name, results.ReadPerOp)
 	if write == 0 || read == 0 {

@@ -250,7 +250,7 @@ func largeUpload(engine string, bound bool) string { return upload{engine, bound
 
 func (s setting) fileClaims() []claim {
 	direct, small := largeUpload(probe.Direct, false), upload{probe.Direct, false, uploadSmall}.name()
-	protobuf, json, ended := echoName("protobuf"), echoName("json"), exhaustName(s.ThreadsLimit)
+	protobuf, json := echoName("protobuf"), echoName("json")
 	fewRenames := ""
 	if s.Renames < claimRenames {
 		fewRenames = "so few files do not show the effect of two million: measure the article's size with --full"
@@ -285,9 +285,10 @@ func (s setting) fileClaims() []claim {
 			parts: []part{within("%s as many", ratio(direct, small), 4, unbounded), shown(": %s a second", rate(small)), shown(", %s threads", count(small, results.Threads))},
 			held:  "the disk is so slow that its time per byte dominates an upload", gone: "the disk is fast, so the fixed cost of a request dominates"},
 		{number: 30, statement: "A regular file cannot be polled, so each waiting operation keeps a thread, and Go ends a program with more than 10,000 threads.",
-			condition: "Go ends a program that exceeds the limit",
-			parts:     []part{shown("at %s threads the program ended", count(ended, results.Threads)), within(" with exit status %s", count(ended, results.Status), 2, 2)},
-			held:      "a blocking pipe stands for reads that the poller cannot handle", gone: "a blocking pipe stands for reads that the poller cannot handle"},
+			condition: "Go's limit is LOW threads, and Go ends a program that exceeds its limit",
+			parts: []part{within("Go's limit is %s threads", count(exhaustName, results.ThreadsMax), 10_000, 10_000), shown("; with a limit of %s", count(exhaustName, results.Threads)),
+				within(" a program ended with exit status %s", count(exhaustName, results.Status), 2, 2)},
+			held: "a blocking pipe stands for reads that the poller cannot handle", gone: "Go has another limit, or ends the program in another way"},
 		{number: 31, statement: "Over 500 connections, protobuf transfers 157,000 messages a second, and JSON 114,000: 1.38 times as many.", condition: "LOW to HIGH times as many",
 			parts: []part{within("%s as many", ratio(json, protobuf), 1.2, 1.6), shown(": %s", rate(protobuf)), shown(" and %s a second", rate(json))},
 			held:  "the socket dominates the cost of both", gone: "the socket dominates the cost of both"},

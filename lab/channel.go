@@ -63,21 +63,19 @@ func Channel(ctx context.Context, o ChannelOptions) (*Results, error) {
 	for _, buffer := range []int{0, bufferPlaces} {
 		for _, cycles := range o.Cycles {
 			for _, procs := range o.Procs {
-				p.Add(p.channelTrial(o.items(cycles), buffer, cycles, procs, 0, o.Portions))
+				p.Add(channelTrial(o.items(cycles), buffer, cycles, procs, 0, o.Portions))
 			}
 		}
 	}
 	for _, cycles := range o.ends() {
 		for _, procs := range o.procsEach() {
 			for n := 1; n <= o.Processes; n *= 2 {
-				p.addChannel(o.items(cycles), 0, cycles, procs, n)
+				p.Add(channelTrial(o.items(cycles), 0, cycles, procs, n, false))
 			}
 		}
 	}
 	for _, procs := range o.Procs {
-		t := p.Probe(startedName(procs), 3*startedEach, probe.Started{Goroutines: 2 * procs, Each: startedEach})
-		t.Procs = procs
-		p.Add(t)
+		p.Add(startedTrial(procs))
 	}
 	return p.Results, p.Measure(ctx)
 }
@@ -103,16 +101,12 @@ func (o *ChannelOptions) procsEach() []int {
 	return slices.DeleteFunc(slices.Clone(o.Procs), func(n int) bool { return n > max(o.Processes, o.Procs[0]) })
 }
 
-func (p planner) addChannel(items, buffer, cycles, procs, processes int) {
-	p.Add(p.channelTrial(items, buffer, cycles, procs, processes, false))
-}
-
-func (p planner) channelTrial(items, buffer, cycles, procs, processes int, portions bool) run.Trial {
-	t := p.Probe(ChannelName(buffer, cycles, procs, processes),
-		time.Duration(items*max(1, processes))*(150*time.Nanosecond+time.Duration(cycles)*time.Nanosecond/2),
-		probe.Channel{Items: items, Portion: min(probe.PortionItems, items), Cycles: cycles, Buffer: buffer, Each: portions})
-	t.Procs, t.Processes = procs, processes
-	return t
+func channelTrial(items, buffer, cycles, procs, processes int, portions bool) run.Trial {
+	return run.Trial{
+		Name: ChannelName(buffer, cycles, procs, processes), Procs: procs, Processes: processes,
+		Estimate: time.Duration(items*max(1, processes)) * (150*time.Nanosecond + time.Duration(cycles)*time.Nanosecond/2),
+		Question: probe.Channel{Items: items, Portion: min(probe.PortionItems, items), Cycles: cycles, Buffer: buffer, Each: portions},
+	}
 }
 
 // ChannelName returns the name of a figure of [Channel]. processes is 0 for a single process
@@ -125,9 +119,10 @@ func ChannelName(buffer, cycles, procs, processes int) string {
 	return name
 }
 
-// startedName returns the name of the figure for the threads that GOMAXPROCS brings.
-func startedName(procs int) string {
-	return fmt.Sprintf("Started/goroutines=%d/procs=%d", 2*procs, procs)
+// startedTrial returns a trial of the threads that GOMAXPROCS brings.
+func startedTrial(procs int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Started/goroutines=%d/procs=%d", 2*procs, procs), Procs: procs, Estimate: 3 * startedEach,
+		Question: probe.Started{Goroutines: 2 * procs, Each: startedEach}}
 }
 
 // ChannelReport reports the results of [Channel].
@@ -221,7 +216,7 @@ func (r view) threadsSection(o ChannelOptions) page.Section {
 	s.grid("most threads of the process (median), and the number of busy goroutines", "GOMAXPROCS", texts(o.Procs, strconv.Itoa),
 		threads("channel, no cycles", func(procs int) string { return ChannelName(0, o.Cycles[0], procs, 0) }),
 		threads("channel, most cycles", func(procs int) string { return ChannelName(0, o.Cycles[len(o.Cycles)-1], procs, 0) }),
-		threads("busy goroutines", startedName),
+		threads("busy goroutines", func(procs int) string { return startedTrial(procs).Name }),
 		column{title: "their number", cell: func(row int) page.Cell { return page.Cell{Text: strconv.Itoa(2 * o.Procs[row])} }})
 	return s.Section // the sections above have the warnings
 }

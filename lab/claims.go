@@ -35,7 +35,6 @@ type ClaimSizes struct {
 	Renames          int // renamed files
 	Uploads          int // uploaded files, for each kind of upload
 	Rows             int // rows written to a database
-	ThreadsLimit     int // threads at which a program must end; 0 = Go's own limit, 10,000
 }
 
 // ClaimsQuick returns sizes that take about a minute with 2 processors.
@@ -106,14 +105,14 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 	p.addClaimChannels(o.Sizes)
 	p.addClaimSpawn(o.Sizes)
 	for _, folders := range renameFolders() {
-		t := p.renameTrial(o.Dir, o.Sizes.Renames, folders)
+		t := renameTrial(o.Dir, o.Sizes.Renames, folders)
 		if o.Sizes.Renames < claimRenames {
 			t.Times = 2 // this many are too few for a verdict anyway
 		}
 		p.Add(t)
 	}
 	p.addUploads(o)
-	p.addExhaust(o.Probe, o.Sizes.ThreadsLimit)
+	p.Add(exhaustTrial())
 	return p.Results, p.Measure(ctx)
 }
 
@@ -126,12 +125,8 @@ func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	for _, peer := range dispatching {
 		p.addDispatch(peer, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
 	}
-	codecs, err := p.Compile(ctx, native.Codec, []string{"protobuf", "json"})
-	if err != nil {
-		return err
-	}
-	for _, peer := range codecs {
-		p.Add(echoTrial(peer, claimMessages))
+	for _, impl := range probe.Codecs() {
+		p.Add(echoTrial(impl, claimMessages))
 	}
 	inserting, err := p.Compile(ctx, native.Insert, nil)
 	if err != nil {
@@ -161,21 +156,19 @@ func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 // addClaimChannels adds the trials of channels and of GOMAXPROCS.
 func (p planner) addClaimChannels(sizes ClaimSizes) {
 	for _, procs := range claimProcs() {
-		p.addChannel(sizes.Items, 0, 0, procs, 0)
+		p.Add(channelTrial(sizes.Items, 0, 0, procs, 0, false))
 	}
 	for _, cycles := range claimCycles()[1:] {
 		for _, procs := range []int{1, 2} {
-			p.addChannel(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0)
+			p.Add(channelTrial(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0, false))
 		}
 	}
 	if n := run.Processors(); n > 1 {
-		p.addChannel(sizes.Items, 0, 0, 1, 1)
-		p.addChannel(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax))
+		p.Add(channelTrial(sizes.Items, 0, 0, 1, 1, false))
+		p.Add(channelTrial(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax), false))
 	}
 	for _, procs := range []int{0, 300} {
-		t := p.Probe(procsName(procs), 10*time.Millisecond, probe.Procs{})
-		t.Procs, t.Times = procs, 1
-		p.Add(t)
+		p.Add(run.Trial{Name: procsName(procs), Estimate: 10 * time.Millisecond, Question: probe.Procs{}, Procs: procs, Times: 1})
 	}
 }
 
@@ -188,21 +181,21 @@ func (p planner) addClaimSpawn(sizes ClaimSizes) {
 	for _, procs := range []int{1, 2} {
 		for _, work := range claimWork() {
 			calls := claimCalls(sizes, work)
-			p.Add(p.spawnTrial(probe.Each, work, calls, procs))
+			p.Add(spawnTrial(probe.Each, work, calls, procs))
 			if procs == 1 {
-				p.Add(p.spawnTrial(probe.Sending, work, calls, procs))
+				p.Add(spawnTrial(probe.Sending, work, calls, procs))
 			}
 		}
 	}
-	p.Add(p.spawnTrial(probe.Bare, 1, directCalls(1), 1))
+	p.Add(spawnTrial(probe.Bare, 1, directCalls(1), 1))
 	if sizes.Goroutines >= claimManyRoot {
 		for _, mode := range []probe.SpawnMode{probe.Sending, probe.Each} {
-			t := p.spawnTrial(mode, 10, claimManyRoot, 1)
+			t := spawnTrial(mode, 10, claimManyRoot, 1)
 			t.Times = claimManyTimes
 			p.Add(t)
 		}
 	}
-	t := p.waitingTrial(sizes.Goroutines)
+	t := waitingTrial(sizes.Goroutines)
 	t.Times = 1
 	p.Add(t)
 }
@@ -233,7 +226,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			f := j.decide(c)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
-				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict.String(),
+				"type": "claim", "number": c.number, "article": a.title, "claim": c.statement, "verdict": f.verdict,
 				"here": f.here, "holds_if": c.holdsIf(), "why": f.why,
 			})
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{

@@ -16,7 +16,7 @@ import (
 func tinyClaims(t *testing.T) lab.ClaimsOptions {
 	o := lab.ClaimsOptions{Options: options(t, 1), Dir: t.TempDir(), Sizes: lab.ClaimSizes{
 		Cases: 20, CaseBytes: 2000, Tasks: 1000, Items: 1000, Roots: 2000, Alive: 100, Goroutines: 1000,
-		Renames: 100, Uploads: 20, Rows: 30, ThreadsLimit: 100,
+		Renames: 100, Uploads: 20, Rows: 30,
 	}}
 	return o
 }

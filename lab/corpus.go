@@ -60,8 +60,12 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 		return err
 	}
 	estimate := time.Duration(cases) * 4 * time.Millisecond
+	add := func(impl string, jobs int, q probe.Question, path string) {
+		p.Add(run.Trial{Name: corpusName(impl, jobs), Estimate: estimate, Question: q, Words: append([]string{path}, compiler...),
+			Foreign: impl == makeImpl, Folder: true, FolderIn: dir})
+	}
 	for _, jobs := range corpusJobs() {
-		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate, probe.Corpus{Jobs: jobs}, append([]string{archive}, compiler...)...))
+		add(run.Muster, jobs, probe.Corpus{Jobs: jobs}, archive)
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		p.addMissing("make", "no make in PATH", "apt-get install make")
@@ -71,7 +75,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	p.Add(p.Probe(corpusName(makeImpl, run.Processors()), estimate, probe.Make{Jobs: run.Processors()}, append([]string{sources}, compiler...)...).AsPeer())
+	add(makeImpl, run.Processors(), probe.Make{Jobs: run.Processors()}, sources)
 	return ctx.Err()
 }
 

@@ -70,7 +70,7 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 			if i > 0 {
 				fewer = o.Tasks[i-1]
 			}
-			p.addRow(peer, "single", o.Jobs, tasks, o.Procs, fewer, o.RowMax)
+			p.addRow(peer, "single", o.Jobs, tasks, o.Procs, fewer, o.RowMax/time.Duration(o.Count))
 		}
 		most := o.Procs[len(o.Procs)-1:]
 		for _, mode := range probe.DispatchModes()[1:] {
@@ -86,7 +86,7 @@ func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs 
 }
 
 // addRow adds the trials of one peer in one mode. A peer in Go has a trial for each GOMAXPROCS. The
-// figures of the row with fewer tasks decide whether this one takes longer than most.
+// figures of the row with fewer tasks decide whether a run of this one takes longer than most.
 func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int, fewer int, most time.Duration) {
 	if peer.Language != run.Golang {
 		procs = []int{0}
@@ -97,13 +97,13 @@ func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int
 			p.Results.Absent = append(p.Results.Absent, results.Absent{Name: name, Why: results.NoSuchMode})
 			continue
 		}
-		t := p.Probe(name, estimate, probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks})
+		t := run.Trial{Name: name, Estimate: estimate, Question: probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks}}
 		if !peer.Own {
 			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
 		}
 		t.Procs = n
-		t.Ops, t.Smaller, t.TotalMax = tasks, DispatchName(peer.Impl, mode, jobs, fewer, n), most
+		t.Ops, t.Smaller, t.EachMax = tasks, DispatchName(peer.Impl, mode, jobs, fewer, n), most
 		p.Add(t)
 	}
 }

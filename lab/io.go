@@ -21,11 +21,10 @@ import (
 // IOOptions configures [IO].
 type IOOptions struct {
 	Options
-	Dir          string // parent of the test files; "" = the system's folder for temporary files
-	Files        int    // files of each size
-	Stored       int    // files of each size that each engine puts into a store and reads back
-	Renames      int    // files that are renamed into one folder, and into ten
-	ThreadsLimit int    // threads at which a program must end; 0 = Go's own limit, 10,000
+	Dir     string // parent of the test files; "" = the system's folder for temporary files
+	Files   int    // files of each size
+	Stored  int    // files of each size that each engine puts into a store and reads back
+	Renames int    // files that are renamed into one folder, and into ten
 }
 
 // Settings of the measurements: the sizes and connections of the article's file service.
@@ -56,11 +55,6 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	); err != nil {
 		return nil, err
 	}
-	if o.ThreadsLimit != 0 {
-		if err := checkNumbers("limit of threads", threadsLimitMin, probe.ThreadsMax, o.ThreadsLimit); err != nil {
-			return nil, err
-		}
-	}
 	dir, err := checkFolder(o.Dir)
 	if err != nil {
 		return nil, err
@@ -71,23 +65,50 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 		return nil, err
 	}
 	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Call, native.Codec)
+	peers, err := p.Peers(ctx, native.Call)
 	if err != nil {
 		return nil, err
 	}
-	p.addFiles(o)
-	p.addEngines(o)
-	p.addLog(o)
-	p.addWaits()
-	for _, peer := range peers {
-		p.addCrossing(peer)
+	for _, size := range fileSizes() {
+		for _, workers := range fileWorkers() {
+			p.Add(filesTrial(o.Dir, o.Files, size, workers))
+		}
 	}
-	p.addExhaust(o.Probe, o.ThreadsLimit)
+	for _, folders := range renameFolders() {
+		p.Add(renameTrial(o.Dir, o.Renames, folders))
+	}
+	for _, name := range p.availableEngines(probe.Engines()...) {
+		for _, size := range fileSizes() {
+			p.Add(o.engineTrial(name, size))
+		}
+	}
+	for _, logger := range probe.LogFormats() {
+		for _, buffered := range []bool{false, true} {
+			for _, goroutines := range goroutineCounts() {
+				p.Add(o.logTrial(logger, buffered, goroutines))
+			}
+		}
+	}
+	for _, goroutines := range goroutineCounts() {
+		p.Add(lockTrial(goroutines))
+	}
+	p.Add(wakeUpTrial("goroutine", 1, wakeUpPasses))
+	p.Add(wakeUpTrial("goroutine", 2, wakeUpPasses))
+	p.Add(wakeUpTrial("thread", 2, wakeUpPasses/10))
+	for _, impl := range probe.Codecs() {
+		for _, size := range codecSizes() {
+			p.Add(codecTrial(impl, size))
+		}
+		p.Add(echoTrial(impl, echoOps))
+	}
+	for _, peer := range peers {
+		for _, goroutines := range goroutineCounts() {
+			p.Add(peer.Trial(callName(peer.Impl, goroutines), callOps*30*time.Nanosecond, "-goroutines", strconv.Itoa(goroutines), "-ops", strconv.Itoa(callOps)))
+		}
+	}
+	p.Add(exhaustTrial())
 	return p.Results, p.Measure(ctx)
 }
-
-// threadsLimitMin leaves room for the threads of every Go program.
-const threadsLimitMin = 20
 
 // checkFolder returns the absolute path of the parent of the test files. It fails if no folder
 // can be created there.
@@ -107,125 +128,67 @@ func checkFolder(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// folderTrial returns a trial of this program that writes files into a temporary folder below
-// dir.
-func (p planner) folderTrial(dir, name string, estimate time.Duration, q probe.Question, words ...string) run.Trial {
-	t := p.Probe(name, estimate, q, words...)
-	t.Folder, t.FolderIn = true, dir
-	return t
-}
-
-func (p planner) addFiles(o IOOptions) {
-	for _, size := range fileSizes() {
-		for _, workers := range fileWorkers() {
-			p.Add(p.wholeFilesTrial(o.Dir, o.Files, size, workers))
-		}
-	}
-	for _, folders := range renameFolders() {
-		p.Add(p.renameTrial(o.Dir, o.Renames, folders))
-	}
-}
-
-// wholeFilesTrial returns a trial of operations on whole files.
-func (p planner) wholeFilesTrial(dir string, files, size, workers int) run.Trial {
-	return p.folderTrial(dir, filesName(size, workers), time.Duration(files)*60*time.Microsecond,
-		probe.Files{Files: files, Size: size, Workers: workers})
+// filesTrial returns a trial of operations on whole files below dir.
+func filesTrial(dir string, files, size, workers int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Files/size=%d/workers=%d", size, workers), Estimate: time.Duration(files) * 60 * time.Microsecond,
+		Question: probe.Files{Files: files, Size: size, Workers: workers}, Folder: true, FolderIn: dir}
 }
 
 // renameTrial returns a trial that renames files into the given number of folders.
-func (p planner) renameTrial(dir string, files, folders int) run.Trial {
-	return p.folderTrial(dir, renameName(folders), time.Duration(files)*30*time.Microsecond,
-		probe.Rename{Files: files, Folders: folders})
+func renameTrial(dir string, files, folders int) run.Trial {
+	return run.Trial{Name: renameName(folders), Estimate: time.Duration(files) * 30 * time.Microsecond,
+		Question: probe.Rename{Files: files, Folders: folders}, Folder: true, FolderIn: dir}
 }
 
-func filesName(size, workers int) string {
-	return fmt.Sprintf("Files/size=%d/workers=%d", size, workers)
-}
 func renameName(folders int) string { return fmt.Sprintf("Rename/folders=%d", folders) }
 
-func (p planner) addLog(o IOOptions) {
-	for _, logger := range probe.LogFormats() {
-		for _, buffered := range []bool{false, true} {
-			for _, goroutines := range goroutineCounts() {
-				p.Add(p.folderTrial(o.Dir, logName(logger, buffered, goroutines), logLines*time.Microsecond,
-					probe.Log{Logger: logger, Lines: logLines, Goroutines: goroutines, Buffered: buffered}))
-			}
-		}
-	}
+// engineTrial returns a trial that puts files into a store and reads them back.
+func (o IOOptions) engineTrial(name string, size int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Engine/engine=%s/size=%d", name, size), Estimate: time.Duration(o.Stored) * 100 * time.Microsecond,
+		Question: probe.Store{Engine: engineOf(name, false), Files: o.Stored, Size: size, Goroutines: engineGoroutines}, Folder: true, FolderIn: o.Dir}
 }
 
-func logName(logger string, buffered bool, goroutines int) string {
-	return fmt.Sprintf("Log/logger=%s/buffered=%t/goroutines=%d", logger, buffered, goroutines)
+func (o IOOptions) logTrial(logger string, buffered bool, goroutines int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Log/logger=%s/buffered=%t/goroutines=%d", logger, buffered, goroutines), Estimate: logLines * time.Microsecond,
+		Question: probe.Log{Logger: logger, Lines: logLines, Goroutines: goroutines, Buffered: buffered}, Folder: true, FolderIn: o.Dir}
 }
 
-// addWaits adds the trials of locks and wake-ups.
-func (p planner) addWaits() {
-	for _, goroutines := range goroutineCounts() {
-		p.Add(p.Probe(lockName(goroutines), lockPairs*40*time.Nanosecond,
-			probe.Lock{Goroutines: goroutines, Pairs: lockPairs}))
-	}
-	for _, procs := range []int{1, 2} {
-		t := p.Probe(wakeUpName(false, procs), wakeUpPasses*200*time.Nanosecond, probe.WakeUp{Passes: wakeUpPasses})
-		t.Procs = procs
-		p.Add(t)
-	}
-	t := p.Probe(wakeUpName(true, 2), wakeUpPasses/10*5*time.Microsecond, probe.WakeUp{Passes: wakeUpPasses / 10, Threads: true})
-	t.Procs = 2
-	p.Add(t)
+func lockTrial(goroutines int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Lock/goroutines=%d", goroutines), Estimate: lockPairs * 40 * time.Nanosecond,
+		Question: probe.Lock{Goroutines: goroutines, Pairs: lockPairs}}
 }
 
-func lockName(goroutines int) string { return fmt.Sprintf("Lock/goroutines=%d", goroutines) }
-
-func wakeUpName(ofThreads bool, procs int) string {
-	of := "goroutine"
-	if ofThreads {
-		of = "thread"
-	}
-	return fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs)
+// wakeUpTrial returns a trial that wakes goroutines or threads.
+func wakeUpTrial(of string, procs, passes int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs), Estimate: 10 * time.Millisecond, Procs: procs,
+		Question: probe.WakeUp{Passes: passes, Threads: of == "thread"}}
 }
 
-// addCrossing adds the trials of calls into C, or of messages.
-func (p planner) addCrossing(peer run.Peer) {
-	add := func(name string, ops int, estimate time.Duration, args ...string) {
-		p.Add(peer.Trial(name, time.Duration(ops)*estimate, append(args, "-ops", strconv.Itoa(ops))...))
-	}
-	switch peer.Impl {
-	case "cgo", "go":
-		for _, goroutines := range goroutineCounts() {
-			add(callName(peer.Impl, goroutines), callOps, 30*time.Nanosecond,
-				"-mode", "call", "-goroutines", strconv.Itoa(goroutines))
-		}
-	default:
-		for _, size := range codecSizes() {
-			add(codecName(peer.Impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
-		}
-		p.Add(echoTrial(peer, echoOps))
-	}
+func codecTrial(impl string, size int) run.Trial {
+	return run.Trial{Name: fmt.Sprintf("Codec/impl=%s/size=%d", impl, size), Estimate: codecOps * 5 * time.Microsecond,
+		Question: probe.Codec{Impl: impl, Size: size, Ops: codecOps}}
 }
 
 // echoTrial returns a trial of messages over sockets.
-func echoTrial(peer run.Peer, ops int) run.Trial {
-	return peer.Trial(echoName(peer.Impl), time.Duration(ops)*10*time.Microsecond,
-		"-mode", "echo", "-goroutines", strconv.Itoa(echoConnections), "-ops", strconv.Itoa(ops))
+func echoTrial(impl string, ops int) run.Trial {
+	return run.Trial{Name: echoName(impl), Estimate: time.Duration(ops) * 10 * time.Microsecond,
+		Question: probe.Echo{Impl: impl, Size: codecSizes()[0], Connections: echoConnections, Ops: ops}}
 }
 
 func callName(impl string, goroutines int) string {
 	return fmt.Sprintf("Call/impl=%s/goroutines=%d", impl, goroutines)
 }
-func codecName(impl string, size int) string { return fmt.Sprintf("Codec/impl=%s/size=%d", impl, size) }
 func echoName(impl string) string {
 	return fmt.Sprintf("Echo/impl=%s/connections=%d", impl, echoConnections)
 }
 
-func exhaustName(limit int) string {
-	return fmt.Sprintf("Exhaust/limit=%d", cmp.Or(limit, probe.ThreadsMax))
-}
+// exhaustName is the figure of a program that exceeds its limit of threads. That is a tenth of Go's
+// own limit, because a machine may not have as many threads.
+const exhaustName, exhaustLimit = "Exhaust/limit=1000", 1000
 
-// addExhaust adds a program that runs out of threads. It fails if this machine is too small for that.
-func (p planner) addExhaust(command []string, limit int) {
-	t := p.Probe(exhaustName(limit), 3*time.Second, probe.Exhaust{Limit: limit}, slices.Concat(command, probe.Args(probe.Block{Limit: limit}))...).AsPeer()
-	t.Times = 1
-	p.Add(t)
+// exhaustTrial returns a trial of that program. It fails if this machine has not even as many threads.
+func exhaustTrial() run.Trial {
+	return run.Trial{Name: exhaustName, Estimate: time.Second, Question: probe.Exhaust{Limit: exhaustLimit}, Helper: probe.Block{Limit: exhaustLimit}, Foreign: true, Times: 1}
 }
 
 // Settings of the measurements of engines: the article's threads, connections and sizes.
@@ -257,20 +220,6 @@ func engineOf(name string, bound bool) probe.Engine {
 	return probe.Engine{Name: name, Threads: engineThreads, Bound: bound}
 }
 
-// addEngines adds trials that put files into a store and read them back, for each engine.
-func (p planner) addEngines(o IOOptions) {
-	for _, name := range p.availableEngines(probe.Engines()...) {
-		for _, size := range fileSizes() {
-			p.Add(p.folderTrial(o.Dir, engineName(name, size), time.Duration(o.Stored)*100*time.Microsecond,
-				probe.Store{Engine: engineOf(name, false), Files: o.Stored, Size: size, Goroutines: engineGoroutines}))
-		}
-	}
-}
-
-func engineName(name string, size int) string {
-	return fmt.Sprintf("Engine/engine=%s/size=%d", name, size)
-}
-
 // An upload is one kind of upload.
 type upload struct {
 	engine string
@@ -297,16 +246,11 @@ func (p planner) addUploads(o ClaimsOptions) {
 	here := p.availableEngines(probe.Direct, probe.Pool, probe.CThreads)
 	for _, u := range uploads() {
 		if slices.Contains(here, u.engine) {
-			p.Add(p.uploadTrial(o, u))
+			// A failure here must not end the run, because it may be the disk's or the system's.
+			p.Add(run.Trial{Name: u.name(), Estimate: 100*time.Millisecond + time.Duration(o.Sizes.Uploads)*150*time.Microsecond, Foreign: true, Folder: true, FolderIn: o.Dir,
+				Question: probe.Upload{Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}, Helper: probe.Serve{Engine: engineOf(u.engine, u.bound)}})
 		}
 	}
-}
-
-func (p planner) uploadTrial(o ClaimsOptions, u upload) run.Trial {
-	server := slices.Concat(o.Probe, probe.Args(probe.Serve{Engine: engineOf(u.engine, u.bound)}))
-	// A failure here must not end the run, because it may be the disk's or the system's.
-	return p.folderTrial(o.Dir, u.name(), 100*time.Millisecond+time.Duration(o.Sizes.Uploads)*150*time.Microsecond,
-		probe.Upload{Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}, server...).AsPeer()
 }
 
 // IOReport reports the results of [IO].
@@ -315,7 +259,7 @@ func IOReport(of *Results, o IOOptions) Report {
 	d := newDocument(of, "The cost of files, messages, calls and locks",
 		howMeasured(o.Count))
 	d.Sections = []page.Section{
-		r.filesSection(o), r.enginesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
+		r.filesSection(o), r.enginesSection(o), r.renameSection(o), r.logSection(o), r.messagesSection(), r.waitsSection(), r.exhaustSection(),
 	}
 	return Report{document: d}
 }
@@ -329,7 +273,7 @@ func (r view) filesSection(o IOOptions) page.Section {
 	for _, size := range fileSizes() {
 		for _, workers := range fileWorkers() {
 			rows = append(rows, fmt.Sprintf("%s bytes, %d at once", readable.Number(size), workers))
-			names = append(names, filesName(size, workers))
+			names = append(names, filesTrial(o.Dir, o.Files, size, workers).Name)
 		}
 	}
 	steps := []column{{title: "create", unit: results.CreatePerOp}, {title: "read", unit: results.ReadPerOp}, {title: "stat", unit: results.StatPerOp},
@@ -352,13 +296,13 @@ func (r view) enginesSection(o IOOptions) page.Section {
 	}}
 	var all []column
 	for _, size := range fileSizes() {
-		name := func(row int) string { return engineName(probe.Engines()[row], size) }
+		name := func(row int) string { return o.engineTrial(probe.Engines()[row], size).Name }
 		bytes := readable.Number(size) + " bytes"
 		all = append(all, column{title: bytes + ": put", unit: results.PutPerOp, divisor: 1000, best: true, name: name},
 			column{title: "get", unit: results.GetPerOp, divisor: 1000, best: true, name: name}, column{title: "threads", unit: results.Threads, name: name})
 		for _, job := range []struct{ verb, unit string }{{"put", results.PutPerOp}, {"get", results.GetPerOp}} {
 			s.Pictures = append(s.Pictures, r.bars(fmt.Sprintf("Time to %s a file of %s", job.verb, bytes), "µs per file",
-				probe.Engines(), job.unit, 1000, func(engine string) string { return engineName(engine, size) })...)
+				probe.Engines(), job.unit, 1000, func(engine string) string { return o.engineTrial(engine, size).Name })...)
 		}
 	}
 	s.grid(fmt.Sprintf("µs per file, for %s files that %d goroutines put into a store and then read back; and the system threads of the process",
@@ -378,7 +322,7 @@ func (r view) renameSection(o IOOptions) page.Section {
 	return s.warned()
 }
 
-func (r view) logSection() page.Section {
+func (r view) logSection(o IOOptions) page.Section {
 	s := &sheet{view: r, Section: page.Section{Title: "Log lines"}}
 	var all []column
 	for _, buffered := range []bool{false, true} {
@@ -388,10 +332,10 @@ func (r view) logSection() page.Section {
 		}
 		for _, goroutines := range goroutineCounts() {
 			all = append(all, column{title: readable.Count(goroutines, "goroutine") + suffix, unit: results.NsPerOp,
-				name: func(row int) string { return logName(probe.LogFormats()[row], buffered, goroutines) }})
+				name: func(row int) string { return o.logTrial(probe.LogFormats()[row], buffered, goroutines).Name }})
 		}
 		s.Pictures = append(s.Pictures, r.bars("A log line of one goroutine"+suffix, "ns per line", probe.LogFormats(), results.NsPerOp, 1,
-			func(logger string) string { return logName(logger, buffered, 1) })...)
+			func(logger string) string { return o.logTrial(logger, buffered, 1).Name })...)
 	}
 	s.grid("ns per line", "", probe.LogFormats(), all...)
 	return s.warned()
@@ -402,10 +346,10 @@ func (r view) messagesSection() page.Section {
 		Title: "Messages as protobuf and as JSON",
 		Text:  []string{"An article measured 157,000 messages per second with protobuf and 114,000 with JSON, over 500 connections."},
 	}}
-	impls := []string{"protobuf", "json"}
+	impls := probe.Codecs()
 	var all []column
 	for _, size := range codecSizes() {
-		name := func(row int) string { return codecName(impls[row], size) }
+		name := func(row int) string { return codecTrial(impls[row], size).Name }
 		all = append(all, column{title: readable.Number(size) + " bytes", unit: results.NsPerOp, name: name}, column{title: "encoded", unit: results.Wire, name: name})
 	}
 	s.grid("ns to encode and decode a message, and its encoded size in bytes", "", impls, all...)
@@ -424,28 +368,25 @@ func (r view) waitsSection() page.Section {
 	s := &sheet{view: r, Section: page.Section{Title: "Calls, locks and wake-ups"}}
 	titles := []string{"a call in Go", "a call into C", "a call into C, by 8 goroutines", "locking and unlocking", "locking and unlocking, by 8 goroutines",
 		"waking a goroutine, GOMAXPROCS 1", "waking a goroutine, GOMAXPROCS 2", "waking a thread"}
-	names := []string{callName("go", 1), callName("cgo", 1), callName("cgo", 8), lockName(1), lockName(8), wakeUpName(false, 1), wakeUpName(false, 2), wakeUpName(true, 2)}
+	names := []string{callName("go", 1), callName("cgo", 1), callName("cgo", 8), lockTrial(1).Name, lockTrial(8).Name,
+		wakeUpTrial("goroutine", 1, 0).Name, wakeUpTrial("goroutine", 2, 0).Name, wakeUpTrial("thread", 2, 0).Name}
 	name := func(row int) string { return names[row] }
 	s.grid("ns per operation", "", titles, column{title: "elapsed", unit: results.NsPerOp, name: name}, column{title: "processor time", unit: results.CPUPerOp, name: name})
 	s.Pictures = r.bars(s.Title, "elapsed ns per operation", titles, results.NsPerOp, 1, func(title string) string { return names[slices.Index(titles, title)] })
 	return s.warned()
 }
 
-func (r view) exhaustSection(o IOOptions) page.Section {
+func (r view) exhaustSection() page.Section {
 	s := page.Section{
 		Title: "A program with too many threads",
-		Text:  []string{"A read that the runtime's poller cannot handle, such as that of a regular file, keeps a system thread until it ends. Go's runtime ends a program that needs more than 10,000 threads at the same time."},
+		Text:  []string{"A read that the runtime's poller cannot handle, such as that of a regular file, keeps a system thread until it ends. Go's runtime ends a program that exceeds a limit of threads."},
 	}
-	name := exhaustName(o.ThreadsLimit)
-	if why := r.Why(name); why != "" {
-		s.Notes = []string{why}
+	n := r.Summary(exhaustName, results.Threads)
+	if n.N == 0 {
+		s.Notes = []string{cmp.Or(r.Why(exhaustName), "It was not measured.")}
 		return s
 	}
-	n, status := r.Summary(name, results.Threads), r.Summary(name, results.Status)
-	if n.N == 0 {
-		s.Notes = []string{"It was not measured."}
-	} else {
-		s.Text = append(s.Text, fmt.Sprintf("In a process of its own it happened here at %s threads, with exit status %.0f.", readable.Number(int64(n.Median)), status.Median))
-	}
+	s.Text = append(s.Text, fmt.Sprintf("Go's limit here is %s threads. A process with a limit of %s exceeded it, and ended with exit status %.0f.",
+		readable.Number(int64(r.Summary(exhaustName, results.ThreadsMax).Median)), readable.Number(int64(n.Median)), r.Summary(exhaustName, results.Status).Median))
 	return s
 }

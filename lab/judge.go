@@ -16,34 +16,17 @@ import (
 	"muster/lab/stat"
 )
 
-// A verdict is the result for a claim.
-type verdict int
+// A verdict is the result for a claim, as in JSON.
+type verdict string
 
 const (
-	undecided verdict = iota
-	holds
-	noLongerHolds
+	undecided     verdict = "cannot_be_told"
+	holds         verdict = "holds"
+	noLongerHolds verdict = "no_longer_holds"
 )
 
-// String returns the verdict's name in JSON.
-func (v verdict) String() string {
-	switch v {
-	case holds:
-		return "holds"
-	case noLongerHolds:
-		return "no_longer_holds"
-	}
-	return "cannot_be_told"
-}
-
 func (v verdict) class() page.Class {
-	switch v {
-	case holds:
-		return page.Holds
-	case noLongerHolds:
-		return page.NoLongerHolds
-	}
-	return page.Undecided
+	return map[verdict]page.Class{holds: page.Holds, noLongerHolds: page.NoLongerHolds, undecided: page.Undecided}[v]
 }
 
 // A finding is a verdict with its figures and the reason.
@@ -99,11 +82,7 @@ func (j *judge) summary(f figure) stat.Summary {
 	case quotient:
 		return j.Ratio(f.a, f.b, j.TimeUnit(f.names()...))
 	case busy:
-		s, err := stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
-		if err != nil {
-			return stat.Summary{}
-		}
-		return s
+		return stat.Ratio(j.Figures(f.a, results.CPUPerOp), j.Figures(f.a, results.NsPerOp))
 	}
 	unit := cmp.Or(f.unit, j.TimeUnit(f.names()...))
 	s := j.Summary(f.a, unit)
@@ -141,7 +120,7 @@ const (
 // decide returns the finding for a claim, which is undecided if the claim lacks something that it needs.
 func (j *judge) decide(c claim) (f finding) {
 	if why := j.obstacle(c); why != "" {
-		return finding{why: why}
+		return finding{verdict: undecided, why: why}
 	}
 	var verdicts []verdict
 	for _, p := range c.parts {

@@ -83,10 +83,6 @@ var fakes = map[string]func(args []string) error{
 	// One processor works instead of two, or the compiler removed the work.
 	"one-core": func(args []string) error { return printLine(args, 1000, 1001) },
 	"elided":   func(args []string) error { return printLine(args, 0.001, 0.001) },
-	"constant": func(args []string) error {
-		n := float64(operations(args))
-		return printLine(args, 5e6/n, 1e7/n)
-	},
 
 	"make": func(args []string) error {
 		if args[0] == "make" {
@@ -193,7 +189,7 @@ func tinySpawn(o lab.Options) lab.SpawnOptions {
 }
 
 func tinyIO(t *testing.T, o lab.Options) lab.IOOptions {
-	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20, ThreadsLimit: 100}
+	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20}
 }
 
 // countSamples counts the measurements of each benchmark.

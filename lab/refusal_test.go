@@ -80,7 +80,6 @@ func TestRefusals(t *testing.T) {
 		"no procs given":                                          spawn(func(o *lab.SpawnOptions) { o.Procs = nil }),
 		"files is 0, ":                                            files(func(o *lab.IOOptions) { o.Files = 0 }),
 		"renames is 9, but must be from 10 to 100000000":          files(func(o *lab.IOOptions) { o.Renames = 9 }),
-		"limit of threads is 1, but must be from 20 to 10000":     files(func(o *lab.IOOptions) { o.ThreadsLimit = 1 }),
 		file + " is not a folder:":                                files(func(o *lab.IOOptions) { o.Dir = file }),
 		`unknown peer "cobol": name a language (go`:               files(func(o *lab.IOOptions) { o.Peers = []string{"cobol"} }),
 	} {
@@ -91,16 +90,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%q does not begin with %q", err, want)
 			}
 		})
-	}
-}
-
-// A missing probe is a bug of the program, not a mistake of the user.
-func TestNoProbe(t *testing.T) {
-	o := tinyDispatch(options(t, 1))
-	o.Probe = nil
-	var input *lab.InputError
-	if _, err := lab.Dispatch(t.Context(), o); err == nil || errors.As(err, &input) {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -78,31 +78,31 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 	for _, m := range r.Missing {
 		d.Conditions = append(d.Conditions, page.Pair{Name: "not here", Value: m.Peer + ": " + m.Text()})
 	}
-	for _, a := range r.Absent {
-		if why, failed := strings.CutPrefix(a.Why, results.Failed); failed {
-			d.Conditions = append(d.Conditions, page.Pair{Name: "failed", Value: a.Name + ": " + why})
-		}
-	}
-	d.Conditions = append(d.Conditions, tooLarge(r)...)
+	d.Conditions = append(d.Conditions, alike(r, "failed", results.Failed)...)
+	d.Conditions = append(d.Conditions, alike(r, "left out", results.TooLarge)...)
 	return d
 }
 
-// tooLarge names the figures that were left out for lack of memory, one line for each amount.
-func tooLarge(r *Results) (lines []page.Pair) {
+// alike names the absent figures whose reason has a prefix, one line for each reason.
+func alike(r *Results, title, prefix string) (lines []page.Pair) {
 	names := map[string][]string{}
 	for _, a := range r.Absent {
-		if why, large := strings.CutPrefix(a.Why, results.TooLarge); large {
+		if why, found := strings.CutPrefix(a.Why, prefix); found {
 			names[why] = append(names[why], a.Name)
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(names)) {
-		text := names[why][0]
-		if more := len(names[why]) - 1; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		lines = append(lines, page.Pair{Name: "left out", Value: text + ": " + why})
+		lines = append(lines, page.Pair{Name: title, Value: andMore(names[why][0], len(names[why])-1) + ": " + why})
 	}
 	return lines
+}
+
+// andMore adds the number of others to a text.
+func andMore(text string, others int) string {
+	if others > 0 {
+		text += fmt.Sprintf(" and %d more", others)
+	}
+	return text
 }
 
 // medianCell returns the median of a benchmark, divided by divisor, and the spread of its
@@ -232,43 +232,32 @@ func columns[T any](list []T, of func(T) column) (all []column) {
 	return all
 }
 
-// warnings summarises the warnings about benchmarks, one line per kind.
+// warnings summarises the warnings about benchmarks, one line per kind. A line names a few of the
+// affected figures, and the number of the others.
 func (r view) warnings(names []string) (lines []string) {
-	seen := map[string]bool{}
-	found := r.WarningsOf(slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		had := seen[name]
-		seen[name] = true
-		return had
-	}))
+	slices.Sort(names)
+	found := r.WarningsOf(slices.DeleteFunc(r.Names(), func(name string) bool { _, had := slices.BinarySearch(names, name); return !had }))
+	const few = 3
 	for _, k := range []stat.Kind{stat.TooShort, stat.TooNoisy, stat.OneCore, stat.ElidingSuspected} {
-		var alike []results.Warning
+		text, n := "", 0
 		for _, w := range found {
-			if w.Kind == k {
-				alike = append(alike, w)
+			switch {
+			case w.Kind != k:
+				continue
+			case n == 0:
+				text = fmt.Sprintf("%v, %s: %s", k, w.Name, w.Text)
+			case n == 1:
+				text += "; likewise " + w.Name
+			case n < few:
+				text += ", " + w.Name
 			}
+			n++
 		}
-		if len(alike) > 0 {
-			lines = append(lines, warningLine(alike))
+		if n > 0 {
+			lines = append(lines, andMore(text, n-few))
 		}
 	}
 	return lines
-}
-
-// warningLine names a few of the affected figures, and the number of the others.
-func warningLine(alike []results.Warning) string {
-	const few = 3
-	text := fmt.Sprintf("%v, %s: %s", alike[0].Kind, alike[0].Name, alike[0].Text)
-	var others []string
-	for _, w := range alike[1:min(len(alike), few)] {
-		others = append(others, w.Name)
-	}
-	if len(others) > 0 {
-		text += "; likewise " + strings.Join(others, ", ")
-	}
-	if more := len(alike) - few; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // howMeasured describes how the figures were taken, for a number of runs.

@@ -63,15 +63,15 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	}
 	for _, procs := range o.Procs {
 		for _, work := range o.Work {
-			p.AddShort(p.spawnTrial(probe.Bare, work, directCalls(work), procs), o.EachMax)
+			p.addSpawn(o, spawnTrial(probe.Bare, work, directCalls(work), procs))
 			for _, count := range o.Goroutines {
-				p.AddShort(p.spawnTrial(probe.Sending, work, count, procs), o.EachMax)
-				p.addAlive(o, run.Muster, count, p.spawnTrial(probe.Each, work, count, procs))
+				p.addSpawn(o, spawnTrial(probe.Sending, work, count, procs))
+				p.addAlive(o, run.Muster, count, spawnTrial(probe.Each, work, count, procs))
 			}
 		}
 	}
 	for _, count := range o.Goroutines {
-		p.addAlive(o, run.Muster, count, p.waitingTrial(count))
+		p.addAlive(o, run.Muster, count, waitingTrial(count))
 	}
 	for _, peer := range peers {
 		p.addPeerSpawn(o, peer)
@@ -86,7 +86,12 @@ func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
 			results.TooLarge, readable.Size(need), readable.Size(o.MemoryMax))})
 		return
 	}
-	p.AddShort(t, o.EachMax)
+	p.addSpawn(o, t)
+}
+
+func (p planner) addSpawn(o SpawnOptions, t run.Trial) {
+	t.EachMax = o.EachMax
+	p.Add(t)
 }
 
 // peerMemory is the approximate memory of one goroutine, thread or process, in bytes, for estimates.
@@ -102,19 +107,16 @@ func peerMemory(impl string) int64 {
 func directCalls(work int) int { return max(1_000, 10_000_000/work) }
 
 // spawnTrial returns a trial of calls in goroutines, or in a loop.
-func (p planner) spawnTrial(mode probe.SpawnMode, work, count, procs int) run.Trial {
+func spawnTrial(mode probe.SpawnMode, work, count, procs int) run.Trial {
 	added := map[probe.SpawnMode]time.Duration{probe.Bare: 3, probe.Sending: 150, probe.Grouped: 300, probe.Each: 500}[mode]
-	t := p.Probe(SpawnName(run.Muster, string(mode), work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
-		probe.Spawn{Roots: work, Calls: count, Mode: mode})
-	t.Procs = procs
-	return t
+	return run.Trial{Name: SpawnName(run.Muster, string(mode), work, count, procs), Procs: procs,
+		Estimate: time.Duration(count) * (added + time.Duration(work)*rootCost), Question: probe.Spawn{Roots: work, Calls: count, Mode: mode}}
 }
 
 // waitingTrial returns a trial of goroutines that wait.
-func (p planner) waitingTrial(count int) run.Trial {
-	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, probe.Waiting{Goroutines: count})
-	t.Procs = 1
-	return t
+func waitingTrial(count int) run.Trial {
+	return run.Trial{Name: SpawnName(run.Muster, "waiting", 0, count, 1), Procs: 1, Estimate: time.Duration(count) * time.Microsecond,
+		Question: probe.Waiting{Goroutines: count}}
 }
 
 // peerCost is the approximate cost of one thread, task or process, for estimates.

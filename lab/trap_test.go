@@ -64,20 +64,11 @@ func TestOneCoreIsFoundOut(t *testing.T) {
 	})
 }
 
-// If the compiler removed the work, a warning reports it: the time is too short, or it does
-// not grow with the work.
+// If the compiler removed the work, a warning reports that the time is too short.
 func TestElidingIsFoundOut(t *testing.T) {
-	t.Run("too fast", func(t *testing.T) {
-		o := tinySpawn(fakeOptions(t, "elided", 1))
-		r, err := lab.Spawn(t.Context(), o)
-		expectWarning(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "direct", 1, 10_000_000, 1))
-	})
-	t.Run("constant", func(t *testing.T) {
-		o := tinyDispatch(fakeOptions(t, "constant", 1))
-		o.Tasks, o.Procs = []int{1_000, 10_000, 100_000}, []int{2}
-		r, err := lab.Dispatch(t.Context(), o)
-		expectWarning(t, r, err, lab.DispatchReport(r, o), "eliding-suspected", lab.DispatchName("muster", "single", 2, 1_000, 2))
-	})
+	o := tinySpawn(fakeOptions(t, "elided", 1))
+	r, err := lab.Spawn(t.Context(), o)
+	expectWarning(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "direct", 1, 10_000_000, 1))
 }
 
 // More work takes longer.

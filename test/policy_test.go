@@ -147,7 +147,8 @@ var rooms = []room{
 	{"lab/internal/run", "internal/cgroup lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
 	{"lab/native", "", stdlib},
-	{"lab/probe", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load internal/cgroup internal/readable lab/results pool regress regress/host regress/record", plain},
+	{"lab/native/contest", "", stdlib},
+	{"lab/probe", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load internal/cgroup lab/native/contest lab/results pool regress regress/host regress/record", plain},
 	{"lab/stat", "", pure},
 
 	{"internal/cgroup", "", stdlib},

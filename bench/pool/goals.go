@@ -38,7 +38,7 @@ func (c *contest) printGoals() {
 			want = fmt.Sprintf("at most %g", g.most)
 		}
 		here, interval := "–", "–"
-		if s, err := stat.Ratio(c.figures(g.over, "ns/op"), c.figures(g.under, "ns/op")); err == nil && s.N > 0 {
+		if s := stat.Ratio(c.figures(g.over, "ns/op"), c.figures(g.under, "ns/op")); s.N > 0 {
 			here, interval = fmt.Sprintf("%.2f", s.Median), fmt.Sprintf("%.2f–%.2f", s.Low, s.High)
 		}
 		fmt.Fprintf(c.out, "| %s | %s | %s | %s |\n", g.text, want, here, interval)

@@ -19,17 +19,17 @@ const (
 // printIdle compares the processor time of workers that wait for tasks with that of one goroutine
 // that waits for a channel, in turns.
 func printIdle(out io.Writer, workers int) {
-	var pools, bare []time.Duration
+	var pools, bare []float64 // seconds
 	for range idleRounds {
-		pools = append(pools, idlePool(workers))
-		bare = append(bare, idleGoroutine())
+		pools = append(pools, idlePool(workers).Seconds())
+		bare = append(bare, idleGoroutine().Seconds())
 	}
 	fmt.Fprintf(out, "\n## Idle\n\nProcessor time of the process in %v of waiting, median of %d in turns.\n\n| | µs | from–to |\n|---|---:|---:|\n", idleEach, idleRounds)
 	for _, row := range []struct {
 		name  string
-		times []time.Duration
+		times []float64
 	}{{fmt.Sprintf("muster, %d workers that had %d tasks before", workers, idleTasks), pools}, {"one goroutine that waits for a channel", bare}} {
-		s := stat.Seconds(row.times)
+		s := stat.Summarize(row.times)
 		fmt.Fprintf(out, "| %s | %.0f | %.0f–%.0f |\n", row.name, 1e6*s.Median, 1e6*s.Low, 1e6*s.High)
 	}
 }

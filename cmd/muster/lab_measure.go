@@ -155,7 +155,7 @@ func (p *program) labIO() *cobra.Command {
 		Long: `Io measures operations on whole files, and the engines that execute them: goroutines
 themselves, a pool, threads in C, and io_uring. It measures renaming into one folder or
 ten, log lines, messages as protobuf and JSON, calls into C, locks and wake-ups. In a
-process of its own it shows how Go ends a program that needs more than 10,000 threads.
+process of its own it shows how Go ends a program that exceeds its limit of threads.
 --full renames two million files, as an article did, instead of 10,000.`,
 		Example: `  muster lab io
   muster lab io --dir /mnt/slow --count 10 --html io.html`,

@@ -28,10 +28,7 @@ const contentsFrom = 4
 
 // HTML writes the document as one page. It fails if a chart cannot be drawn.
 func HTML(w io.Writer, d Document) error {
-	v, err := newView(d)
-	if err != nil {
-		return err
-	}
+	v := newView(d)
 	p := struct {
 		view
 		Style    template.CSS
@@ -42,7 +39,7 @@ func HTML(w io.Writer, d Document) error {
 	if err := layout.Execute(&b, p); err != nil {
 		return err
 	}
-	_, err = b.WriteTo(w)
+	_, err := b.WriteTo(w)
 	return err
 }
 
@@ -63,10 +60,7 @@ const (
 // Text writes the document for a terminal: paragraphs of 80 columns and aligned tables,
 // without colours.
 func Text(w io.Writer, d Document) error {
-	v, err := newView(d)
-	if err != nil {
-		return err
-	}
+	v := newView(d)
 	t := terminal{bufio.NewWriter(w)}
 	t.heading(v.Title, "=")
 	t.paragraphs("", v.Lead)

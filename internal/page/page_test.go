@@ -208,30 +208,12 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	uneven := page.Document{Sections: []page.Section{{Title: "here", Tables: []page.Table{{Caption: "this", Columns: []page.Column{{}}, Rows: [][]page.Cell{page.Row("1"), page.Row("1", "2")}}}}}}
-	undrawable := page.Document{Sections: []page.Section{{Charts: []plot.Chart{{Title: "that", Lines: []plot.Line{{Name: "a", Points: []plot.Point{{Y: math.NaN()}}}}}}}}}
-	for name, c := range map[string]struct {
-		write func(io.Writer, page.Document) error
-		d     page.Document
-		want  []string
-	}{
-		"a row longer than its table, text": {page.Text, uneven, []string{`"here"`, `"this"`, "row 2 has 2 cells"}},
-		"a row longer than its table, page": {page.HTML, uneven, []string{`"here"`, `"this"`, "row 2 has 2 cells"}},
-		"a chart that cannot be drawn":      {page.HTML, undrawable, []string{"cannot be drawn", `"that"`, "finite"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			err := c.write(&b, c.d)
-			if err == nil || b.Len() > 0 {
-				t.Fatalf("error %v and %d bytes written", err, b.Len())
-			}
-			for _, w := range c.want {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q lacks %q", err, w)
-				}
-			}
-		})
+// Half a page would look complete.
+func TestUndrawableChart(t *testing.T) {
+	d := page.Document{Sections: []page.Section{{Charts: []plot.Chart{{Title: "that", Lines: []plot.Line{{Name: "a", Points: []plot.Point{{Y: math.NaN()}}}}}}}}}
+	var b bytes.Buffer
+	if err := page.HTML(&b, d); err == nil || b.Len() > 0 || !strings.Contains(err.Error(), `"that" cannot be drawn`) {
+		t.Errorf("error %v and %d bytes written", err, b.Len())
 	}
 }
 

@@ -47,7 +47,7 @@ type (
 	}
 )
 
-func newView(d Document) (view, error) {
+func newView(d Document) view {
 	v := view{Document: Document{Title: printable(d.Title), Lead: printables(d.Lead)}}
 	for _, p := range d.Conditions {
 		v.Conditions = append(v.Conditions, Pair{printable(p.Name), printable(p.Value)})
@@ -57,36 +57,25 @@ func newView(d Document) (view, error) {
 		to := section{ID: newID(ids, s.Title), Section: Section{
 			Title: printable(s.Title), Text: printables(s.Text), Warnings: printables(s.Warnings), Notes: printables(s.Notes)}}
 		for _, t := range s.Tables {
-			shown, err := newTable(t)
-			if err != nil {
-				return view{}, fmt.Errorf("section %q: %w", s.Title, err)
-			}
-			to.Tables = append(to.Tables, shown)
+			to.Tables = append(to.Tables, newTable(t))
 		}
 		for i, c := range slices.Concat(s.Pictures, s.Charts) {
-			data, err := newTable(chartData(c))
-			if err != nil {
-				return view{}, err
-			}
-			to.Charts = append(to.Charts, chart{c, printable(c.Title), data, i < len(s.Pictures)})
+			to.Charts = append(to.Charts, chart{c, printable(c.Title), newTable(chartData(c)), i < len(s.Pictures)})
 		}
 		v.Sections = append(v.Sections, to)
 	}
-	return v, nil
+	return v
 }
 
 // spreadKey explains a spread beside a figure.
 const spreadKey = "± the distance from the value to the farther end of its interval"
 
-func newTable(t Table) (table, error) {
+func newTable(t Table) table {
 	to, spread := table{Caption: printable(t.Caption)}, false
 	for _, c := range t.Columns {
 		to.Columns = append(to.Columns, column{Column: Column{printable(c.Title), c.Right}})
 	}
-	for i, row := range t.Rows {
-		if len(row) > len(t.Columns) {
-			return table{}, fmt.Errorf("table %q has %d columns and its row %d has %d cells: name a column for each", t.Caption, len(t.Columns), i+1, len(row))
-		}
+	for _, row := range t.Rows {
 		cells := make([]cell, len(t.Columns))
 		for k, c := range row {
 			cells[k] = newCell(c)
@@ -104,7 +93,7 @@ func newTable(t Table) (table, error) {
 	if spread {
 		to.Key = append(to.Key, spreadKey)
 	}
-	return to, nil
+	return to
 }
 
 func newCell(c Cell) cell {

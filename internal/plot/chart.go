@@ -24,9 +24,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// SVG writes the chart as one svg element, which is also a complete file. It fails if the
-// chart has a line without points, values that are not finite, or values not above 0 on a
-// logarithmic axis.
+// SVG writes the chart as one svg element, which is also a complete file. It fails if the chart
+// has more than [Chart.Drawable] returns.
 func (c Chart) SVG(w io.Writer) error {
 	p, err := c.picture()
 	if err != nil {
@@ -44,36 +43,27 @@ func (c Chart) SVG(w io.Writer) error {
 
 // picture checks the chart and prepares a copy of it.
 func (c Chart) picture() (picture, error) {
-	if len(c.Lines) == 0 {
-		return picture{}, fmt.Errorf("chart %q has no lines: leave it out where nothing was measured", c.Title)
+	if err := c.check(); err != nil {
+		return picture{}, err
 	}
 	lines := make([]Line, len(c.Lines))
-	if c.X.Names != nil && (len(c.Lines) > 1 || c.Lines[0].Form != Bars) {
-		return picture{}, fmt.Errorf("chart %q has names and is not one row of bars: draw its lines in charts of their own", c.Title)
-	}
 	for i, l := range c.Lines {
-		if len(l.Points) == 0 {
-			return picture{}, fmt.Errorf("line %q of chart %q has no points: leave it out where nothing was measured", l.Name, c.Title)
-		}
-		for _, p := range l.Points {
-			if err := c.check(p); err != nil {
-				return picture{}, fmt.Errorf("line %q of chart %q: %w", l.Name, c.Title, err)
-			}
-		}
 		points := slices.SortedStableFunc(slices.Values(l.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 		lines[i] = Line{Name: cleanLabel(l.Name), Form: l.Form, Muted: l.Muted, Points: points}
 	}
 	// Muted lines are drawn first, so that they cover no other.
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(mutedFirst(a), mutedFirst(b)) })
 	c.Title, c.X.Label, c.Y.Label, c.Lines = cleanLabel(c.Title), cleanLabel(c.X.Label), cleanLabel(c.Y.Label), lines
-	c.X.Names, c.X.Muted = slices.Clone(c.X.Names), slices.Clone(c.X.Muted)
-	for i, name := range c.X.Names {
-		c.X.Names[i] = cleanLabel(name)
-	}
-	for i, name := range c.X.Muted {
-		c.X.Muted[i] = cleanLabel(name)
-	}
+	c.X.Names, c.X.Muted = cleanLabels(c.X.Names), cleanLabels(c.X.Muted)
 	return newPicture(c), nil
+}
+
+func cleanLabels(labels []string) []string {
+	labels = slices.Clone(labels) // nil stays nil
+	for i, label := range labels {
+		labels[i] = cleanLabel(label)
+	}
+	return labels
 }
 
 func mutedFirst(l Line) int {

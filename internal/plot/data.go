@@ -79,29 +79,30 @@ func (c Chart) Drawable() []Chart {
 }
 
 // Draws reports whether the axes can show a point and its interval.
-func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
-
-func (c Chart) check(p Point) error {
-	for _, v := range []struct {
-		name  string
-		value float64
-		log   bool
-	}{{"x", p.X, c.X.Log}, {"y", p.Y, c.Y.Log}, {"low", p.Low, false}, {"high", p.High, false}} {
-		size := math.Abs(v.value)
-		switch {
-		case math.IsNaN(size) || math.IsInf(size, 0):
-			return fmt.Errorf("%s = %v at x = %v is not a finite number: leave out points that have no value", v.name, v.value, p.X)
-		case v.log && v.value <= 0:
-			return fmt.Errorf("%s = %v at x = %v cannot be on a logarithmic axis: leave out the point or make the axis linear", v.name, v.value, p.X)
-		case size > magnitudeMax || size > 0 && size < magnitudeMin:
-			return fmt.Errorf("%s = %v at x = %v cannot be drawn: values range from %v to %v: use another unit", v.name, v.value, p.X, magnitudeMin, magnitudeMax)
+func (c Chart) Draws(p Point) bool {
+	for _, v := range []float64{p.X, p.Y, p.Low, p.High} {
+		if size := math.Abs(v); !(size <= magnitudeMax) || size > 0 && size < magnitudeMin {
+			return false
 		}
 	}
-	if n := len(c.X.Names); c.X.Names != nil && !(p.X >= 0 && p.X < float64(n) && p.X == math.Trunc(p.X)) {
-		return fmt.Errorf("x = %v has no name: the names are those of 0 to %d", p.X, n-1)
+	switch named := c.X.Names != nil; {
+	case c.X.Log && p.X <= 0, c.Y.Log && p.Y <= 0, p.HasInterval() && (p.Low > p.Y || p.High < p.Y):
+		return false
+	case named && !(p.X >= 0 && p.X < float64(len(c.X.Names)) && p.X == math.Trunc(p.X)):
+		return false
 	}
-	if p.HasInterval() && (p.Low > p.Y || p.High < p.Y) {
-		return fmt.Errorf("y = %v at x = %v is not in its interval from %v to %v", p.Y, p.X, p.Low, p.High)
+	return true
+}
+
+// check fails if a chart has more than Drawable returns, or names and not one row of bars.
+func (c Chart) check() error {
+	shown := len(c.Lines) > 0 && (c.X.Names == nil || len(c.Lines) == 1 && c.Lines[0].Form == Bars)
+	for _, l := range c.Lines {
+		hidden := func(p Point) bool { return !c.Draws(p) }
+		shown = shown && len(l.Points) > 0 && !slices.ContainsFunc(l.Points, hidden)
+	}
+	if !shown {
+		return fmt.Errorf("chart %q cannot be drawn: leave out lines without points, and points that its axes cannot show", c.Title)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -25,7 +26,7 @@ import (
 	"time"
 )
 
-//go:embed cpp erlang rust java all:_go all:_io all:_db
+//go:embed cpp erlang rust java all:_go all:_call all:_db contest
 var sources embed.FS
 
 // A Question is the subject of a contestant's measurement. Flags and modes depend on it.
@@ -35,7 +36,6 @@ const (
 	Dispatch Question = "dispatch" // cost of a task on a pool
 	Spawn    Question = "spawn"    // cost of a call in a thread or task of its own
 	Call     Question = "call"     // cost of a call from Go into C
-	Codec    Question = "codec"    // cost of messages, encoded and over a socket
 	Insert   Question = "insert"   // rows that many goroutines write to a database at once
 )
 
@@ -48,6 +48,7 @@ type Program struct {
 	Impls    []string // values of its flag -impl
 
 	folder  string            // folder of its sources
+	shared  string            // a package that it shares with muster; "" = none
 	renamed map[string]string // sources whose names differ from those in the build
 	build   []string          // build command, run in the build folder
 	run     []string          // run command; a first word with a slash is relative to the build folder
@@ -154,7 +155,7 @@ func (p Program) findTool(name string) (string, error) {
 
 // eachSource calls do for all sources, with their names in the build folder.
 func (p Program) eachSource(do func(name string, text []byte) error) error {
-	return fs.WalkDir(sources, p.folder, func(file string, d fs.DirEntry, err error) error {
+	each := func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -163,11 +164,13 @@ func (p Program) eachSource(do func(name string, text []byte) error) error {
 			return err
 		}
 		name := strings.TrimPrefix(file, p.folder+"/")
-		if other, ok := p.renamed[name]; ok {
-			name = other
-		}
-		return do(name, text)
-	})
+		return do(cmp.Or(p.renamed[name], name), text)
+	}
+	err := fs.WalkDir(sources, p.folder, each)
+	if err == nil && p.shared != "" {
+		err = fs.WalkDir(sources, p.shared, each)
+	}
+	return err
 }
 
 // versionTimeout bounds the query of a compiler's version.

@@ -22,8 +22,6 @@ func modesOf(q native.Question) []string {
 	return map[native.Question][]string{
 		native.Dispatch: {"single", "batch", "producers", "foreach", "makespan", "barrier"},
 		native.Spawn:    {"each", "waiting"},
-		native.Call:     {"call"},
-		native.Codec:    {"codec", "echo"},
 	}[q]
 }
 

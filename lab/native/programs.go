@@ -4,10 +4,12 @@ import "strings"
 
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {
+	pools := golang("go", Dispatch, "_go", "dispatch", "", "Go from go.dev/dl",
+		"errgroup", "ants", "ants-func", "pond", "conc", "workerpool")
+	pools.shared = "contest"
 	return []Program{
 		// Package probe has the contestants that need no module.
-		golang("go", Dispatch, "_go", "dispatch", "", "Go from go.dev/dl",
-			"errgroup", "ants", "ants-func", "pond", "conc", "workerpool"),
+		pools,
 		cpp("cpp-std", Dispatch, "article.cpp", "-std=c++17", "", "libc6-dev", "cpp-std"),
 		cpp("cpp-boost", Dispatch, "article.cpp", "-std=c++17 -DBOOST", "-lboost_thread -lboost_system", "libboost-thread-dev", "cpp-boost"),
 		cpp("tbb", Dispatch, "tbb.cpp", "-std=c++17", "-ltbb", "libtbb-dev", "tbb-group", "tbb-enqueue", "tbb-parallel-for", "tbb-pointer"),
@@ -31,10 +33,7 @@ func Programs() []Program {
 			install: "apt-get install erlang-base",
 		},
 
-		// The program of _io is built with and without cgo, so machines without a C compiler
-		// still have the codecs.
-		golang("cgo", Call, "_io", "crossing", "1", "Go from go.dev/dl and apt-get install gcc libc6-dev", "cgo", "go"),
-		golang("codec", Codec, "_io", "crossing", "0", "Go from go.dev/dl", "protobuf", "json"),
+		golang("cgo", Call, "_call", "call", "1", "Go from go.dev/dl and apt-get install gcc libc6-dev", "cgo", "go"),
 		golang("inserts", Insert, "_db", "inserts", "0", "Go from go.dev/dl", "postgres"),
 	}
 }

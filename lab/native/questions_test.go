@@ -53,26 +53,14 @@ func expect(t *testing.T, line, pattern string) {
 func TestCalls(t *testing.T) {
 	built := build(t, program(t, "cgo"))
 	for _, impl := range built.Impls {
-		expect(t, output(t, built, "-impl", impl, "-mode", "call", "-ops", "1000"),
+		expect(t, output(t, built, "-impl", impl, "-ops", "1000"),
 			"BenchmarkCall/impl="+impl+"/goroutines=1 1000 <N> ns/op <N> cpu-ns/op")
-		expect(t, output(t, built, "-impl", impl, "-mode", "call", "-ops", "1007", "-goroutines", "8"),
+		expect(t, output(t, built, "-impl", impl, "-ops", "1007", "-goroutines", "8"),
 			"BenchmarkCall/impl="+impl+"/goroutines=8 1000 <N> ns/op <N> cpu-ns/op")
 	}
 }
 
-func TestCodecs(t *testing.T) {
-	built := build(t, program(t, "codec"))
-	for impl, length := range map[string][2]string{"protobuf": {"65", "4124"}, "json": {"101", "5513"}} {
-		expect(t, output(t, built, "-impl", impl, "-ops", "1000"),
-			"BenchmarkCodec/impl="+impl+"/size=38/goroutines=1 1000 <N> ns/op <N> cpu-ns/op "+length[0]+" wire-B")
-		expect(t, output(t, built, "-impl", impl, "-ops", "100", "-size", "4096"),
-			"BenchmarkCodec/impl="+impl+"/size=4096/goroutines=1 100 <N> ns/op <N> cpu-ns/op "+length[1]+" wire-B")
-		expect(t, output(t, built, "-impl", impl, "-mode", "echo", "-ops", "100", "-goroutines", "10"),
-			"BenchmarkEcho/impl="+impl+"/size=38/goroutines=10 100 <N> ns/op <N> cpu-ns/op "+length[0]+" wire-B")
-	}
-}
-
-// A machine without a C compiler has the codecs and lacks the calls.
+// A machine without a C compiler lacks the calls.
 func TestCallsWithoutCompiler(t *testing.T) {
 	goProgram, err := exec.LookPath("go")
 	if err != nil {
@@ -84,11 +72,7 @@ func TestCallsWithoutCompiler(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	t.Setenv("CC", "")
-	dir := t.TempDir()
-	if _, err := program(t, "codec").Build(t.Context(), dir); err != nil {
-		t.Errorf("the codecs are missing without a C compiler: %v", err)
-	}
-	_, err = program(t, "cgo").Build(t.Context(), dir)
+	_, err = program(t, "cgo").Build(t.Context(), t.TempDir())
 	var none *native.Missing
 	if !errors.As(err, &none) || !strings.Contains(none.Reason, "C compiler") || !strings.Contains(none.Install, "gcc") {
 		t.Errorf("without a C compiler: %v", err)

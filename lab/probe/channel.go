@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/lab/native/contest"
 	"muster/lab/results"
 )
 
@@ -66,7 +67,7 @@ func fill(items chan<- int, n, cycles int) {
 
 func drain(items <-chan int, n, cycles int) {
 	for range n {
-		trivial(<-items)
+		contest.Trivial(<-items)
 		_ = burn(cycles)
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"al.essio.dev/pkg/shellescape"
 
 	"muster/lab/results"
 	"muster/regress"
@@ -52,18 +55,31 @@ func (o Corpus) measure(in Input) (s results.Sample, err error) {
 // compiler's command.
 type Make struct{ Jobs int }
 
+// makefile compiles each source into a folder of its own, and so compiles all of them again in each
+// run. Without the second rule make would search for sources of the makefile, and print messages.
+const makefile = `SOURCES := $(wildcard src/*/*.c)
+all: $(SOURCES:%.c=%.o)
+makefile: ;
+%.o: %.c
+	@$(COMPILER) $< -o $(OUTPUTS)/$(@F)
+`
+
 func (o Make) measure(in Input) (s results.Sample, err error) {
 	sources, compiler, err := in.sources()
 	if err != nil {
 		return s, err
 	}
-	cases, err := prepareMake(sources, compiler)
-	if err != nil {
+	// A file beside the sources: make copies rules from a pipe to the system's folder for temporary
+	// files, which may be full.
+	if err := os.WriteFile(filepath.Join(sources, "makefile"), []byte(makefile), 0o644); err != nil {
 		return s, err
 	}
-	c := exec.CommandContext(in.ctx, "make", "-k", "-s", "-j"+strconv.Itoa(o.Jobs), "-f", makefileName)
+	cases, _ := filepath.Glob(filepath.Join(sources, "src/*/*.c"))
+	c := exec.CommandContext(in.ctx, "make", "-k", "-s", "-j"+strconv.Itoa(o.Jobs), "OUTPUTS="+in.dir,
+		"COMPILER="+strings.ReplaceAll(shellescape.QuoteCommand(compiler), "$", "$$"))
 	c.Dir = sources
-	c.Env = makeEnviron()
+	// Under a parent make, its variables would change the number of jobs or disable the work.
+	c.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.Contains(pair, "MAKE") || strings.HasPrefix(pair, "MFLAGS=") })
 	var stderr FirstBytes
 	c.Stderr = &stderr
 	began := time.Now()
@@ -72,7 +88,7 @@ func (o Make) measure(in Input) (s results.Sample, err error) {
 	if c.ProcessState == nil {
 		return s, err
 	}
-	made, e := filesBelow(sources, ".o")
+	made, e := os.ReadDir(in.dir)
 	if e != nil {
 		return s, e
 	}
@@ -94,72 +110,4 @@ func (in Input) sources() (path string, compiler []string, err error) {
 func commandSample(cases int, wall time.Duration, used cpuTimes) results.Sample {
 	each := func(d time.Duration) float64 { return float64(d) / float64(cases) }
 	return cost{cases, wall, used.sum()}.sample(value(results.UserPerOp, each(used.user)), value(results.SystemPerOp, each(used.system)))
-}
-
-// makefileName is a file beside the sources. If make read its rules from a pipe, it would copy
-// them to the system's folder for temporary files, which may be full.
-const makefileName = "Makefile"
-
-// prepareMake lists the sources and writes the makefile. It first removes earlier outputs,
-// which would leave make without work.
-func prepareMake(dir string, compiler []string) (cases []string, err error) {
-	outputs, err := filesBelow(dir, ".o")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range outputs {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			return nil, err
-		}
-	}
-	if cases, err = filesBelow(dir, ".c"); err != nil {
-		return nil, err
-	}
-	return cases, os.WriteFile(filepath.Join(dir, makefileName), []byte(makefile(cases, compiler)), 0o644)
-}
-
-// filesBelow lists the files with a suffix below a folder, relative to that folder.
-func filesBelow(dir, end string) (names []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, end) {
-			names = append(names, strings.TrimPrefix(path, dir+string(filepath.Separator)))
-		}
-		return err
-	})
-	return names, err
-}
-
-// makefile returns rules that compile each source.
-func makefile(cases, compiler []string) string {
-	var b strings.Builder
-	b.WriteString("all:")
-	for _, name := range cases {
-		b.WriteString(" \\\n " + name + ".o")
-	}
-	// Without this rule make searches for sources of these two targets, and prints messages.
-	b.WriteString("\n.PHONY: all\n" + makefileName + ": ;\n")
-	b.WriteString("%.o: %\n\t@")
-	for _, word := range compiler {
-		b.WriteString(recipeWord(word) + " ")
-	}
-	b.WriteString("$< -o $@\n")
-	return b.String()
-}
-
-// recipeWord quotes a word of a makefile's recipe for make and the shell.
-func recipeWord(word string) string {
-	return "'" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), "$", "$$") + "'"
-}
-
-// makeEnviron returns the environment without variables that configure make. Under a parent
-// make, they would change the number of jobs or disable the work.
-func makeEnviron() (environ []string) {
-	for _, pair := range os.Environ() {
-		switch name, _, _ := strings.Cut(pair, "="); name {
-		case "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKEFILES", "MAKELEVEL":
-		default:
-			environ = append(environ, pair)
-		}
-	}
-	return environ
 }

@@ -6,7 +6,7 @@ import "sync/atomic"
 func CountTasks(impl, mode string, n, workers int) int {
 	var done atomic.Int64
 	c, _ := newContestant(impl, workers, func(int) { done.Add(1) })
-	defer c.close()
-	c.run(mode, n, workers)
+	defer c.Close()
+	c.Run(mode, n, workers)
 	return int(done.Load())
 }

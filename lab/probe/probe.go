@@ -1,6 +1,6 @@
 // Package probe measures one question about concurrency, once, in this process. Questions are
 // the cost of a task on a pool, an item through a channel, a goroutine, a file operation, a
-// log line, a lock or a wake-up. A [Question] is a value with the options of its measurement.
+// log line, a message, a lock or a wake-up. A [Question] is a value with the options of its measurement.
 // [Args] turns it into arguments of a fresh process, where [Run] measures it.
 //
 // For reliable figures, run each probe many times, in turns with others. The package must not
@@ -44,7 +44,7 @@ type Input struct {
 // questions returns a value of each type. Serve and Block are processes that others need.
 func questions() []Question {
 	return []Question{Dispatch{}, Channel{}, Started{}, Procs{}, Spawn{}, Waiting{}, Workers{}, Files{}, Rename{}, Log{},
-		Store{}, Upload{}, Serve{}, Lock{}, WakeUp{}, Exhaust{}, Block{}, Corpus{}, Make{}}
+		Store{}, Upload{}, Serve{}, Codec{}, Echo{}, Lock{}, WakeUp{}, Exhaust{}, Block{}, Corpus{}, Make{}}
 }
 
 // nameOf returns the name of a question: that of its type, in lower case.

@@ -2,20 +2,6 @@
 
 package probe
 
-import (
-	"errors"
-
-	"muster/lab/results"
-)
-
-func (Exhaust) measure(Input) (results.Sample, error) {
-	return results.Sample{}, errors.New("only Linux reports how many threads a machine can spare")
-}
-
-func (Block) measure(Input) (results.Sample, error) {
-	return results.Sample{}, errors.New("only Linux reports threads")
-}
-
 // resident returns 0: the resident memory is unknown.
 func resident() uint64 { return 0 }
 

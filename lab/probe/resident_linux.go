@@ -1,23 +1,19 @@
 package probe
 
 import (
+	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"muster/internal/cgroup"
 )
 
 // resident returns this process's resident memory in bytes, 0 if it is unknown.
 func resident() uint64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseUint(fields[1], 10, 64)
+	text, _ := os.ReadFile("/proc/self/statm")
+	var all, pages uint64
+	_, _ = fmt.Sscan(string(text), &all, &pages)
 	return pages * uint64(os.Getpagesize())
 }
 
@@ -31,7 +27,13 @@ func MemoryTotal() uint64 {
 }
 
 // MemoryFree returns how many bytes of memory this process could still take, 0 if it is unknown.
-func MemoryFree() int64 { return memoryFree("/proc") }
+func MemoryFree() int64 {
+	text, _ := os.ReadFile("/proc/meminfo")
+	_, after, _ := strings.Cut(string(text), "MemAvailable:")
+	var kib int64
+	_, _ = fmt.Sscan(after, &kib)
+	return min(kib<<10, cgroup.MemoryLeft("/proc"))
+}
 
 // threads returns the number of threads of this process, 0 if it is unknown.
 func threads() int {

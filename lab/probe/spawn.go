@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"muster/lab/native/contest"
 	"muster/lab/results"
 	"muster/pool"
 )
@@ -49,7 +50,7 @@ func (o Spawn) measure(Input) (s results.Sample, err error) {
 		sum += run(o.Roots, n)
 		runtime.GC()
 	}
-	once(min(o.Calls, warmUpMax))
+	once(min(o.Calls, contest.WarmUpMax))
 	s = measure(o.Calls, once).sample()
 	if math.IsNaN(sum) {
 		return s, errors.New("the sum of square roots is not a number")

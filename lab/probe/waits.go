@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"muster/lab/native/contest"
 	"muster/lab/results"
 )
 
@@ -58,8 +59,8 @@ func (o WakeUp) measure(Input) (results.Sample, error) {
 		})
 	}
 	return measure(o.Passes, func(int) {
-		side(func() { trivial(<-there); back <- 1 })
-		side(func() { there <- 1; trivial(<-back) })
+		side(func() { contest.Trivial(<-there); back <- 1 })
+		side(func() { there <- 1; contest.Trivial(<-back) })
 		both.Wait()
 	}).sample(), nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster/lab/stat"
 )
 
 const prefix = "Benchmark"
@@ -25,7 +27,10 @@ const (
 // comments, which benchstat ignores.
 func (r *Results) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	writeConditions(b, r.Conditions)
+	for _, p := range r.Conditions {
+		fmt.Fprintf(b, "%s: %s\n", p.Key, p.Value)
+	}
+	fmt.Fprintln(b)
 	for _, s := range r.Samples {
 		fmt.Fprintln(b, s)
 	}
@@ -38,24 +43,12 @@ func (r *Results) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-func writeConditions(w io.Writer, conditions []Pair) {
-	for _, p := range conditions {
-		fmt.Fprintf(w, "%s: %s\n", p.Key, p.Value)
-	}
-	fmt.Fprintln(w)
-}
-
 func (s Sample) String() string {
-	b := append([]byte(prefix), s.Name...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, int64(s.N), 10)
+	text := fmt.Sprint(prefix, s.Name, " ", s.N)
 	for _, v := range s.Values {
-		b = append(b, ' ')
-		b = strconv.AppendFloat(b, v.Figure, 'g', 6, 64)
-		b = append(b, ' ')
-		b = append(b, v.Unit...)
+		text += fmt.Sprintf(" %.6g %s", v.Figure, v.Unit)
 	}
-	return string(b)
+	return text
 }
 
 func (a Absent) String() string  { return remark(absentWord, a) }
@@ -139,15 +132,11 @@ func (r *Results) readRemark(line string) error {
 	word, text, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
 	switch word {
 	case absentWord:
-		var a Absent
-		err := json.Unmarshal([]byte(text), &a)
-		r.Absent = append(r.Absent, a)
-		return err
+		r.Absent = append(r.Absent, Absent{})
+		return json.Unmarshal([]byte(text), &r.Absent[len(r.Absent)-1])
 	case missingWord:
-		var m Missing
-		err := json.Unmarshal([]byte(text), &m)
-		r.Missing = append(r.Missing, m)
-		return err
+		r.Missing = append(r.Missing, Missing{})
+		return json.Unmarshal([]byte(text), &r.Missing[len(r.Missing)-1])
 	}
 	return nil
 }
@@ -186,40 +175,31 @@ func Excerpt(text string) string {
 // WriteJSON writes a line for each figure with its median and interval. Then it writes a line
 // for each absent figure, missing contestant and warning, and last a summary.
 func (r *Results) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	figures := 0
+	var lines []any
 	for _, name := range r.Names() {
 		for _, unit := range r.Units(name) {
-			s := r.Summary(name, unit)
-			line := jsonFigure{
-				Type: "figure", Name: name, Unit: unit, Median: s.Median, Low: s.Low, High: s.High,
-				Confidence: s.Confidence, Samples: r.Figures(name, unit),
-			}
-			if err := e.Encode(line); err != nil {
-				return err
-			}
-			figures++
+			lines = append(lines, jsonFigure{"figure", name, unit, r.Summary(name, unit), r.Figures(name, unit)})
 		}
 	}
-	warnings := r.Warnings()
-	var others []any
+	figures, warnings := len(lines), r.Warnings()
 	for _, a := range r.Absent {
-		others = append(others, jsonAbsent{"absent", a})
+		lines = append(lines, jsonAbsent{"absent", a})
 	}
 	for _, m := range r.Missing {
-		others = append(others, jsonMissing{"missing", m})
+		lines = append(lines, jsonMissing{"missing", m})
 	}
 	for _, w := range warnings {
-		others = append(others, jsonWarning{"warning", w.Kind.String(), w.Name, w.Text})
+		lines = append(lines, jsonWarning{"warning", w.Kind, w.Name, w.Text})
 	}
 	conditions := map[string]string{}
 	for _, c := range r.Conditions {
 		conditions[c.Key] = c.Value
 	}
-	others = append(others, jsonSummary{
+	lines = append(lines, jsonSummary{
 		"summary", conditions, figures, len(r.Absent), len(r.Missing), len(warnings), r.Disturbed(), r.NotRun > 0, r.NotRun,
 	})
-	for _, line := range others {
+	e := json.NewEncoder(w)
+	for _, line := range lines {
 		if err := e.Encode(line); err != nil {
 			return err
 		}
@@ -227,42 +207,37 @@ func (r *Results) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-type jsonFigure struct {
-	Type       string    `json:"type"`
-	Name       string    `json:"name"`
-	Unit       string    `json:"unit"`
-	Median     float64   `json:"median"`
-	Low        float64   `json:"low"`
-	High       float64   `json:"high"`
-	Confidence float64   `json:"confidence"`
-	Samples    []float64 `json:"samples"`
-}
-
-type jsonAbsent struct {
-	Type string `json:"type"`
-	Absent
-}
-
-type jsonMissing struct {
-	Type string `json:"type"`
-	Missing
-}
-
-type jsonWarning struct {
-	Type string `json:"type"`
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
-type jsonSummary struct {
-	Type        string            `json:"type"`
-	Conditions  map[string]string `json:"conditions"`
-	Figures     int               `json:"figures"`
-	Absent      int               `json:"absent"`
-	Missing     int               `json:"missing"`
-	Warnings    int               `json:"warnings"`
-	Disturbed   int               `json:"disturbed"`   // benchmarks during which other programs took the processors
-	Interrupted bool              `json:"interrupted"` // the run ended early
-	NotRun      int               `json:"not_run"`
-}
+type (
+	jsonFigure struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+		Unit string `json:"unit"`
+		stat.Summary
+		Samples []float64 `json:"samples"`
+	}
+	jsonAbsent struct {
+		Type string `json:"type"`
+		Absent
+	}
+	jsonMissing struct {
+		Type string `json:"type"`
+		Missing
+	}
+	jsonWarning struct {
+		Type string    `json:"type"`
+		Kind stat.Kind `json:"kind"`
+		Name string    `json:"name"`
+		Text string    `json:"text"`
+	}
+	jsonSummary struct {
+		Type        string            `json:"type"`
+		Conditions  map[string]string `json:"conditions"`
+		Figures     int               `json:"figures"`
+		Absent      int               `json:"absent"`
+		Missing     int               `json:"missing"`
+		Warnings    int               `json:"warnings"`
+		Disturbed   int               `json:"disturbed"`   // benchmarks during which other programs took the processors
+		Interrupted bool              `json:"interrupted"` // the run ended early
+		NotRun      int               `json:"not_run"`
+	}
+)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/lab/stat"
 )
@@ -82,6 +81,7 @@ const (
 	SystemPerOp = "sys-ns/op"
 
 	Threads    = "threads"
+	ThreadsMax = "threads-max" // Go's default limit
 	RSSPerOp   = "rss-B/op"
 	StackPerOp = "stack-B/op"
 	SysPerOp   = "sys-B/op" // obtained from the system
@@ -231,16 +231,9 @@ func (r *Results) Summary(name, unit string) stat.Summary {
 	return stat.Summarize(r.Figures(name, unit))
 }
 
-// Ratio summarises a ÷ b, round by round. It returns the zero Summary if a round gives no
-// ratio. It ignores a round that an interruption left incomplete.
+// Ratio summarises a ÷ b, round by round.
 func (r *Results) Ratio(a, b, unit string) stat.Summary {
-	over, under := r.Figures(a, unit), r.Figures(b, unit)
-	n := min(len(over), len(under))
-	s, err := stat.Ratio(over[:n], under[:n])
-	if err != nil {
-		return stat.Summary{}
-	}
-	return s
+	return stat.Ratio(r.Figures(a, unit), r.Figures(b, unit))
 }
 
 // Difference summarises a − b, round by round.
@@ -273,40 +266,24 @@ func (r *Results) Warnings() []Warning { return r.WarningsOf(r.Names()) }
 
 // WarningsOf returns the warnings about some benchmarks.
 func (r *Results) WarningsOf(names []string) (found []Warning) {
-	series := map[string][]Sample{}
-	for _, s := range r.Samples {
-		key := seriesOf(s.Name)
-		series[key] = append(series[key], s)
-	}
 	for _, name := range names {
-		for _, w := range newMeasurement(name, series[seriesOf(name)]).Warnings() {
+		m := stat.Measurement{Cores: coresMeant(name)}
+		for _, s := range r.Samples {
+			ns, _ := s.Value(NsPerOp)
+			if s.Name != name || ns <= 0 {
+				continue
+			}
+			m.Ops = s.N
+			m.Wall = append(m.Wall, ns*float64(s.N)/1e9)
+			if cpu, ok := s.Value(CPUPerOp); ok {
+				m.CPU = append(m.CPU, cpu*float64(s.N)/1e9)
+			}
+		}
+		for _, w := range m.Warnings() {
 			found = append(found, Warning{name, w})
 		}
 	}
 	return found
-}
-
-// newMeasurement collects the runs of a benchmark. The samples of its series, which differ
-// only in the number of operations, show the growth.
-func newMeasurement(name string, series []Sample) stat.Measurement {
-	m := stat.Measurement{Cores: coresMeant(name)}
-	for _, s := range series {
-		ns, ok := s.Value(NsPerOp)
-		if !ok || ns <= 0 {
-			continue
-		}
-		wall := time.Duration(ns * float64(s.N))
-		m.Growth = append(m.Growth, stat.Run{N: s.N, Wall: wall})
-		if s.Name != name {
-			continue
-		}
-		m.Ops = s.N
-		m.Wall = append(m.Wall, wall)
-		if cpu, ok := s.Value(CPUPerOp); ok {
-			m.CPU = append(m.CPU, time.Duration(cpu*float64(s.N)))
-		}
-	}
-	return m
 }
 
 // parallelCycles is the work beside a channel that two processors should share. With less work
@@ -329,17 +306,6 @@ func coresMeant(name string) int {
 		return procs
 	}
 	return 0
-}
-
-// seriesOf removes the number of operations from a name.
-func seriesOf(name string) string {
-	var kept []string
-	for part := range strings.SplitSeq(name, "/") {
-		if !strings.HasPrefix(part, "tasks=") && !strings.HasPrefix(part, "count=") {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, "/")
 }
 
 // numberOf returns the number of a key in a name, 0 if the name has none.

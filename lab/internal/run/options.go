@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -59,9 +58,6 @@ func inputf(format string, args ...any) error {
 func (o *Options) check() error {
 	if o.Count < 1 || o.Count > countMax {
 		return inputf("count is %d, but must be from 1 to %d", o.Count, countMax)
-	}
-	if len(o.Probe) == 0 {
-		return errors.New("run.Options needs Probe, the command of its probes")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // A Peer is one implementation of a task: muster's own or a contestant's.
 type Peer struct {
 	Impl, Language string
-	Own            bool // this program plays it: [Plan.Probe] makes its trials
+	Own            bool // this program plays it
 
 	dir     string
 	command []string
@@ -40,14 +40,7 @@ func ownContestants(q native.Question) []string {
 
 // Trial returns a trial of a contestant with the given flags.
 func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: true}
-}
-
-// AsPeer turns a probe's trial into that of a foreign program: a failure is a result and does
-// not end the run.
-func (t Trial) AsPeer() Trial {
-	t.peer = true
-	return t
+	return Trial{Name: name, Estimate: estimate, Foreign: true, dir: p.dir, command: slices.Concat(p.command, args)}
 }
 
 // Peers builds the contestants for the questions, as selected in the options.

@@ -93,21 +93,19 @@ func (p *Plan) adoptEarlier() {
 	}
 }
 
-// Add adds a trial.
-func (p *Plan) Add(t Trial) { p.trials = append(p.trials, t) }
-
-// AddShort adds a trial unless its estimate exceeds most; 0 means no limit.
-func (p *Plan) AddShort(t Trial, most time.Duration) {
-	if most > 0 && t.Estimate > most {
+// Add adds a trial, unless it is too long in any case.
+func (p *Plan) Add(t Trial) {
+	if t.EachMax > 0 && t.Smaller == "" && t.Estimate > t.EachMax {
 		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: results.TooLong})
 		return
 	}
-	p.Add(t)
-}
-
-// Probe returns a trial of this program, which measures a question.
-func (p *Plan) Probe(name string, estimate time.Duration, q probe.Question, words ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Command: slices.Concat(p.options.Probe, probe.Args(q, words...))}
+	if t.Helper != nil {
+		t.Words = slices.Concat(t.Words, p.options.Probe, probe.Args(t.Helper))
+	}
+	if t.Question != nil {
+		t.command = slices.Concat(p.options.Probe, probe.Args(t.Question, t.Words...))
+	}
+	p.trials = append(p.trials, t)
 }
 
 // Measure measures every figure that is not there yet. It works in rounds, so that compared
@@ -122,8 +120,8 @@ func (p *Plan) Measure(ctx context.Context) error {
 			if p.counts[t.Name] > round || p.remaining(t) == 0 {
 				continue
 			}
-			if p.exceedsTotal(t) {
-				if err := p.leaveOut(t); err != nil {
+			if p.isTooLong(t) {
+				if err := p.addAbsent(t.Name, results.TooLong); err != nil {
 					return err
 				}
 				continue
@@ -141,24 +139,22 @@ func (p *Plan) Measure(ctx context.Context) error {
 	return nil
 }
 
-// exceedsTotal reports whether a trial without a figure would exceed its limit. It does in any case if the smaller
+// isTooLong reports whether a trial without a figure would exceed its limit. It does in any case if the smaller
 // trial was left out.
-func (p *Plan) exceedsTotal(t *Trial) bool {
-	if t.TotalMax == 0 || p.counts[t.Name] > 0 {
+func (p *Plan) isTooLong(t *Trial) bool {
+	if t.EachMax == 0 || p.counts[t.Name] > 0 {
 		return false
-	}
-	if p.Results.Why(t.Smaller) == results.TooLong {
-		return true
 	}
 	each := t.Estimate
 	if figures := p.Results.Figures(t.Smaller, results.NsPerOp); len(figures) > 0 {
 		each = time.Duration(figures[0] * float64(t.Ops))
 	}
-	return each > t.TotalMax/time.Duration(p.runsWanted(t))
+	return each > t.EachMax || p.Results.Why(t.Smaller) == results.TooLong
 }
 
-func (p *Plan) leaveOut(t *Trial) error {
-	a := results.Absent{Name: t.Name, Why: results.TooLong}
+// addAbsent records that a trial has no figure.
+func (p *Plan) addAbsent(name, why string) error {
+	a := results.Absent{Name: name, Why: why}
 	p.Results.Absent = append(p.Results.Absent, a)
 	return p.writeJournal(a.String())
 }
@@ -209,19 +205,15 @@ func (p *Plan) measureOnce(ctx context.Context, t *Trial) error {
 	if share, ok := readProcessors("/proc").disturbance(before); ok {
 		s.Values = append(s.Values, results.Value{Unit: results.DisturbedUnit, Figure: share})
 	}
-	var line string
 	if why != "" {
-		a := results.Absent{Name: t.Name, Why: why}
-		p.Results.Absent = append(p.Results.Absent, a)
-		line = a.String()
-	} else {
-		line = s.String()
-		if s, err = results.ParseLine(line); err != nil {
-			return err
-		}
-		p.Results.Samples = append(p.Results.Samples, s)
-		p.counts[t.Name]++
+		return p.addAbsent(t.Name, why)
 	}
+	line := s.String()
+	if s, err = results.ParseLine(line); err != nil {
+		return err
+	}
+	p.Results.Samples = append(p.Results.Samples, s)
+	p.counts[t.Name]++
 	return p.writeJournal(line)
 }
 

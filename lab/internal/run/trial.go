@@ -17,22 +17,24 @@ import (
 	"muster/lab/results"
 )
 
-// A Trial is one figure of the plan and the command that measures it. [Plan.Probe] and
-// [Peer.Trial] create trials.
+// A Trial is one figure of the plan and how it is measured: by this program, or by a contestant
+// ([Peer.Trial]).
 type Trial struct {
 	Name     string        // of the benchmark, without "Benchmark"
 	Estimate time.Duration // rough duration of one measurement
 
-	Command []string
-	Dir     string // working folder
-	Procs   int    // GOMAXPROCS; 0 = Go's default, or the contestant is not in Go
+	Question probe.Question // for this program; nil = a contestant's trial
+	Words    []string       // of the question
+	Helper   probe.Question // the command of this program that measures it follows Words; nil = none
+	Procs    int            // GOMAXPROCS; 0 = Go's default, or the contestant is not in Go
+	Foreign  bool           // a failure is a result and does not end the run, as with contestants
 
-	// If all measurements of the trial would take longer than TotalMax, it is left out; 0 = no
-	// limit. The estimate follows from the first figure of Smaller, a trial of fewer operations,
-	// and from the number of operations Ops. Without that figure it is Estimate.
-	TotalMax time.Duration
-	Smaller  string
-	Ops      int
+	// If a measurement would take longer than EachMax, the trial is left out; 0 = no limit. The
+	// estimate follows from the first figure of Smaller, a trial of fewer operations, and from the
+	// number of operations Ops. Without that figure it is Estimate.
+	EachMax time.Duration
+	Smaller string
+	Ops     int
 
 	Times     int // measurements, if fewer than Count suffice; 0 = Count
 	Processes int // probes that run at the same time behind a gate; 0 = one probe without a gate
@@ -40,7 +42,8 @@ type Trial struct {
 	Folder   bool   // pass an empty folder with -dir, and remove it afterwards
 	FolderIn string // parent of that folder; "" = the system's folder for temporary files
 
-	peer bool // a contestant's trial: a failure is a result
+	command []string
+	dir     string // working folder
 }
 
 // trialMax bounds one measurement. A longer one counts as endless.
@@ -56,7 +59,7 @@ func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 		return results.Sample{}, "", ctx.Err()
 	case limited.Err() != nil:
 		return results.Sample{}, results.NeverEnds, nil
-	case err != nil && t.peer:
+	case err != nil && t.Foreign:
 		return results.Sample{}, results.Failed + strings.Join(strings.Fields(err.Error()), " "), nil
 	case err != nil:
 		return results.Sample{}, "", fmt.Errorf("%s: %w", t.Name, err)
@@ -107,8 +110,8 @@ func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample,
 // cmd returns the trial's command with more arguments. It removes the caller's GOMAXPROCS,
 // which would change the figures without a trace in the results.
 func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, t.Command[0], append(t.Command[1:len(t.Command):len(t.Command)], more...)...)
-	c.Dir = t.Dir
+	c := exec.CommandContext(ctx, t.command[0], append(t.command[1:len(t.command):len(t.command)], more...)...)
+	c.Dir = t.dir
 	c.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GOMAXPROCS=") })
 	if t.Procs > 0 {
 		c.Env = append(c.Env, "GOMAXPROCS="+strconv.Itoa(t.Procs))

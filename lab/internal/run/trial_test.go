@@ -25,7 +25,7 @@ func TestContestantThatFails(t *testing.T) {
 	o.Journal = &journal
 	p := plan()
 	p.Add(Peer{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.Trial("Broken", time.Second))
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestContestantThatFails(t *testing.T) {
 	}
 	o.Earlier, o.Probe = nil, []string{"sh", "-c", "exit 3"}
 	p = plan()
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
 		t.Errorf("%v", err)
 	}
@@ -55,7 +55,7 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Add(p.Probe("Own", time.Second, probe.Procs{}))
+	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
 	if err := p.Measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,9 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	}
 }
 
-// All runs of a trial together must not exceed its limit. Its estimate follows from a smaller trial. If that one was
+// A run must not exceed the limit of its trial. Its estimate follows from a smaller trial. If that one was
 // left out, the trial is too, whatever it is estimated to take.
-func TestTotalMax(t *testing.T) {
+func TestEachMax(t *testing.T) {
 	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 10 5000000 ns/op"}} // 5 ms each
 	var journal strings.Builder
 	o.Journal = &journal
@@ -79,8 +79,8 @@ func TestTotalMax(t *testing.T) {
 		name string
 		ops  int
 	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
-		one := p.Probe(trial.name, time.Millisecond, probe.Procs{})
-		one.Ops, one.Smaller, one.TotalMax = trial.ops, smaller, time.Second
+		one := Trial{Name: trial.name, Estimate: time.Millisecond, Question: probe.Procs{}}
+		one.Ops, one.Smaller, one.EachMax = trial.ops, smaller, time.Second/2
 		p.Add(one)
 		smaller = trial.name
 	}

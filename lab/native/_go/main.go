@@ -4,8 +4,8 @@ package main
 import (
 	"flag"
 	"fmt"
-	"math"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -15,28 +15,16 @@ import (
 	"github.com/panjf2000/ants/v2"
 	concpool "github.com/sourcegraph/conc/pool"
 	"golang.org/x/sync/errgroup"
+
+	"dispatch/contest"
 )
 
 const (
 	statusDeadlock   = 7
 	statusNoSuchMode = 8
-
-	makespanTasks = 10_000
-	longFirst     = 5_000
-	longCount     = 64
-	barrierRounds = 300
-	producerCount = 8
 )
 
-// runner is one contestant at work: tasks are numbers, and what a number means was said
-// when it was started.
-type runner struct {
-	submit func(n int)
-	wait   func() // until all that was submitted is done
-	stop   func()
-}
-
-var contestants = map[string]func(workers int, handle func(int)) runner{
+var contestants = map[string]func(workers int, handle func(int)) contest.Pool{
 	"errgroup":   errgroupLimited,
 	"ants":       antsSubmit,
 	"ants-func":  antsFunc,
@@ -57,7 +45,7 @@ func counted(handle func(int), submit func(task func())) (func(int), func()) {
 	}, tasks.Wait
 }
 
-func errgroupLimited(workers int, handle func(int)) runner {
+func errgroupLimited(workers int, handle func(int)) contest.Pool {
 	var g errgroup.Group
 	g.SetLimit(workers)
 	submit := func(n int) {
@@ -66,17 +54,17 @@ func errgroupLimited(workers int, handle func(int)) runner {
 			return nil
 		})
 	}
-	return runner{submit, func() { _ = g.Wait() }, func() {}}
+	return contest.Pool{Submit: submit, Wait: func() { _ = g.Wait() }, Close: func() {}}
 }
 
-func antsSubmit(workers int, handle func(int)) runner {
+func antsSubmit(workers int, handle func(int)) contest.Pool {
 	p, err := ants.NewPool(workers)
 	must(err)
 	submit, wait := counted(handle, func(task func()) { must(p.Submit(task)) })
-	return runner{submit, wait, p.Release}
+	return contest.Pool{Submit: submit, Wait: wait, Close: p.Release}
 }
 
-func antsFunc(workers int, handle func(int)) runner {
+func antsFunc(workers int, handle func(int)) contest.Pool {
 	var tasks sync.WaitGroup
 	p, err := ants.NewPoolWithFuncGeneric(workers, func(n int) {
 		handle(n)
@@ -87,84 +75,30 @@ func antsFunc(workers int, handle func(int)) runner {
 		tasks.Add(1)
 		must(p.Invoke(n))
 	}
-	return runner{submit, tasks.Wait, p.Release}
+	return contest.Pool{Submit: submit, Wait: tasks.Wait, Close: p.Release}
 }
 
-func pondPool(workers int, handle func(int)) runner {
+func pondPool(workers int, handle func(int)) contest.Pool {
 	p := pond.NewPool(workers)
 	submit, wait := counted(handle, func(task func()) { p.Go(task) })
-	return runner{submit, wait, p.StopAndWait}
+	return contest.Pool{Submit: submit, Wait: wait, Close: p.StopAndWait}
 }
 
 // concPool is one that cannot be used again once it has been waited for.
-func concPool(workers int, handle func(int)) runner {
+func concPool(workers int, handle func(int)) contest.Pool {
 	begin := func() *concpool.Pool { return concpool.New().WithMaxGoroutines(workers) }
 	p := begin()
 	wait := func() {
 		p.Wait()
 		p = begin()
 	}
-	return runner{func(n int) { p.Go(func() { handle(n) }) }, wait, func() {}}
+	return contest.Pool{Submit: func(n int) { p.Go(func() { handle(n) }) }, Wait: wait, Close: func() {}}
 }
 
-func gammazero(workers int, handle func(int)) runner {
+func gammazero(workers int, handle func(int)) contest.Pool {
 	p := workerpool.New(workers)
 	submit, wait := counted(handle, p.Submit)
-	return runner{submit, wait, p.StopWait}
-}
-
-// trivial costs next to nothing, yet no call of it can be left out: the compiler does
-// not know that no number is that large.
-//
-//go:noinline
-func trivial(n int) {
-	if n == math.MaxInt {
-		panic("unreachable")
-	}
-}
-
-// spin keeps a processor busy for a millisecond.
-func spin() {
-	for until := time.Now().Add(time.Millisecond); time.Now().Before(until); {
-	}
-}
-
-// mixed is the tasks of mode makespan: long ones side by side among short ones.
-func mixed(n int) {
-	if n >= longFirst && n < longFirst+longCount {
-		spin()
-	} else {
-		trivial(n)
-	}
-}
-
-// meeting makes every caller wait until a number of them have come.
-type meeting struct {
-	mu    sync.Mutex
-	all   sync.Cond
-	size  int
-	come  int
-	round int
-}
-
-func newMeeting(size int) *meeting {
-	m := &meeting{size: size}
-	m.all.L = &m.mu
-	return m
-}
-
-func (m *meeting) wait() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.come++; m.come == m.size {
-		m.come = 0
-		m.round++
-		m.all.Broadcast()
-		return
-	}
-	for round := m.round; m.round == round; {
-		m.all.Wait()
-	}
+	return contest.Pool{Submit: submit, Wait: wait, Close: p.StopWait}
 }
 
 type options struct {
@@ -190,57 +124,27 @@ func main() {
 	o.compete(begin)
 }
 
-func (o *options) compete(begin func(int, func(int)) runner) {
-	switch o.mode {
-	case "single":
-		o.measure(begin(o.workers, trivial), o.tasks, func(r runner, n int) { submitAll(r, n) })
-	case "producers":
-		o.measure(begin(o.workers, trivial), o.tasks, func(r runner, n int) {
-			var producers sync.WaitGroup
-			for who := range producerCount {
-				producers.Go(func() { submitAll(r, (n+who)/producerCount) }) // which add up to n
-			}
-			producers.Wait()
-		})
-	case "makespan":
-		o.measure(begin(o.workers, mixed), makespanTasks, submitAll)
-	case "barrier":
-		all := newMeeting(o.workers)
-		o.measure(begin(o.workers, func(int) { all.wait() }), barrierRounds, func(r runner, n int) {
-			for range n {
-				submitAll(r, o.workers)
-				r.wait()
-			}
-		})
-	default:
+// compete runs once to warm up, then once by the clock, and prints the result.
+func (o *options) compete(begin func(int, func(int)) contest.Pool) {
+	if !slices.Contains([]string{"single", "producers", "makespan", "barrier"}, o.mode) {
 		os.Exit(statusNoSuchMode)
 	}
-}
-
-func submitAll(r runner, n int) {
-	for i := range n {
-		r.submit(i)
-	}
-}
-
-// measure runs once to warm up, then once by the clock, and prints the result.
-func (o *options) measure(r runner, n int, run func(runner, int)) {
+	handle, n := contest.Task(o.mode, o.workers, o.tasks)
+	p := begin(o.workers, handle)
 	late := time.AfterFunc(time.Duration(o.patience)*time.Millisecond, func() { os.Exit(statusDeadlock) })
-	run(r, min(n, 20_000))
-	r.wait()
+	p.Run(o.mode, min(n, contest.WarmUpMax), o.workers)
 	if o.mode != "barrier" {
 		late.Stop()
 	}
 	cpu, began := cpuTime(), time.Now()
-	run(r, n)
-	r.wait()
+	p.Run(o.mode, n, o.workers)
 	wall := time.Since(began)
 	cpu = cpuTime() - cpu
 	late.Stop()
 	each := func(d time.Duration) float64 { return float64(d) / float64(n) }
 	fmt.Printf("BenchmarkDispatch/impl=%s/mode=%s/workers=%d %d %.2f ns/op %.2f cpu-ns/op\n",
 		o.impl, o.mode, o.workers, n, each(wall), each(cpu))
-	r.stop()
+	p.Close()
 }
 
 func cpuTime() time.Duration {

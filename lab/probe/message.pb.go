@@ -6,7 +6,7 @@
 // 	protoc        v3.21.12
 // source: message.proto
 
-package main
+package probe
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -91,7 +91,7 @@ const file_message_proto_rawDesc = "" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
-	"\x04body\x18\x03 \x01(\fR\x04bodyB\x17Z\x15crossing/message;mainb\x06proto3"
+	"\x04body\x18\x03 \x01(\fR\x04bodyB\x12Z\x10muster/lab/probeb\x06proto3"
 
 var (
 	file_message_proto_rawDescOnce sync.Once
