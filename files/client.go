@@ -62,6 +62,7 @@ const (
 	answerTimeout   = 2 * time.Minute // for an answer's beginning, because a file may have to be flushed first
 	continueTimeout = 5 * time.Second // afterwards a body is sent without 100 Continue
 	idleTimeout     = 15 * time.Second
+	idleMax         = 64 // connections that are kept for further requests
 )
 
 // CheckAddress returns an error if u is not the address of a server. It does not look at the path.
@@ -92,6 +93,7 @@ func NewClient(o ClientOptions) *Client {
 			ResponseHeaderTimeout: answerTimeout,
 			ExpectContinueTimeout: continueTimeout,
 			IdleConnTimeout:       idleTimeout,
+			MaxIdleConnsPerHost:   idleMax,
 		}
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

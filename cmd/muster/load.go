@@ -376,7 +376,6 @@ func checkGoCache(p *program, o *gocache.Options) error {
 	if err := client.CheckToken(at); err != nil {
 		return usagef("--url: %w: use https, or set MUSTER_TOKEN_PLAIN=1 on a network that you trust", err)
 	}
-	client.HTTPClient = gocache.HTTPClient()
 	o.URL, o.Client = at.String(), files.NewClient(client)
 	o.Warn = func(err error) { fmt.Fprintf(p.stderr, "muster gocache: %s\n", errorText(err)) }
 	if o.Dir == "" {
