@@ -6,12 +6,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -62,6 +60,7 @@ const (
 	answerTimeout   = 2 * time.Minute // for an answer's beginning, because a file may have to be flushed first
 	continueTimeout = 5 * time.Second // afterwards a body is sent without 100 Continue
 	idleTimeout     = 15 * time.Second
+	idleMax         = 64 // connections that are kept for further requests
 )
 
 // CheckAddress returns an error if u is not the address of a server. It does not look at the path.
@@ -92,6 +91,7 @@ func NewClient(o ClientOptions) *Client {
 			ResponseHeaderTimeout: answerTimeout,
 			ExpectContinueTimeout: continueTimeout,
 			IdleConnTimeout:       idleTimeout,
+			MaxIdleConnsPerHost:   idleMax,
 		}
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -184,47 +184,6 @@ func (o *ClientOptions) CheckToken(u *url.URL) error {
 
 // ErrPlainToken is the error of a request that would expose its token to the network.
 var ErrPlainToken = errors.New("the token would cross the network unencrypted")
-
-// List yields a server's files whose names begin with prefix, in order. server is its address
-// without a path, such as http://HOST. List requests one page at a time. After an error it
-// ends.
-func (c *Client) List(ctx context.Context, server, prefix string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		after := ""
-		for {
-			l, err := c.page(ctx, server, url.Values{"prefix": {prefix}, "after": {after}})
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			for _, e := range l.Files {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if l.Next == "" || l.Next == after { // stop if the server makes no progress
-				return
-			}
-			after = l.Next
-		}
-	}
-}
-
-// pageMax bounds one page of a list, in bytes: ListMax names with their attributes.
-const pageMax = 16 << 20
-
-func (c *Client) page(ctx context.Context, server string, query url.Values) (l listing, err error) {
-	address := strings.TrimSuffix(server, "/") + prefix + "?" + query.Encode()
-	r, err := c.do(ctx, &exchange{method: http.MethodGet, address: address, repeatable: true})
-	if err != nil {
-		return l, err
-	}
-	defer r.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(r.Body, pageMax)).Decode(&l); err != nil {
-		return l, fmt.Errorf("GET %s: the answer is not a list: %w", address, err)
-	}
-	return l, nil
-}
 
 // clientOf returns the client that sent a request: its token and its address. For IPv6 only
 // the 64-bit prefix counts, which networks assign to one customer.

@@ -119,31 +119,6 @@ func TestClientConditions(t *testing.T) {
 	}
 }
 
-func TestClientList(t *testing.T) {
-	url := serve(t, &direct.Engine{}, files.Options{})
-	c := files.NewClient(files.ClientOptions{})
-	for i := range fileio.ListMax + 2 {
-		if _, err := put(t, c, fmt.Sprintf("%s/files/p/%04d%%20&", url, i), "x", files.Condition{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n := 0
-	for e, err := range c.List(t.Context(), url, "p/") {
-		if want := fmt.Sprintf("p/%04d &", n); err != nil || e.Name != want || e.Size != 1 || e.ETag == "" {
-			t.Fatalf("%+v, %v; want %s", e, err, want)
-		}
-		n++
-	}
-	if n != fileio.ListMax+2 {
-		t.Errorf("%d of them", n)
-	}
-	for e, err := range c.List(t.Context(), url+"/none", "") {
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%+v, %v", e, err)
-		}
-	}
-}
-
 func TestClientToken(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}}) + "/files/x"
 	for _, token := range []string{"", "other"} {

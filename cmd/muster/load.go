@@ -51,8 +51,8 @@ reached, and 130 after an interrupt.`,
 same as for upload. A missing or different file is a failure.`},
 		{op: load.Exist, short: "Check that files exist", long: "Exist checks that the files of upload exist. A missing file is a failure."},
 		{op: load.Delete, short: "Delete the files of upload", long: "Delete deletes files that upload wrote. A missing file is a failure."},
-		{op: load.Clean, short: "Delete all files below load/", long: `Clean deletes all files whose names begin with load/, and no others. It ignores
-REQUESTS.`},
+		{op: load.Clean, short: "Delete all files below load/", long: `Clean deletes all files whose names begin with load/, and no others, with one
+request. It ignores CONCURRENCY and REQUESTS.`},
 		{op: load.Bench, short: "Measure the protocol with an echo of 38 bytes", long: "Bench has the server echo 38 bytes and compares them. It measures the protocol without files."},
 	} {
 		operations = append(operations, p.loadOp(o))
@@ -115,9 +115,6 @@ func (p *program) loadOp(op operation) *cobra.Command {
 	return c
 }
 
-// connectionsOfClean is the default number of connections of clean.
-const connectionsOfClean = 16
-
 // filesOfDuration is the default number of files for a load with a duration.
 const filesOfDuration = 1000
 
@@ -126,7 +123,7 @@ func (o operation) parse(args []string, to *load.Options) error {
 	least, most := 2, 3
 	switch {
 	case o.op == load.Clean:
-		least, to.Connections = 0, connectionsOfClean
+		least, to.Connections = 0, 1
 	case to.Duration > 0:
 		least, to.Requests = 1, filesOfDuration
 	}
@@ -376,7 +373,6 @@ func checkGoCache(p *program, o *gocache.Options) error {
 	if err := client.CheckToken(at); err != nil {
 		return usagef("--url: %w: use https, or set MUSTER_TOKEN_PLAIN=1 on a network that you trust", err)
 	}
-	client.HTTPClient = gocache.HTTPClient()
 	o.URL, o.Client = at.String(), files.NewClient(client)
 	o.Warn = func(err error) { fmt.Fprintf(p.stderr, "muster gocache: %s\n", errorText(err)) }
 	if o.Dir == "" {

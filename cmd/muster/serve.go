@@ -328,7 +328,7 @@ func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.
 	if err != nil || s.cache == "" {
 		return store, err
 	}
-	copies, err := s.openCopies(ctx, log, stderr)
+	copies, err := s.openCopies(log, stderr)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -336,17 +336,10 @@ func (s *serveFlags) openStore(ctx context.Context, log *slog.Logger, stderr io.
 }
 
 // openCopies opens the folder of --cache. Nobody waits for its disk: package cached verifies the copies.
-func (s *serveFlags) openCopies(ctx context.Context, log *slog.Logger, stderr io.Writer) (cached.Copies, error) {
+func (s *serveFlags) openCopies(log *slog.Logger, stderr io.Writer) (cached.Copies, error) {
 	s.store.Capacity, s.store.Evict, s.store.Sync = s.cacheMax, []string{cached.Folder}, fileio.SyncNone
 	s.store.MemoryMax -= s.bucket.MemoryMax
-	copies, err := s.openFolder(log, stderr, "--cache", s.cache)
-	if err != nil {
-		return nil, err
-	}
-	if err := cached.CheckCopies(ctx, copies); err != nil {
-		return nil, errors.Join(usagef("--cache %s: %w", s.cache, err), copies.Close())
-	}
-	return copies, nil
+	return s.openFolder(log, stderr, "--cache", s.cache)
 }
 
 // folderStore is a store in a folder, with its engine.

@@ -21,7 +21,7 @@ import (
 )
 
 // A peer is a bucket as errors name it.
-type peer struct{ host, region, bucket string }
+type peer struct{ host, bucket string }
 
 // requestMax is how long a request to the object store may take, with its repetitions.
 const requestMax = 2 * time.Minute
@@ -38,18 +38,16 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
 		return fmt.Errorf("the object store at %s takes more than %s: %w", at, readable.Duration(requestMax), fileio.ErrBusy)
 	}
-	if broken, ok := errors.AsType[*brokenError](err); ok {
-		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(broken.error), fileio.ErrBusy)
-	}
 	silence, ok := errors.AsType[*url.Error](err)
+	_, isText := errors.AsType[*xml.SyntaxError](err)
+	if isText || isBroken(err) || !ok && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return fmt.Errorf("the object store at %s sent a broken answer (%s): %w", at, wording.Of(err), fileio.ErrBusy)
+	}
 	if ok && wording.RefusedTLS(err) { // repetitions do not help
 		return fmt.Errorf("the object store at %s (--endpoint or AWS_ENDPOINT_URL): %s", at, wording.Of(silence.Err))
 	}
 	if ok { // not wrapped: callers would take its time-out for the client's
 		return &wordedError{fmt.Sprintf("the object store at %s does not answer (%s): check that it runs, and its address (--endpoint or AWS_ENDPOINT_URL)", at, wording.Of(silence.Err)), fileio.ErrBusy}
-	}
-	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the object store at %s sent a broken answer: %w", at, fileio.ErrBusy)
 	}
 	answer, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
@@ -59,11 +57,9 @@ func (p peer) explain(ctx context.Context, err error) error {
 	switch answer.Code {
 	case minio.NoSuchBucket:
 		return fmt.Errorf("the object store at %s has no bucket %s: create it", at, p.bucket)
-	case minio.NoSuchUpload:
-		return fmt.Errorf("the object store lost the parts of the file: %w", fileio.ErrBusy)
 	case minio.PreconditionFailed, "ConditionalRequestConflict": // the second one: another write was under way
 		return fileio.ErrChanged
-	case minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
+	case minio.NoSuchUpload, minio.InternalError, "ServiceUnavailable", "SlowDown", "OperationAborted", "RequestTimeout", "Throttling":
 		answer.StatusCode = http.StatusServiceUnavailable
 	case "XAdminUserNotFound": // versitygw's, with 404
 		answer.StatusCode = http.StatusForbidden
@@ -77,9 +73,6 @@ func (p peer) explain(ctx context.Context, err error) error {
 		return syscall.ENOSPC
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError, http.StatusRequestTimeout:
 		return fmt.Errorf("the object store at %s is too busy (%.60q): %w", at, answer.Code, fileio.ErrBusy)
-	}
-	if answer.Region != "" && answer.Region != p.region {
-		return fmt.Errorf("the object store at %s keeps bucket %s in region %.60q, and was asked for region %q: set AWS_REGION", at, p.bucket, answer.Region, p.region)
 	}
 	return fmt.Errorf("the object store at %s denies access to bucket %s (%.60q, %.200q): check the credentials and their rights, --endpoint or AWS_ENDPOINT_URL, AWS_REGION and the clock", at, p.bucket, answer.Code, answer.Message)
 }
@@ -102,6 +95,11 @@ var errReplaced = fmt.Errorf("the file was replaced while it was read: %w", file
 type brokenError struct{ error }
 
 func broken(text string) error { return &brokenError{errors.New(text)} }
+
+func isBroken(err error) bool {
+	_, ok := errors.AsType[*brokenError](err)
+	return ok
+}
 
 const (
 	// listMax bounds a list, in bytes. A list of 1,000 of the longest names is shorter.

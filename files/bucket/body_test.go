@@ -128,23 +128,3 @@ func TestEndlessAnswers(t *testing.T) {
 		})
 	}
 }
-
-// An error names the region that was asked, which an address of Amazon may have.
-func TestAskedRegion(t *testing.T) {
-	for _, c := range []struct{ address, region, want string }{
-		{"https://s3.eu-west-1.amazonaws.com", "", "eu-west-1"},
-		{"https://kept.s3.eu-west-1.amazonaws.com", "", "eu-west-1"},
-		{"https://s3.eu-west-1.amazonaws.com", "eu-west-2", "eu-west-2"},
-		{"https://s3.amazonaws.com", "", regionDefault},
-		{"https://s3.example.com", "", regionDefault},
-	} {
-		t.Setenv("AWS_REGION", c.region)
-		t.Setenv("AWS_DEFAULT_REGION", "")
-		t.Setenv("AWS_ACCESS_KEY_ID", "key")
-		t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-		r, err := connect(c.address, "kept", "")
-		if err != nil || r.region != c.want {
-			t.Errorf("%s, region %q: %q, %v; want %q", c.address, c.region, r.region, err, c.want)
-		}
-	}
-}

@@ -66,7 +66,6 @@ func connect(endpoint, bucket, prefix string) (*remote, error) {
 	if !s3utils.IsAmazonEndpoint(url.URL{Host: host}) { // a region of Amazon is in its address
 		region = cmp.Or(region, regionDefault)
 	}
-	r.region = cmp.Or(region, s3utils.GetRegionFromURL(url.URL{Host: host}), regionDefault) // as minio-go does
 	r.http = &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: dialMax}).DialContext,

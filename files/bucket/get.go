@@ -42,7 +42,7 @@ func (s *Store) Get(ctx context.Context, name string) (*fileio.File, error) {
 	f.Content = f
 	err = s.request(ctx, (*fair.Budget).Take, func(ctx context.Context) (err error) {
 		f.Info, f.filled, err = s.remote.fetch(ctx, name, b)
-		if _, broken := errors.AsType[*brokenError](err); broken { // minio-go repeats no answer that has begun
+		if isBroken(err) { // minio-go repeats no answer that has begun
 			f.Info, f.filled, err = s.remote.fetch(ctx, name, b)
 		}
 		return err

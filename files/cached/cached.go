@@ -15,10 +15,11 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"muster/fileio"
 )
@@ -36,15 +37,18 @@ type Store struct {
 	max    int64  // larger files have no copy
 	log    *slog.Logger
 
-	mu      sync.Mutex
-	known   map[string]*knownCopy // by the files' names
-	running map[string]*fetch     // by the files' names
-	later   int                   // how many of them are copies of large files
-	paused  time.Time             // no copy is made until then
+	mu     sync.Mutex
+	known  map[string]*knownCopy // by the files' names
+	paused time.Time             // no copy is made until then
+
+	// changes counts the changes of files whose name is their digest. Files share the counters.
+	changes [1 << 12]atomic.Int32
 
 	closing context.Context // ends all fetches
 	end     context.CancelFunc
 	fetches sync.WaitGroup
+	shared  singleflight.Group
+	later   chan struct{} // has a value for each copy of a large file in progress
 
 	hits, misses, hitBytes, missBytes atomic.Int64
 }
@@ -54,26 +58,10 @@ type Store struct {
 func New(of Origin, copies Copies, o Options) *Store {
 	s := &Store{
 		Origin: of, copies: copies, name: o.Name, max: o.Max / 4, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		known: map[string]*knownCopy{}, running: map[string]*fetch{},
+		known: map[string]*knownCopy{}, later: make(chan struct{}, laterMax),
 	}
 	s.closing, s.end = context.WithCancel(context.Background())
 	return s
-}
-
-// CheckCopies returns an error if a store has files that are no copies.
-func CheckCopies(ctx context.Context, copies Origin) error {
-	for _, after := range []string{"", Folder + "\U0010FFFF"} { // the first file, and the first one behind copies
-		infos, _, err := copies.List(ctx, "", after, 1)
-		if err != nil {
-			return err
-		}
-		for _, is := range infos {
-			if !strings.HasPrefix(is.Name, Folder) {
-				return fmt.Errorf("the folder has files that are no copies, such as %s: name an empty folder", is.Name)
-			}
-		}
-	}
-	return nil
 }
 
 // triesMax is how often Get tries to use copies while others change them.

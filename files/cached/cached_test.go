@@ -264,24 +264,6 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// A folder with other files is no place for copies.
-func TestOtherFiles(t *testing.T) {
-	copies := openCopies(t, &direct.Engine{}, t.TempDir(), 1<<20)
-	enginetest.Put(t, copies, "copies/a", nil)
-	for _, name := range []string{"a", "copies", "copies0", "x/copies/a"} {
-		if err := cached.CheckCopies(t.Context(), copies); err != nil {
-			t.Error(err)
-		}
-		enginetest.Put(t, copies, name, nil)
-		if err := cached.CheckCopies(t.Context(), copies); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if err := copies.Delete(t.Context(), name, nil); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"hash"
 	"io"
 	"io/fs"
 	"path"
-	"strconv"
-	"strings"
-	"time"
+	"sync/atomic"
 
 	"muster/fileio"
 )
@@ -20,40 +20,27 @@ import (
 // labelSize is how many bytes the label of a copy takes. It follows the bytes of the file.
 const labelSize = 1 << 10
 
-// A label describes a copy. In the copy it begins with a SHA-256 that covers its text, which has the
-// content's digest.
+// A label describes a copy. In the copy it begins with a SHA-256 that covers its text.
 type label struct {
-	Tag     string    // of the file, from its origin
-	Size    int64     // of the file
-	Changed time.Time // of the file; the copy's own time is that of its file
-	Sum     [sha256.Size]byte
+	fileio.Info        // of the file, but the name is the copy's, because copies may be swapped
+	Sum         []byte // the content's SHA-256
 }
 
 // tagMax is how long a tag may be, so that every label has room for it.
-const tagMax = 512
+const tagMax = 100
 
-// seal returns the bytes of the label. key is the name of the copy, because copies may be swapped.
-func (l *label) seal(key string) []byte {
-	text := strings.Join([]string{l.Tag, strconv.FormatInt(l.Size, 10), l.Changed.Format(time.RFC3339Nano), hex.EncodeToString(l.Sum[:]), key, ""}, "\n")
-	text += strings.Repeat(" ", labelSize-sha256.Size-len(text))
-	sum := sha256.Sum256([]byte(text))
+// seal returns the bytes of the label.
+func (l *label) seal() []byte {
+	text, _ := json.Marshal(l) // it cannot fail
+	text = append(text, bytes.Repeat([]byte(" "), labelSize-sha256.Size-len(text))...)
+	sum := sha256.Sum256(text)
 	return append(sum[:], text...)
 }
 
-// parseLabel returns the label that seal made for a copy.
-func parseLabel(data []byte, key string) (l label, ok bool) {
-	lines := strings.SplitN(string(data[min(len(data), sha256.Size):]), "\n", 6)
-	if len(lines) < 6 {
-		return l, false
-	}
-	size, sizeErr := strconv.ParseInt(lines[1], 10, 64)
-	changed, timeErr := time.Parse(time.RFC3339Nano, lines[2])
-	sum, sumErr := hex.DecodeString(lines[3])
-	if len(lines[0]) > tagMax || errors.Join(sizeErr, timeErr, sumErr) != nil || len(sum) != sha256.Size {
-		return l, false
-	}
-	l = label{strings.Clone(lines[0]), size, changed, [sha256.Size]byte(sum)}
-	return l, bytes.Equal(l.seal(key), data)
+// parseLabel returns the label that seal made.
+func parseLabel(data []byte) (l label, ok bool) {
+	sum := sha256.Sum256(data[sha256.Size:])
+	return l, bytes.Equal(sum[:], data[:sha256.Size]) && json.Unmarshal(data[sha256.Size:], &l) == nil
 }
 
 // digestIn returns the digest in a name such as cas/HASH; nil = the name is another one.
@@ -69,9 +56,9 @@ func digestIn(name string) []byte {
 	return digest
 }
 
-// key returns the name of the copy of a file. The 2 in it is the number of the format.
+// key returns the name of the copy of a file. The 3 in it is the number of the format.
 func (s *Store) key(name string) string {
-	sum := sha256.Sum256([]byte("2\n" + s.name + "\n" + name))
+	sum := sha256.Sum256([]byte("3\n" + s.name + "\n" + name))
 	return Folder + hex.EncodeToString(sum[:])
 }
 
@@ -80,8 +67,7 @@ func (s *Store) key(name string) string {
 type knownCopy struct {
 	label
 	tag   string
-	key   string // its name, computed once
-	named bool   // the name of the file is its digest
+	named bool // the name of the file is its digest
 }
 
 // knownMax bounds Store.known. Each copy in it takes about 500 bytes. Others are verified again.
@@ -89,7 +75,7 @@ const knownMax = 16 << 10
 
 // remember keeps a copy for open. It reports whether the name of the file is its digest.
 func (s *Store) remember(name string, is *knownCopy) bool {
-	is.named = bytes.Equal(digestIn(name), is.Sum[:])
+	is.named = bytes.Equal(digestIn(name), is.Sum)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for other := range s.known {
@@ -116,9 +102,9 @@ func (s *Store) open(ctx context.Context, name string) (*knownCopy, *fileio.File
 	if is == nil {
 		return nil, nil
 	}
-	f, err := s.copies.GetCached(ctx, is.key)
+	f, err := s.copies.GetCached(ctx, is.Name)
 	if f == nil {
-		f, err = s.copies.Get(ctx, is.key)
+		f, err = s.copies.Get(ctx, is.Name)
 	}
 	if err != nil || f.Tag != is.tag {
 		s.reportRead(ctx, err)
@@ -146,12 +132,11 @@ func (s *Store) verify(ctx context.Context, name, tag string, max int64) bool {
 	if err := errors.Join(f.CopyTo(ctx, &text, size, labelSize), f.CopyTo(ctx, sum, 0, size)); err != nil {
 		return false
 	}
-	l, ok := parseLabel(text.Bytes(), f.Name)
-	if !ok || l.Size != size || l.Sum != [sha256.Size]byte(sum.Sum(nil)) {
+	l, ok := parseLabel(text.Bytes())
+	if !ok || l.Name != f.Name || l.Size != size || !bytes.Equal(l.Sum, sum.Sum(nil)) {
 		return false
 	}
-	is := &knownCopy{label: l, tag: f.Tag, key: f.Name}
-	if named := s.remember(name, is); tag == "" {
+	if named := s.remember(name, &knownCopy{label: l, tag: f.Tag}); tag == "" {
 		return named
 	}
 	return tag == l.Tag
@@ -159,8 +144,9 @@ func (s *Store) verify(ctx context.Context, name, tag string, max int64) bool {
 
 // write copies a file. It returns errNoCopy if the copy cannot be kept, or the error of the file.
 func (s *Store) write(ctx context.Context, f *fileio.File) error {
-	r := &labeller{in: f.NewReader(ctx), sum: sha256.New(), key: s.key(f.Name), label: label{Tag: f.Tag, Size: f.Size, Changed: f.Changed}}
-	info, err := s.copies.Put(ctx, r.key, r, f.Size+labelSize, nil)
+	r := &labeller{in: f.NewReader(ctx), sum: sha256.New(), label: label{Info: f.Info}}
+	r.label.Name = s.key(f.Name)
+	info, err := s.copies.Put(ctx, r.label.Name, r, f.Size+labelSize, nil)
 	if r.err != nil {
 		return r.err
 	}
@@ -168,7 +154,7 @@ func (s *Store) write(ctx context.Context, f *fileio.File) error {
 		s.report(ctx, err)
 		return errNoCopy
 	}
-	s.remember(f.Name, &knownCopy{label: r.label, tag: info.Tag, key: r.key})
+	s.remember(f.Name, &knownCopy{label: r.label, tag: info.Tag})
 	return nil
 }
 
@@ -177,7 +163,6 @@ type labeller struct {
 	in    io.Reader
 	err   error // of the file
 	sum   hash.Hash
-	key   string
 	label label
 	text  *bytes.Reader // nil = the file has not ended
 }
@@ -190,30 +175,28 @@ func (r *labeller) Read(p []byte) (int, error) {
 	n, err := r.in.Read(p)
 	_, _ = r.sum.Write(p[:n]) // a hash returns no error
 	if err == io.EOF {
-		r.label.Sum = [sha256.Size]byte(r.sum.Sum(nil))
-		r.text = bytes.NewReader(r.label.seal(r.key))
+		r.label.Sum = r.sum.Sum(nil)
+		r.text = bytes.NewReader(r.label.seal())
 		return n, nil
 	}
 	r.err = err
 	return n, err
 }
 
+// changesOf returns the counter that a file shares.
+func (s *Store) changesOf(name string) *atomic.Int32 {
+	sum := sha256.Sum256([]byte(name))
+	return &s.changes[binary.BigEndian.Uint16(sum[:])%uint16(len(s.changes))]
+}
+
 // drop removes the copy of a file whose name is its digest. Such a copy would be served without a request to the
-// origin. Call it after a change of the file, even a refused one: the copy may be of an old file.
+// origin. Call it after a change of the file, even a refused one: the copy may be of an old file. A fetch in progress
+// removes its copy itself.
 func (s *Store) drop(ctx context.Context, name string) error {
 	if digestIn(name) == nil {
 		return nil
 	}
-	s.mu.Lock()
-	one := s.running[name]
-	if one != nil {
-		one.dropped = true
-		one.cancel()
-	}
-	s.mu.Unlock()
-	if one != nil {
-		<-one.done
-	}
+	s.changesOf(name).Add(1)
 	s.forget(name)
 	if err := s.copies.Delete(context.WithoutCancel(ctx), s.key(name), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -20,16 +21,6 @@ const (
 	laterMax = 2
 )
 
-// A fetch makes the copy of a file. All readers who wait for the copy share it.
-type fetch struct {
-	tag     string // of the file; "" = any, because its name is its digest
-	max     int64  // larger files are not copied
-	done    chan struct{}
-	cancel  context.CancelFunc
-	dropped bool // the file was changed meanwhile; guarded by the store's lock
-	err     error
-}
-
 var (
 	// errAgain is the error of a fetch that has ended because the file has changed.
 	errAgain = errors.New("the file was changed")
@@ -37,72 +28,46 @@ var (
 	errNoCopy = errors.New("no copy can be kept")
 )
 
-// share waits for the copy of a file. It starts a fetch if none is running.
+// share waits for the copy of a file with a tag. All readers who wait for it share one fetch, which does not end with
+// a reader. An empty tag stands for any, because the name is the digest.
 func (s *Store) share(ctx context.Context, name, tag string) error {
-	s.mu.Lock()
-	one := s.running[name]
-	if one == nil {
-		one = s.start(ctx, name, tag, min(waitedMax, s.max))
-	}
-	s.mu.Unlock()
-	if one.max > waitedMax {
-		return errNoCopy
-	}
+	done := make(chan error, 1)
+	s.fetches.Go(func() {
+		_, err, _ := s.shared.Do(name+"\n"+tag, func() (any, error) { return nil, s.fill(ctx, name, tag, min(waitedMax, s.max)) })
+		done <- err
+	})
 	select {
-	case <-one.done:
+	case err := <-done:
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if one.tag != tag {
-		return errAgain
-	}
-	return one.err
 }
 
-// fetchLater starts the copy of a file that was read, and does not wait for it.
+// fetchLater starts the copy of a large file that was read, and does not wait for it. Others may copy it at the same
+// time.
 func (s *Store) fetchLater(ctx context.Context, name, tag string) {
 	if s.isPaused() {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[name] != nil || s.later >= laterMax || s.closing.Err() != nil {
+	select {
+	case s.later <- struct{}{}:
+	default:
 		return
 	}
-	s.later++
-	one := s.start(ctx, name, tag, s.max)
 	s.fetches.Go(func() {
-		<-one.done
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.later--
+		_ = s.fill(ctx, name, tag, s.max) // nobody waits for it
+		<-s.later
 	})
 }
 
-// start starts a fetch. It does not end with the reader. The caller holds the lock.
-func (s *Store) start(ctx context.Context, name, tag string, max int64) *fetch {
+// fill makes the copy of a file of at most max bytes, unless one of an earlier process can be used.
+func (s *Store) fill(ctx context.Context, name, tag string, max int64) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(s.closing, cancel)
-	one := &fetch{tag: tag, max: max, done: make(chan struct{}), cancel: cancel}
-	s.running[name] = one
-	s.fetches.Go(func() {
-		one.err = s.fill(ctx, name, one)
-		stop()
-		cancel()
-		s.mu.Lock()
-		delete(s.running, name)
-		if one.dropped {
-			one.err = errAgain
-		}
-		s.mu.Unlock()
-		close(one.done)
-	})
-	return one
-}
-
-// fill makes the copy, unless one of an earlier process can be used.
-func (s *Store) fill(ctx context.Context, name string, one *fetch) error {
-	if s.verify(ctx, name, one.tag, one.max) {
+	defer cancel()
+	defer context.AfterFunc(s.closing, cancel)()
+	changes := s.changesOf(name).Load()
+	if s.verify(ctx, name, tag, max) {
 		return nil
 	}
 	f, err := s.Origin.Get(ctx, name)
@@ -111,12 +76,16 @@ func (s *Store) fill(ctx context.Context, name string, one *fetch) error {
 	}
 	defer closeFile(f)
 	switch {
-	case one.tag != "" && one.tag != f.Tag:
+	case tag != "" && tag != f.Tag:
 		return errAgain
-	case f.Size > one.max || len(f.Tag) > tagMax:
+	case f.Size > max || len(f.Tag) > tagMax:
 		return errNoCopy
 	}
-	return s.write(ctx, f)
+	err = s.write(ctx, f)
+	if s.changesOf(name).Load() != changes {
+		return cmp.Or(s.drop(ctx, name), errAgain)
+	}
+	return err
 }
 
 // pauseTime is how long no copies are made after a failure.

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -31,26 +29,22 @@ type record struct {
 }
 
 const (
-	recordWord = "v1"
-	recordMax  = 200 // bytes
+	recordFormat = "v1 %x %d %d\n"
+	recordMax    = 200 // bytes
 )
 
 func (r record) text() string {
-	return fmt.Sprintf("%s %s %d %d\n", recordWord, r.output, r.size, r.at.UnixNano())
+	return fmt.Sprintf(recordFormat, r.output[:], r.size, r.at.UnixNano())
 }
 
 // parseRecord reads a record, which anybody may have written.
 func parseRecord(text []byte) (r record, ok bool) {
-	words := strings.Split(strings.TrimSuffix(string(text), "\n"), " ")
-	if len(words) != 4 || words[0] != recordWord {
-		return r, false
-	}
-	id, err1 := hex.DecodeString(words[1])
-	size, err2 := strconv.ParseInt(words[2], 10, 64)
-	at, err3 := strconv.ParseInt(words[3], 10, 64)
-	r.output, ok = digestOf(id)
-	r.size, r.at = size, time.Unix(0, at)
-	return r, ok && size >= 0 && errors.Join(err1, err2, err3) == nil
+	var output []byte
+	var at int64
+	_, err := fmt.Sscanf(string(text), recordFormat, &output, &r.size, &at)
+	r.output, ok = digestOf(output)
+	r.at = time.Unix(0, at)
+	return r, ok && err == nil && r.size >= 0 && r.text() == string(text)
 }
 
 // folder is the local folder. A go command opens the files in it, so each one is whole or absent.

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +33,7 @@ const (
 	cmdClose = "close"
 )
 
-// request is a line of the protocol. A put with a BodySize is followed by its body, in base64.
+// request is a value of the protocol. A put with a BodySize is followed by its body, a string in base64.
 type request struct {
 	ID       int64
 	Command  string
@@ -89,7 +88,7 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, er
 	err = c.respond(response{KnownCommands: []string{cmdGet, cmdPut, cmdClose}})
 	var closing *request
 	if err == nil {
-		closing, err = c.serve(bufio.NewReaderSize(in, lineMax))
+		closing, err = c.serve(json.NewDecoder(in))
 	}
 	cut := time.AfterFunc(o.Timeout, c.remote.leaveOut)
 	c.gets.Wait() // none is left unless the go command has gone
@@ -118,15 +117,15 @@ func (c *cache) respond(r response) error {
 }
 
 // serve answers requests until the one that closes the cache, which it returns. Without one, nil.
-func (c *cache) serve(in *bufio.Reader) (*request, error) {
+func (c *cache) serve(in *json.Decoder) (*request, error) {
 	for {
-		r, err := readRequest(in)
-		if err == io.EOF {
+		r := new(request)
+		if err := in.Decode(r); err == io.EOF {
 			return nil, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: a request cannot be read", ErrProtocol)
 		}
-		if err != nil {
-			return nil, err
-		}
+		answer := response{ID: r.ID, Err: "muster gocache does not know this command"}
 		switch r.Command {
 		case cmdGet:
 			c.slots <- struct{}{}
@@ -134,46 +133,26 @@ func (c *cache) serve(in *bufio.Reader) (*request, error) {
 				defer func() { <-c.slots }()
 				_ = c.respond(c.get(r)) // an error means that the go command has gone
 			})
+			continue
 		case cmdPut:
-			answer, err := c.put(r, in)
-			if err != nil {
-				return nil, err
+			var body []byte
+			if r.BodySize != 0 {
+				if err := in.Decode(&body); err != nil || int64(len(body)) != r.BodySize {
+					return nil, fmt.Errorf("%w: a body cannot be read", ErrProtocol)
+				}
 			}
-			if err := c.respond(answer); err != nil {
-				return nil, err
-			}
+			answer = c.put(r, body)
 		case cmdClose:
 			return r, nil
-		default:
-			if err := c.respond(response{ID: r.ID, Err: "muster gocache does not know this command"}); err != nil {
-				return nil, err
-			}
+		}
+		if err := c.respond(answer); err != nil {
+			return nil, err
 		}
 	}
 }
 
 // ErrProtocol is the error of a standard input that no go command has written.
 var ErrProtocol = errors.New("this is not the protocol of the go command's GOCACHEPROG")
-
-// readRequest reads the next request without its body.
-func readRequest(in *bufio.Reader) (*request, error) {
-	for {
-		line, err := in.ReadSlice('\n')
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			r := new(request)
-			if err == nil {
-				err = json.Unmarshal(text, r)
-			}
-			if err != nil || r.BodySize < 0 {
-				return nil, fmt.Errorf("%w: a request cannot be read", ErrProtocol)
-			}
-			return r, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
 
 // get answers from the local folder, or else from the server.
 func (c *cache) get(r *request) response {
@@ -201,82 +180,35 @@ func (c *cache) fetch(action digest) (found record, ok bool) {
 		return found, false
 	}
 	if !c.local.has(found) {
-		body, done := c.remote.output(found)
-		if body == nil {
-			return found, false
-		}
-		err := c.local.store(found, body)
-		done(err)
-		if err != nil {
+		if !c.remote.output(found, func(body io.Reader) error { return c.local.store(found, body) }) {
 			return found, false
 		}
 	}
 	return found, c.local.note(action, found) == nil
 }
 
-// put stores a new output in the local folder, and queues it for the server. An error means that
-// the rest of in cannot be read.
-func (c *cache) put(r *request, in *bufio.Reader) (response, error) {
-	body, end := bodyOf(r, in)
-	answer := response{ID: r.ID}
+// put stores a new output in the local folder, and queues it for the server. After an error the go command goes on
+// without this output.
+func (c *cache) put(r *request, body []byte) response {
 	action, ok := digestOf(r.ActionID)
 	out, ok2 := digestOf(r.OutputID)
 	if !ok || !ok2 {
-		answer.Err = "the digests are not SHA-256"
-		return answer, end()
+		return response{ID: r.ID, Err: "the digests are not SHA-256"}
 	}
 	one := output{action, record{out, r.BodySize, time.Now()}}
-	err := c.local.store(one.record, body)
-	if e := end(); e != nil {
-		return answer, e
-	}
+	err := c.local.store(one.record, bytes.NewReader(body))
 	if err == nil {
 		err = c.local.note(action, one.record)
 	}
-	if err != nil { // the go command goes on without this output
-		answer.Err = err.Error()
-		return answer, nil
+	if err != nil {
+		return response{ID: r.ID, Err: err.Error()}
 	}
 	select {
 	case c.queue <- one:
 	default:
 		c.stats.unsent.Add(1)
 	}
-	answer.DiskPath = c.local.path(out)
-	return answer, nil
-}
-
-// bodyOf returns the body that follows a request, and a function that reads over what is left of it.
-func bodyOf(r *request, in *bufio.Reader) (body io.Reader, end func() error) {
-	if r.BodySize == 0 {
-		return bytes.NewReader(nil), func() error { return nil }
-	}
-	text := &io.LimitedReader{R: in}
-	quoted := func() error {
-		for {
-			switch b, err := in.ReadByte(); {
-			case err != nil:
-				return fmt.Errorf("%w: a body is missing", ErrProtocol)
-			case b == '"':
-				return nil
-			case b != '\n':
-				return fmt.Errorf("%w: a body does not begin or end with a quotation mark", ErrProtocol)
-			}
-		}
-	}
-	broken := quoted()
-	if broken == nil {
-		text.N = (r.BodySize + 2) / 3 * 4
-	}
-	return base64.NewDecoder(base64.StdEncoding, text), func() error {
-		if broken != nil {
-			return broken
-		}
-		if _, err := io.Copy(io.Discard, text); err != nil {
-			return err
-		}
-		return quoted()
-	}
+	return response{ID: r.ID, DiskPath: c.local.path(out)}
 }
 
 // send sends queued outputs until the queue is closed.

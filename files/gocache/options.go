@@ -36,7 +36,6 @@ const LocalMaxDefault = 10 << 30
 
 // Bounds on what is done and held at a time.
 const (
-	lineMax     = 64 << 10 // bytes of a request without its body
 	requestsMax = 64       // gets that are answered at the same time
 	sendersMax  = 8        // files that are sent at the same time
 	queueMax    = 16 << 10 // outputs that wait to be sent; further ones are not sent

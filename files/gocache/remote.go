@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -33,33 +32,16 @@ type remote struct {
 	report func(error)
 
 	onlyReads atomic.Bool // the server takes nothing with this token
-
-	mu    sync.Mutex
-	wrong map[digest]bool // outputs whose content at the server is not theirs
 }
 
 func newRemote(ctx context.Context, o Options) *remote {
-	r := &remote{client: o.Client, url: strings.TrimRight(o.URL, "/"), timeout: o.Timeout, report: o.Warn, wrong: map[digest]bool{}}
+	r := &remote{client: o.Client, url: strings.TrimRight(o.URL, "/"), timeout: o.Timeout, report: o.Warn}
 	r.ctx, r.leaveOut = context.WithCancel(ctx)
 	return r
 }
 
 // warn reports the first of several errors.
 func (r *remote) warn(err error) { r.warned.Do(func() { r.report(err) }) }
-
-// HTTPClient returns a client that keeps a connection for each request that a cache makes at the
-// same time.
-func HTTPClient() *http.Client {
-	const connectTime = 5 * time.Second
-	return &http.Client{Transport: &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   connectTime,
-		ExpectContinueTimeout: connectTime,
-		MaxIdleConnsPerHost:   requestsMax,
-	}}
-}
 
 // rateMin is how many bytes a second of a content must arrive.
 const rateMin = 256 << 10
@@ -92,45 +74,21 @@ func (r *remote) record(action digest) (found record, ok bool) {
 	return parseRecord(text)
 }
 
-// output opens the content of a record's output, or returns nil. The caller must call done with
-// the error of reading it.
-func (r *remote) output(of record) (body io.Reader, done func(error)) {
+// output calls store with the content of a record's output, and reports whether that succeeded.
+func (r *remote) output(of record, store func(io.Reader) error) bool {
 	within, cancel := r.limit(of.size)
+	defer cancel()
 	content, err := r.client.Get(within, r.address("o", of.output), "")
-	if err != nil {
-		cancel()
+	if err == nil {
+		defer content.Close()
+		err = store(content)
+	}
+	if errors.Is(err, errContent) {
+		r.warn(fmt.Errorf("%s has other content than its name says: delete it", r.address("o", of.output)))
+	} else {
 		r.judge(err)
-		return nil, nil
 	}
-	// Errors of reading are the server's. Others are the local disk's.
-	read := &observedReader{Reader: content}
-	return read, func(err error) {
-		content.Close()
-		cancel()
-		switch {
-		case errors.Is(err, errContent):
-			r.mu.Lock()
-			r.wrong[of.output] = true
-			r.mu.Unlock()
-			r.warn(fmt.Errorf("%s has other content than its name says; it is built and sent again", r.address("o", of.output)))
-		case err != nil && read.err != nil:
-			r.judge(read.err)
-		}
-	}
-}
-
-// observedReader keeps the error of a reader.
-type observedReader struct {
-	io.Reader
-	err error
-}
-
-func (o *observedReader) Read(p []byte) (int, error) {
-	n, err := o.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		o.err = err
-	}
-	return n, err
+	return err == nil
 }
 
 // put sends an output, unless the server has it, and then the record of its action. So a record
@@ -146,10 +104,7 @@ func (r *remote) put(one output, path string) (sent bool) {
 		return false // the local disk's own trouble
 	}
 	defer file.Close()
-	r.mu.Lock()
-	isNew := files.Condition{IfNoneMatchAll: !r.wrong[one.record.output]}
-	r.mu.Unlock()
-	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, isNew)
+	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, files.Condition{IfNoneMatchAll: true})
 	if status := (*files.StatusError)(nil); errors.As(err, &status) && status.Status == http.StatusForbidden {
 		r.onlyReads.Store(true)
 		return false

@@ -51,16 +51,6 @@ func (t *callerTarget) connect() link {
 	return &callerLink{target: t, transport: &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}}
 }
 
-// cleanJobs returns a single job: the server deletes all files in one request.
-func (t *callerTarget) cleanJobs() source {
-	one := numbered(Clean, 1, false)
-	return func(ctx context.Context, j *job) error {
-		err := one(ctx, j)
-		j.name = Prefix
-		return err
-	}
-}
-
 // callerLink is one connection.
 type callerLink struct {
 	target    *callerTarget

@@ -13,8 +13,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"muster/files"
 )
 
 // httpTarget is a server with files below /files/. It uses its own connections: when client and
@@ -29,9 +27,6 @@ type httpTarget struct {
 	path    string // path of the server, before /files/
 	headers string // headers of every request
 	content *content
-
-	client *files.Client // for lists
-	server string        // the server's address for lists
 }
 
 const (
@@ -52,8 +47,6 @@ func newHTTPTarget(o Options) (*httpTarget, error) {
 	t := &httpTarget{
 		address: at.Host, timeout: o.Timeout, path: at.EscapedPath(), content: newContent(o.Size),
 		buffer: min(max(buffersAll/o.Connections, bufferMin), bufferMax),
-		// The caller of the load has checked where the token goes.
-		client: files.NewClient(files.ClientOptions{Token: o.Token, PlainToken: true}), server: o.URL,
 	}
 	port := "80"
 	if at.Scheme == "https" {
@@ -222,7 +215,7 @@ func method(op Op) string {
 		return "PUT "
 	case Exist:
 		return "HEAD "
-	case Delete, Clean:
+	case Delete:
 		return "DELETE "
 	case Bench:
 		return "POST "
@@ -233,17 +226,13 @@ func method(op Op) string {
 // check compares an answer with the expected one. It reads only as much of the body as that
 // requires.
 func (l *httpLink) check(a *answer, j *job) error {
-	gone := j.op == Clean && a.status == http.StatusNotFound // an earlier request has deleted it, but its answer was lost
-	if !gone && (a.status < 200 || a.status > 299) {
+	if a.status < 200 || a.status > 299 {
 		return l.refusal(a, j)
 	}
-	switch j.op {
-	case Download, Bench:
+	if j.op == Download || j.op == Bench {
 		return l.compare(a, j)
-	case Upload, Exist, Delete, Clean:
-		return a.discard()
 	}
-	return nil
+	return a.discard()
 }
 
 // compare compares the body of an answer with the file's content.

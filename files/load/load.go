@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/url"
@@ -62,7 +61,7 @@ type Options struct {
 	Token string // the server's token; "" = no token
 
 	Connections int // each makes one request after another
-	Requests    int // in total: request i concerns file i; Clean ignores it
+	Requests    int // in total: request i concerns file i; Clean makes one
 
 	// Duration repeats the Requests, in the same order, for that long. The requests that run
 	// then are completed. With a rate, all requests that are due within Duration are made. 0 =
@@ -137,7 +136,7 @@ func (o Options) complete() (Options, error) {
 		o.Size = benchSize
 	}
 	if o.Op == Clean {
-		o.Requests = requestsMax
+		o.Requests = 1 // for all files
 	}
 	repeats := o.Duration > 0
 	at, err := url.Parse(o.URL)
@@ -222,11 +221,7 @@ type run struct {
 }
 
 func newRun(o Options, t target, w *threadWatch) *run {
-	r := &run{o: o, target: t, watch: w, record: newRecorder(o.Connections), jobs: numbered(o.Op, o.Requests, o.Duration > 0)}
-	if o.Op == Clean {
-		r.jobs = t.cleanJobs()
-	}
-	return r
+	return &run{o: o, target: t, watch: w, record: newRecorder(o.Connections), jobs: numbered(o.Op, o.Requests, o.Duration > 0)}
 }
 
 // do makes the requests and returns the result.
@@ -252,27 +247,18 @@ func (r *run) work(ctx context.Context, s *shard) {
 	l := r.target.connect()
 	defer l.close()
 	var j job
-	for ctx.Err() == nil {
-		err := r.jobs(ctx, &j)
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				fail(s, err)
-			}
-			return
-		}
+	for ctx.Err() == nil && r.jobs(&j) {
 		due, ok := r.due(ctx, j.position)
 		if !ok {
 			return
 		}
-		err = l.do(ctx, &j)
+		err := l.do(ctx, &j)
 		switch {
 		case err == nil:
 			s.succeeded(time.Since(due), j.files)
 		case ctx.Err() == nil: // an aborted request counts neither as success nor as failure
-			fail(s, err)
+			var none *connectionError
+			s.failed(err.Error(), !errors.As(err, &none))
 			if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
 				sleep(ctx, refusedPause)
 			}
@@ -283,11 +269,6 @@ func (r *run) work(ctx context.Context, s *shard) {
 // refusedPause is how long a connection waits after it could not be made. A server that is gone refuses
 // at once: without a pause, the load would do nothing but ask.
 const refusedPause = 10 * time.Millisecond
-
-func fail(s *shard, err error) {
-	var none *connectionError
-	s.failed(err.Error(), !errors.As(err, &none))
-}
 
 // due waits until a request is due and returns that time: with a rate, the time of its
 // position, even if it has passed; otherwise now. A request that would be due after the load's

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +16,6 @@ type staller struct {
 func (s *staller) reach(context.Context) error { return nil }
 func (s *staller) connect() link               { return s }
 func (s *staller) close()                      {}
-func (s *staller) cleanJobs() source           { return func(context.Context, *job) error { return io.EOF } }
 
 func (s *staller) do(_ context.Context, j *job) error {
 	wait := time.Millisecond

@@ -8,20 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"muster/files"
 	"muster/internal/wording"
 )
 
@@ -163,19 +160,16 @@ type target interface {
 	reach(ctx context.Context) error
 	// connect returns a link, which connects at its first request.
 	connect() link
-	// cleanJobs returns the requests that delete all files below Prefix.
-	cleanJobs() source
 }
 
-// A source returns requests one after another, to any number of goroutines. io.EOF means that
-// no further request follows. Any other error counts as a failed request and is the last one.
-type source func(ctx context.Context, j *job) error
+// A source returns requests one after another, to any number of goroutines, or false if none is left.
+type source func(j *job) bool
 
 func newTarget(o Options) (target, error) {
-	switch o.Protocol {
-	case HTTP:
+	switch {
+	case o.Protocol == HTTP && o.Op != Clean: // one message cleans
 		return newHTTPTarget(o)
-	case Protobuf, JSON:
+	case slices.Contains(Protocols(), o.Protocol):
 		return newCallerTarget(o)
 	default:
 		return nil, inputf("no protocol %q: there are %v", o.Protocol, Protocols())
@@ -185,16 +179,20 @@ func newTarget(o Options) (target, error) {
 // numbered returns requests for files 0 to n-1, once or again and again.
 func numbered(op Op, n int, again bool) source {
 	var taken atomic.Int64
-	return func(_ context.Context, j *job) error {
+	return func(j *job) bool {
 		i := int(taken.Add(1)) - 1
 		if i >= n && !again {
-			return io.EOF
+			return false
 		}
 		*j = job{op: op, position: i, number: i % n, files: 1}
-		if op != Bench {
+		switch op {
+		case Bench:
+		case Clean:
+			j.name = Prefix
+		default:
 			j.name = fileName(j.number)
 		}
-		return nil
+		return true
 	}
 }
 
@@ -299,51 +297,4 @@ func (c *content) has(number int, from int64, data []byte) bool {
 		from, data = from+int64(len(p)), data[len(p):]
 	}
 	return true
-}
-
-// cleanJobs lists the files below Prefix and returns a job to delete each. It checks the
-// prefix again: whatever the server lists, no other file may be deleted.
-func (t *httpTarget) cleanJobs() source {
-	var (
-		mutex sync.Mutex
-		next  func() (files.Entry, error, bool)
-		stop  = func() {}
-		ended bool
-		taken int
-	)
-	return func(ctx context.Context, j *job) error {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if next == nil { // all calls have the same context, the load's
-			next, stop = iter.Pull2(t.client.List(ctx, t.server, Prefix))
-		}
-		if ended {
-			return io.EOF
-		}
-		entry, err, ok := next()
-		switch {
-		case !ok:
-			err = io.EOF
-		case err != nil:
-			err = listError(err)
-		case !strings.HasPrefix(entry.Name, Prefix):
-			err = fmt.Errorf("the server lists %q among the files below %s: nothing more is deleted", entry.Name, Prefix)
-		}
-		if err != nil {
-			ended = true
-			stop()
-			return err
-		}
-		*j = job{op: Clean, position: taken, number: taken, name: (&url.URL{Path: entry.Name}).EscapedPath(), files: 1}
-		taken++
-		return nil
-	}
-}
-
-// listError distinguishes a server that answers from one that is unreachable.
-func listError(err error) error {
-	if refused := (*files.StatusError)(nil); errors.As(err, &refused) {
-		return err
-	}
-	return &connectionError{err}
 }

@@ -12,9 +12,9 @@ import (
 	"muster/regress"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
+	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
@@ -177,7 +177,7 @@ func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 		absolute, err := filepath.Abs(path)
 		return err == nil && strings.HasPrefix(absolute, folder)
 	}
-	if !mirror.IsAddress(goldenPath) && isInside(goldenPath) {
+	if !place.IsAddress(goldenPath) && isInside(goldenPath) {
 		return ""
 	}
 	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool {

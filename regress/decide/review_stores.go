@@ -9,7 +9,6 @@ import (
 	"muster/regress"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/mirror"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 )
@@ -41,7 +40,7 @@ func (s *reviewStores) open(ctx context.Context) (err error) {
 // goldenStamp returns the stamp of the golden as it is now, "" if it is not a file here.
 func (s *reviewStores) goldenStamp() string {
 	path := s.past.Options.Store.Golden
-	if s.past.Run.Command != regress.CheckCommand || mirror.IsAddress(path) {
+	if s.past.Run.Command != regress.CheckCommand || place.IsAddress(path) {
 		return ""
 	}
 	info, err := os.Stat(path)

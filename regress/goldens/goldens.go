@@ -24,7 +24,6 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plainfiles"
@@ -218,7 +217,7 @@ func Repair(ctx context.Context, o regress.Options, h host.Host) error {
 
 // onlyFile refuses a golden at an address where a command changes a file in place.
 func onlyFile(golden, command string) error {
-	if !mirror.IsAddress(golden) {
+	if !place.IsAddress(golden) {
 		return nil
 	}
 	return fault.Inputf("muster golden %s works on files, and %s is an address: download it, do this with the file, and upload the file", command, golden)

@@ -17,8 +17,8 @@ import (
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
-	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/tool"
 )
 
@@ -152,7 +152,7 @@ func (r *Run) Setup() crew.Setup {
 // they are not cases.
 func listOwnFiles(o *regress.Options) []string {
 	own := []string{o.Store.State}
-	if !mirror.IsAddress(o.Store.Golden) {
+	if !place.IsAddress(o.Store.Golden) {
 		own = append(own, golden.Files(o.Store.Golden)...)
 	}
 	return append(own, console.Paths(&o.Report)...)

@@ -1,10 +1,9 @@
-package mirror_test
+package place
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,24 +12,25 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/files"
 	"muster/regress"
-	"muster/regress/internal/mirror"
+	"muster/regress/internal/state"
 	"muster/test/kits/enginetest"
 )
 
-// server is a file server that counts its answers.
-type server struct {
+// fileServer is a file server that counts its answers.
+type fileServer struct {
 	*testing.T
 	url  string
 	sent atomic.Int32 // files
 }
 
-func serve(t *testing.T) *server {
-	s := &server{T: t}
+func serve(t *testing.T) *fileServer {
+	s := &fileServer{T: t}
 	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 	handler := files.NewServer(store, files.Options{})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,42 +63,42 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-func (s *server) at(folder, name string) *mirror.Place {
+// at returns the place of a name. Its copies are in a folder.
+func (s *fileServer) at(folder, name string) *address {
 	s.Helper()
-	p, err := mirror.New(s.url+"/files/"+name, folder, files.ClientOptions{})
+	a, err := newAddress(s.url+"/files/"+name, NewOptions(folder, files.ClientOptions{}))
 	if err != nil {
 		s.Fatal(err)
 	}
-	return p
+	return a
 }
 
-// replace replaces the seen content by data.
-func (s *server) replace(p *mirror.Place, data string, seen *mirror.Copy) error {
+// replace replaces the content that the place has fetched by data.
+func (s *fileServer) replace(a *address, data string) error {
 	s.Helper()
-	path := filepath.Join(s.TempDir(), "new")
-	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+	path := filepath.Join(a.state.Cache(), "new")
+	err := os.MkdirAll(a.state.Cache(), 0o755)
+	if err = errors.Join(err, os.WriteFile(path, []byte(data), 0o644)); err != nil {
 		s.Fatal(err)
 	}
-	return p.Replace(s.Context(), path, seen)
+	return a.replace(s.Context(), path)
 }
 
 // fetch fails unless the address has data.
-func (s *server) fetch(p *mirror.Place, data string) *mirror.Copy {
+func (s *fileServer) fetch(a *address, data string) {
 	s.Helper()
-	c, err := p.Fetch(s.Context())
-	if err != nil {
+	if err := a.fetch(s.Context()); err != nil {
 		s.Fatal(err)
 	}
-	if is, err := os.ReadFile(c.Path); string(is) != data || err != nil {
+	if is, err := os.ReadFile(a.copy.path); string(is) != data || err != nil {
 		s.Errorf("a copy has %.30q, %v; want %.30q", is, err, data)
 	}
-	return c
 }
 
-// copies returns the files that are copies.
-func copies(t *testing.T, folder string) []string {
+// listCopies returns the files that are copies.
+func listCopies(t *testing.T, folder string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(folder + "/*.copy")
+	paths, err := filepath.Glob(state.Open(folder).Cache() + "/*.copy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,99 +107,101 @@ func copies(t *testing.T, folder string) []string {
 
 func TestFetch(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
-	p := s.at(folder, "x")
-	if _, err := p.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || regress.ClassOf(err) != regress.Input {
-		t.Errorf("of nothing: %v", err)
+	a := s.at(folder, "x")
+	if err := a.fetch(t.Context()); err != nil || a.copy != nil {
+		t.Errorf("of nothing: %v, %v", a.copy, err)
 	}
-	if err := s.replace(p, "first", nil); err != nil {
+	if err := s.replace(a, "first"); err != nil {
 		t.Fatal(err)
 	}
-	// After Replace the sent file is the copy; other places have copies of their own.
-	c := s.fetch(p, "first")
-	c.Close()
-	if s.sent.Load() != 0 || c.Fresh {
+	// After a replacement the sent file is the copy; other places have copies of their own.
+	s.fetch(a, "first")
+	a.Close()
+	if s.sent.Load() != 0 || a.copy.fresh {
 		t.Errorf("%d files were sent", s.sent.Load())
 	}
 	theirs := s.at(t.TempDir(), "x")
 	for range 3 {
-		s.fetch(theirs, "first").Close()
+		s.fetch(theirs, "first")
+		theirs.Close()
 	}
 	if s.sent.Load() != 1 {
 		t.Errorf("%d files were sent, not 1", s.sent.Load())
 	}
 	// Changes of others are fetched, and the old copy is removed.
-	if err := s.replace(theirs, "second", c); err != nil {
+	if err := s.replace(theirs, "second"); err != nil {
 		t.Fatal(err)
 	}
-	s.fetch(p, "second").Close()
-	if paths := copies(t, folder); len(paths) != 1 || s.sent.Load() != 2 {
+	s.fetch(a, "second")
+	a.Close()
+	if paths := listCopies(t, folder); len(paths) != 1 || s.sent.Load() != 2 {
 		t.Errorf("%q, %d files were sent", paths, s.sent.Load())
-	}
-	// A copy that somebody wrote to is not used.
-	if err := os.WriteFile(copies(t, folder)[0], []byte("SECOND"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c = s.fetch(p, "second")
-	c.Drop()
-	s.fetch(p, "second").Close()
-	if s.sent.Load() != 4 {
-		t.Errorf("%d files were sent, not 4", s.sent.Load())
 	}
 }
 
 // A copy stays while somebody reads it.
 func TestUsedCopyStays(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
-	p := s.at(folder, "x")
-	if err := s.replace(p, "first", nil); err != nil {
+	used, theirs := s.at(folder, "x"), s.at(t.TempDir(), "x")
+	if err := s.replace(used, "first"); err != nil {
 		t.Fatal(err)
 	}
-	used := s.fetch(p, "first")
-	if err := s.replace(s.at(t.TempDir(), "x"), "second", used); err != nil {
+	s.fetch(used, "first")
+	s.fetch(theirs, "first")
+	if err := s.replace(theirs, "second"); err != nil {
 		t.Fatal(err)
 	}
-	s.fetch(p, "second").Close()
-	if is, err := os.ReadFile(used.Path); string(is) != "first" {
+	a := s.at(folder, "x")
+	s.fetch(a, "second")
+	if is, err := os.ReadFile(used.copy.path); string(is) != "first" {
 		t.Errorf("%q, %v", is, err)
 	}
 	used.Close()
-	c := s.fetch(p, "second")
-	if err := s.replace(p, "third", c); err != nil {
+	if err := s.replace(a, "third"); err != nil {
 		t.Fatal(err)
 	}
-	if paths := copies(t, folder); len(paths) != 2 { // the second is in use, the first not any more
+	if paths := listCopies(t, folder); len(paths) != 2 { // the second is in use, the first not any more
 		t.Errorf("%q", paths)
 	}
-	c.Close()
+	a.Close()
 }
 
 // Of many places only the most recently used copies stay. Files of dead writers are removed.
 func TestCopiesAreFew(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
-	dead := folder + "/remote-0123456789abcdef-1.copy"
-	for _, path := range []string{dead, folder + "/corpus-0.tar"} {
-		if err := os.WriteFile(path, []byte("part"), 0o600); err != nil {
+	cache := state.Open(folder).Cache()
+	old := time.Now().Add(-2 * deadAfter)
+	for _, name := range []string{"remote-0123456789abcdef-1.part", "remote-0123456789abcdef-2.part", "corpus-0.tar"} {
+		path := filepath.Join(cache, name)
+		err := errors.Join(os.MkdirAll(cache, 0o755), os.WriteFile(path, []byte("part"), 0o600))
+		if !strings.Contains(name, "-2") {
+			err = errors.Join(err, os.Chtimes(path, old, old))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	use := func(i int) {
+		a := s.at(folder, fmt.Sprint(i))
+		s.fetch(a, fmt.Sprint("content ", i))
+		a.Close()
 	}
 	for i := range 9 {
-		p := s.at(folder, fmt.Sprint(i))
-		if err := s.replace(p, fmt.Sprint("content ", i), nil); err != nil {
+		if err := s.replace(s.at(folder, fmt.Sprint(i)), fmt.Sprint("content ", i)); err != nil {
 			t.Fatal(err)
 		}
-		s.fetch(p, fmt.Sprint("content ", i)).Close()
+		use(i)
 	}
 	for i := 8; i >= 5; i-- {
-		s.fetch(s.at(folder, fmt.Sprint(i)), fmt.Sprint("content ", i)).Close()
+		use(i)
 	}
-	if s.sent.Load() != 0 || len(copies(t, folder)) != 4 {
-		t.Errorf("%q, %d files were sent", copies(t, folder), s.sent.Load())
+	if s.sent.Load() != 0 || len(listCopies(t, folder)) != copiesMax {
+		t.Errorf("%q, %d files were sent", listCopies(t, folder), s.sent.Load())
 	}
-	if _, err := os.Stat(folder + "/corpus-0.tar"); err != nil {
-		t.Error(err)
-	}
-	if notes, err := filepath.Glob(folder + "/*.json"); len(notes) != 4 || err != nil {
-		t.Errorf("%q, %v", notes, err)
+	for name, stays := range map[string]bool{"remote-0123456789abcdef-1.part": false, "remote-0123456789abcdef-2.part": true, "corpus-0.tar": true} {
+		if _, err := os.Stat(filepath.Join(cache, name)); (err == nil) != stays {
+			t.Error(name, err)
+		}
 	}
 }
 
@@ -208,78 +210,36 @@ func TestReplaceAtOnce(t *testing.T) {
 	s := serve(t)
 	const people = 8
 	var begun, ended sync.WaitGroup
-	for round := range 5 {
+	for range 5 {
 		var won atomic.Int32
 		var winner atomic.Int32
 		begun.Add(people)
 		for i := range people {
-			folder, path := t.TempDir(), filepath.Join(t.TempDir(), "new")
-			if err := os.WriteFile(path, fmt.Append(nil, i), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			a := s.at(t.TempDir(), "x")
 			ended.Go(func() {
-				p := s.at(folder, "x")
-				seen, err := p.Fetch(t.Context())
-				if round == 0 && errors.Is(err, fs.ErrNotExist) {
-					err = nil
-				}
+				err := a.fetch(t.Context())
+				defer a.Close()
 				begun.Done()
 				begun.Wait()
 				if err == nil {
-					err = p.Replace(t.Context(), path, seen)
-				}
-				if seen != nil {
-					seen.Close()
+					err = s.replace(a, fmt.Sprint(i))
 				}
 				switch {
 				case err == nil:
 					won.Add(1)
 					winner.Store(int32(i))
-				case !errors.Is(err, mirror.ErrChanged):
+				case !errors.Is(err, errChanged):
 					t.Error(err)
 				}
 			})
 		}
 		ended.Wait()
 		if won.Load() != 1 {
-			t.Fatalf("round %d: %d replaced what all had seen", round, won.Load())
+			t.Fatalf("%d replaced what all had seen", won.Load())
 		}
-		s.fetch(s.at(t.TempDir(), "x"), fmt.Sprint(winner.Load())).Close()
-	}
-}
-
-// A connection that breaks before the answer leaves the result open. Replace then checks the
-// address.
-func TestAnswerLost(t *testing.T) {
-	for name, done := range map[string]bool{"before": false, "after": true} {
-		t.Run(name, func(t *testing.T) {
-			store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-			handler := files.NewServer(store, files.Options{})
-			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != http.MethodPut {
-					handler.ServeHTTP(w, r)
-					return
-				}
-				if done {
-					handler.ServeHTTP(httptest.NewRecorder(), r)
-				}
-				panic(http.ErrAbortHandler)
-			}))
-			t.Cleanup(web.Close)
-			s := &server{T: t, url: web.URL}
-			p := s.at(t.TempDir(), "x")
-			err := s.replace(p, "mine", nil)
-			if !done {
-				if regress.ClassOf(err) != regress.Environment {
-					t.Error(err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.fetch(p, "mine").Close()
-		})
+		a := s.at(t.TempDir(), "x")
+		s.fetch(a, fmt.Sprint(winner.Load()))
+		a.Close()
 	}
 }
 
@@ -287,25 +247,24 @@ func TestAnswerLost(t *testing.T) {
 func TestFetchAtOnce(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
 	data := strings.Repeat("much ", 100_000)
-	if err := s.replace(s.at(t.TempDir(), "x"), data, nil); err != nil {
+	if err := s.replace(s.at(t.TempDir(), "x"), data); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			c, err := s.at(folder, "x").Fetch(t.Context())
-			if err != nil {
+			a := s.at(folder, "x")
+			if err := a.fetch(t.Context()); err != nil {
 				t.Error(err)
 				return
 			}
-			defer c.Close()
-			if is, err := os.ReadFile(c.Path); string(is) != data || err != nil {
+			defer a.Close()
+			if is, err := os.ReadFile(a.copy.path); string(is) != data || err != nil {
 				t.Errorf("%d bytes, %v", len(is), err)
 			}
 		})
 	}
 	all.Wait()
-	s.fetch(s.at(folder, "x"), data).Close()
 }
 
 // Each failure of a fetch has a class and a mend.
@@ -336,15 +295,11 @@ func TestWhoseMove(t *testing.T) {
 			web := httptest.NewServer(c.answer)
 			defer web.Close()
 			folder := t.TempDir()
-			p, err := mirror.New(web.URL+"/files/x", folder, files.ClientOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = p.Fetch(t.Context())
+			_, err := Find(t.Context(), web.URL+"/files/x", NewOptions(folder, files.ClientOptions{}))
 			if regress.ClassOf(err) != c.class || !strings.Contains(fmt.Sprint(err), c.said) || !strings.Contains(fmt.Sprint(err), web.URL+"/files/x") {
 				t.Errorf("class %v: %v", regress.ClassOf(err), err)
 			}
-			if left := copies(t, folder); len(left) > 0 {
+			if left, _ := os.ReadDir(state.Open(folder).Cache()); len(left) > 0 {
 				t.Errorf("%q stay", left)
 			}
 		})
@@ -355,7 +310,7 @@ func TestInterrupted(t *testing.T) {
 	s := serve(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.at(t.TempDir(), "x").Fetch(ctx); regress.ClassOf(err) != regress.Interrupted {
+	if err := s.at(t.TempDir(), "x").fetch(ctx); regress.ClassOf(err) != regress.Interrupted {
 		t.Error(err)
 	}
 }
@@ -378,25 +333,24 @@ func checkNoTag(t *testing.T, tag string) {
 		w.Write([]byte("content"))
 	}))
 	defer web.Close()
-	p, err := mirror.New(web.URL+"/files/x", t.TempDir(), files.ClientOptions{})
+	a, err := newAddress(web.URL+"/files/x", NewOptions(t.TempDir(), files.ClientOptions{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		c, err := p.Fetch(t.Context())
-		if err != nil || !c.Fresh {
+		if err := a.fetch(t.Context()); err != nil || !a.copy.fresh {
 			t.Fatal(err)
 		}
-		if err := p.Replace(t.Context(), c.Path, c); regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "ETag") {
+		if err := a.replace(t.Context(), a.copy.path); regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "ETag") {
 			t.Error(err)
 		}
-		c.Close()
+		a.Close()
 	}
 }
 
 func TestTokenThatCannotBeSent(t *testing.T) {
 	for _, token := range []string{"secret\n", "two words", "gr\u00fcn"} {
-		_, err := mirror.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
+		_, err := newAddress("https://h/files/x", NewOptions(t.TempDir(), files.ClientOptions{Token: token}))
 		if regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
 			t.Errorf("%q: %v", token, err)
 		}
@@ -407,7 +361,7 @@ func TestAddresses(t *testing.T) {
 	for name, is := range map[string]bool{
 		"http://h/files/x": true, "HTTPS://h/x": true, "muster.golden": false, "http:x": false, "ftp://h/x": false, "dir/http://x": false,
 	} {
-		if mirror.IsAddress(name) != is {
+		if IsAddress(name) != is {
 			t.Errorf("%s: %t", name, !is)
 		}
 	}
@@ -415,7 +369,7 @@ func TestAddresses(t *testing.T) {
 		"http://", "http:///files/x", "http://h", "http://h/", "http://h/files/", "http://h/files/x?y=z", "http://h/files/x#y",
 		"http://u:p@h/files/x", "http://h/%zz", "http://h:port/files/x",
 	} {
-		if _, err := mirror.New(address, t.TempDir(), files.ClientOptions{}); regress.ClassOf(err) != regress.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
+		if _, err := newAddress(address, NewOptions(t.TempDir(), files.ClientOptions{})); regress.ClassOf(err) != regress.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
