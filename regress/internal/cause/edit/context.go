@@ -99,22 +99,19 @@ func trailingRun(text []byte) (n int) {
 // them.
 func besideBlank(text []byte, gap Span) string {
 	line := lastLineOf(text, gap.From)
-	head, indented := headOf(line), ""
-	if c := lastByte(text[:gap.To]); c == ' ' || c == '\t' {
-		indented = ", indented"
-	}
+	head := headOf(line)
 	switch last := lastByte(line); {
 	case last == ':' || last == '{':
 		return "behind " + head + string(last)
 	case isQuote(last):
-		return "behind STR" + indented
+		return "behind STR"
 	case head == "TXT" || head == "import" || head == "from" || head == "include" || head == "@":
 		return "behind " + head
 	}
 	if head := headOf(text[gap.To:min(len(text), gap.To+scanMax)]); head != "" {
-		return "before " + head + indented
+		return "before " + head
 	}
-	return strings.TrimPrefix(indented, ", ")
+	return ""
 }
 
 // neighbours returns what a gap within a line is in or beside: the more specific one first, and after
