@@ -61,9 +61,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	defer func() { err = errors.Join(err, w.adopt(r, err)) }()
 	reportChanges(r, base.Meta())
 	warnEarlier(r, base.Meta())
-	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
-		return sum, err
-	}
+	r.Differences.Leaks.IsWatching = r.Execution.Crew.IsRemote() || base.Meta().OnEngine()
 	op := newOperation(r, verdict.GoldenBaseline{Store: base.Store})
 	op.watcher, op.golden = w, base.Store
 	op.setup.Visible = append(op.setup.Visible, run.VisibleFiles(meta.Tool)...)
@@ -135,9 +133,7 @@ func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.S
 	if err := r.IdentifyTool(command); err != nil {
 		return sum, err
 	}
-	if err := r.Differences.Leaks.Watch(r.Execution.Crew.IsRemote()); err != nil {
-		return sum, err
-	}
+	r.Differences.Leaks.IsWatching = r.Execution.Crew.IsRemote()
 	beside := &verdict.Reference{Command: command}
 	op := newOperation(r, beside)
 	op.reference = beside

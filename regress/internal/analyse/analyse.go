@@ -35,7 +35,7 @@ func NewCollector(rules normalize.Rules) *Collector {
 // Renew returns an empty collector that examines cases like this one.
 func (l *Collector) Renew() *Collector {
 	c := NewCollector(l.rules)
-	c.Leaks.isWatching, c.Leaks.rule = l.Leaks.isWatching, l.Leaks.rule
+	c.Leaks.IsWatching = l.Leaks.IsWatching
 	return c
 }
 

@@ -9,31 +9,21 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
-	"muster/regress/internal/normalize"
 )
 
 // Leaks finds cases that differ by the path of the work folder. All lanes of this machine have the
 // same path. An engine has another. Several goroutines may call its methods.
 type Leaks struct {
-	isWatching bool            // false: both sides have the same path
-	rule       normalize.Rules // leakRule
+	IsWatching bool // false: both sides have the same path
 
 	mu          sync.Mutex
 	cases       int
-	byRule      int // cases that become equal under the rule
 	first       string
 	there, here string // the paths in the first case
 }
 
-// Watch parses the rule that removes the path. Cases are examined only if watched is set.
-func (l *Leaks) Watch(watched bool) (err error) {
-	l.isWatching = watched
-	l.rule, err = normalize.Parse([]string{leakRule})
-	return err
-}
-
 func (l *Leaks) examine(d cause.Case) {
-	if !l.isWatching {
+	if !l.IsWatching {
 		return
 	}
 	for _, p := range d.Parts {
@@ -47,17 +37,8 @@ func (l *Leaks) examine(d cause.Case) {
 		if l.cases++; l.cases == 1 || d.Name < l.first {
 			l.first, l.there, l.here = d.Name, there, here
 		}
-		if d.Old == d.Now && !slices.ContainsFunc(d.Parts, l.stillDiffers) {
-			l.byRule++
-		}
 		return
 	}
-}
-
-// stillDiffers reports whether a part still differs under the rule.
-func (l *Leaks) stillDiffers(p cause.Part) bool {
-	return p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Exec != p.Now.Exec ||
-		!bytes.Equal(l.rule.Apply(p.Key, p.OldText), l.rule.Apply(p.Key, p.NowText))
 }
 
 // Advice returns advice about the cases found, or "".
@@ -67,15 +48,8 @@ func (l *Leaks) Advice() string {
 	if l.cases == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("in %s, such as %s, the tool's output contains the path of the work folder, once %s and once %s: ",
-		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
-	switch l.byRule {
-	case l.cases:
-		return text + "remove it from both with --normalize '" + leakRule + "', or " + leakFlags
-	case 0:
-		return text + leakFlags + "; no rule of --normalize would suffice, because more differs"
-	}
-	return text + fmt.Sprintf("%s; --normalize '%s' would suffice for %d of them", leakFlags, leakRule, l.byRule)
+	return fmt.Sprintf("in %s, such as %s, the tool's output contains the path of the work folder, once %s and once %s: remove it from both with --normalize '%s', or %s",
+		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here), leakRule, leakFlags)
 }
 
 // leakRule removes the path from a text.

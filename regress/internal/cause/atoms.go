@@ -227,44 +227,30 @@ func (g *parser) appendOpen(found, list []int, i, j int) []int {
 	return found
 }
 
-// masksMax bounds the masks of otherwise equal patterns. A case whose edits the analysis did not
-// see is compared with each of them.
-const masksMax = 256
+// alikeMax bounds the patterns with slots that differ only in literal words. A case whose edits the analysis did
+// not see is compared with each of them.
+const alikeMax = 1 << 12
 
 // openPatterns are patterns with slots, indexed by the edits that they stand for.
 type openPatterns struct {
 	list   []pattern.Pattern
 	causes []int
-	masks  map[string][]string // by a pattern with slots only: which of its words are literal
-	at     map[string][]int    // by a pattern with the slots of one mask
+	at     map[string][]int // by a pattern without its words and numbers
 }
 
 func (o *openPatterns) add(p pattern.Pattern, cause int) {
-	bare, mask := p.Masked(""), p.Mask()
-	if !slices.Contains(o.masks[bare], mask) {
-		if len(o.masks[bare]) == masksMax {
-			return
-		}
-		o.masks[bare] = append(o.masks[bare], mask)
+	if bare := p.Bare(); len(o.at[bare]) < alikeMax {
+		o.at[bare] = append(o.at[bare], len(o.list))
+		o.list, o.causes = append(o.list, p), append(o.causes, cause)
 	}
-	key := p.Masked(mask)
-	o.at[key] = append(o.at[key], len(o.list))
-	o.list, o.causes = append(o.list, p), append(o.causes, cause)
 }
 
 // causesOf returns the causes of the patterns that stand for p, in the order of the patterns.
 func (o *openPatterns) causesOf(p *pattern.Pattern) (found []int) {
-	var at []int
-	for _, mask := range o.masks[p.Masked("")] {
-		for _, n := range o.at[p.Masked(mask)] {
-			if pattern.IsShape(&o.list[n], p) {
-				at = append(at, n)
-			}
+	for _, n := range o.at[p.Bare()] {
+		if pattern.IsShape(&o.list[n], p) {
+			found = append(found, o.causes[n])
 		}
-	}
-	slices.Sort(at)
-	for _, n := range at {
-		found = append(found, o.causes[n])
 	}
 	return found
 }

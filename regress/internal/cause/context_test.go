@@ -55,7 +55,7 @@ func TestContexts(t *testing.T) {
 			"breaks in new brackets", "f(WORD); g(2);\nh((1, WORD));\n", "x = (f(WORD),\n     g(2));\nh((1,\n  WORD));\n",
 			[]string{
 				`";" → "," before "g"`, "+ wrap x = (_)",
-				"space → line break in (…) behind ,", "space → line break in added = (…) behind ,",
+				"space → line break in (…) behind ,", "space → line break in = (…) behind ,",
 			},
 		},
 		{

@@ -121,7 +121,7 @@ const anyEdit = "*"
 
 // NewIndex returns an index of causes. Its methods return indexes of this list.
 func NewIndex(causes []Cause) *Index {
-	x := &Index{exact: map[string][]int{}, open: openPatterns{masks: map[string][]string{}, at: map[string][]int{}}, atoms: newAtoms(), rest: -1}
+	x := &Index{exact: map[string][]int{}, open: openPatterns{at: map[string][]int{}}, atoms: newAtoms(), rest: -1}
 	for i, c := range causes {
 		for _, s := range c.Patterns {
 			switch {

@@ -128,7 +128,7 @@ func VaryingIn(rules normalize.Rules, s Side) (u Uncompared, err error) {
 	if s.Outcome.EndingFlaky() {
 		u.Masked = append(u.Masked, outcome.EndingPart)
 	}
-	for _, p := range outcome.Folded(s.Outcome).Parts {
+	for _, p := range s.Outcome.Parts {
 		if !p.Flaky {
 			continue
 		}
@@ -136,7 +136,7 @@ func VaryingIn(rules normalize.Rules, s Side) (u Uncompared, err error) {
 		if err != nil {
 			return u, err
 		}
-		if own, _ := s.Outcome.Part(p.Key); varies || own.Seen != p.Seen { // its name varies
+		if varies {
 			u.Masked = append(u.Masked, outcome.PartName(p.Key))
 		}
 	}

@@ -135,7 +135,7 @@ func FlakyParts(o *outcome.Outcome) []string {
 	if o.EndingFlaky() {
 		names = append(names, outcome.EndingPart)
 	}
-	for _, p := range outcome.Folded(o).Parts {
+	for _, p := range o.Parts {
 		if p.Flaky {
 			names = append(names, outcome.PartName(p.Key))
 		}

@@ -133,7 +133,7 @@ func (s Side) count(h *regress.Holes, rules normalize.Rules, flaky outcome.Part)
 // HasWideHoles reports whether a part of an outcome has a hole whose extent shows only in many runs:
 // one for another order, or for free text. Two runs of a list in random order often end alike.
 func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
-	for _, p := range outcome.Folded(s.Outcome).Parts {
+	for _, p := range s.Outcome.Parts {
 		if !p.Flaky {
 			continue
 		}
@@ -151,7 +151,7 @@ func HasWideHoles(rules normalize.Rules, s Side) (bool, error) {
 // Suggest adds to found the rules of --normalize, as their texts, that make all holes of a class go
 // away in a flaky part of an outcome.
 func Suggest(rules normalize.Rules, s Side, found map[string]bool) error {
-	for _, p := range outcome.Folded(s.Outcome).Parts {
+	for _, p := range s.Outcome.Parts {
 		if !p.Flaky {
 			continue
 		}
@@ -237,13 +237,12 @@ func (s Side) marked(rules normalize.Rules, flaky outcome.Part, text, other []by
 // returned opener also opens these texts.
 func KeepHoles(o *outcome.Outcome, open Opener, old Side) (Opener, error) {
 	made := map[outcome.Digest][]byte{}
-	predecessor := outcome.Predecessors(old.Outcome)
 	for i := range o.Parts {
 		p := &o.Parts[i]
 		if !p.Flaky || !p.Left() || p.Form != outcome.Regular || p.Size == 0 {
 			continue
 		}
-		was, known := predecessor(*p)
+		was, known := old.Outcome.Part(p.Key)
 		if !known || !was.Flaky {
 			continue
 		}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"muster/regress"
@@ -206,53 +204,6 @@ func TestHolesAreCarriedOver(t *testing.T) {
 		}
 		if n := len(o.Parts[0].Variants); n > outcome.VariantsMax {
 			t.Errorf("%s: %d variants", name, n)
-		}
-	}
-}
-
-// Files whose names vary replace each other under other names.
-func TestHolesOfVaryingNamesAreCarriedOver(t *testing.T) {
-	all := contents{}
-	joined := func(texts map[string]string) Side {
-		var o *outcome.Outcome
-		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			again := all.run(texts[name], outcome.Regular)
-			again.Parts[0].Path = "tmp." + name
-			if o == nil {
-				o = again
-			} else if _, err := outcome.Merge(o, again, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return NewSide(o, all.open)
-	}
-	for name, c := range map[string]struct {
-		was, now string // with a verb for what varies
-		fit      map[string]bool
-	}{
-		"no hole": {framed("one"), framed("two"), map[string]bool{framed("two"): true, framed("one"): false, framed("three"): false}},
-		"a hole":  {framed("12:00:0%d"), "new\n" + framed("13:00:00"), map[string]bool{"new\n" + framed("14:00:00"): true, framed("12:00:01"): false, "now\n" + framed("14:00:00"): false}},
-	} {
-		of := func(text string, n int) string {
-			if strings.Contains(text, "%") {
-				return fmt.Sprintf(text, n)
-			}
-			return text
-		}
-		old := joined(map[string]string{"aaaa11": of(c.was, 1), "bbbb22": of(c.was, 2)})
-		o := joined(map[string]string{"cccc33": of(c.now, 1), "dddd44": of(c.now, 2)}).Outcome
-		o.KeepFlaky(old.Outcome)
-		open, err := KeepHoles(o, all.open, old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		side := NewSide(o, open)
-		for text, want := range c.fit {
-			now := joined(map[string]string{"eeee55": text})
-			got, err := outcome.Compare(o, now.Outcome, SameUnder(nil, side, now))
-			if err != nil || got.Identical() != want {
-				t.Errorf("%s: %q: %+v, %v", name, text, got, err)
-			}
 		}
 	}
 }

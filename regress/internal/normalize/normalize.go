@@ -7,7 +7,6 @@ package normalize
 import (
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,9 +21,7 @@ import (
 type Rule struct {
 	text    string
 	parts   *partglob.Pattern // nil = every part
-	re      *regexp.Regexp    // as given, for its groups
-	matcher *regexp.Regexp    // for lines
-	own     []int             // groups of matcher that are those of re
+	re      *regexp.Regexp
 	repl    []byte
 	matched *atomic.Bool // whether the rule has matched so far
 }
@@ -68,46 +65,11 @@ func parse(text string) (r Rule, err error) {
 	if err != nil {
 		return r, err
 	}
-	if r.re, err = regexp.Compile(fields[0]); err != nil {
-		return r, err
-	}
-	if r.matcher, r.own, err = compileForLines(fields[0]); err != nil {
+	if r.re, err = regexp.Compile("(?m)" + fields[0]); err != nil {
 		return r, err
 	}
 	r.repl, err = template(fields[1], r.re)
 	return r, err
-}
-
-// compileForLines compiles RE so that ^ and $ match at lines, and $ before \r\n too: each $ becomes
-// (\r?)$. own has the indexes of the groups of RE itself, 0 included, among those of the matcher.
-func compileForLines(re string) (matcher *regexp.Regexp, own []int, err error) {
-	tree, err := syntax.Parse(re, syntax.Perl&^syntax.OneLine)
-	if err != nil {
-		return nil, nil, err
-	}
-	groups := 1
-	own = []int{0}
-	var walk func(*syntax.Regexp)
-	walk = func(re *syntax.Regexp) {
-		switch re.Op {
-		case syntax.OpCapture:
-			own = append(own, groups)
-			groups++
-		case syntax.OpEndLine:
-			cr := &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{'\r'}}
-			may := &syntax.Regexp{Op: syntax.OpQuest, Sub: []*syntax.Regexp{cr}}
-			group := &syntax.Regexp{Op: syntax.OpCapture, Sub: []*syntax.Regexp{may}}
-			*re = syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{group, {Op: syntax.OpEndLine}}}
-			groups++
-			return
-		}
-		for _, sub := range re.Sub {
-			walk(sub)
-		}
-	}
-	walk(tree)
-	matcher, err = regexp.Compile(tree.String())
-	return matcher, own, err
 }
 
 // cutGlob splits at the first colon before a rewrite.
@@ -179,33 +141,12 @@ func (rs Rules) Apply(k outcome.Key, content []byte) []byte {
 	return content
 }
 
-// apply replaces every match, but for a \r that only the last $ of RE took.
+// apply replaces every match.
 func (r *Rule) apply(content []byte) []byte {
-	if !r.matched.Load() && r.matcher.Match(content) {
+	if !r.matched.Load() && r.re.Match(content) {
 		r.matched.Store(true)
 	}
-	if r.matcher.NumSubexp() == r.re.NumSubexp() { // without a $
-		return r.matcher.ReplaceAll(content, r.repl)
-	}
-	var b []byte
-	from := 0
-	for _, m := range r.matcher.FindAllSubmatchIndex(content, -1) {
-		end := m[1]
-		var own []int
-		for i := range len(m) / 2 {
-			if slices.Contains(r.own, i) {
-				own = append(own, m[2*i:2*i+2]...)
-			} else if m[2*i+1] == m[1] {
-				end = m[2*i] // of a group (\r?)
-			}
-		}
-		for i := range own {
-			own[i] = min(own[i], end)
-		}
-		b = r.re.Expand(append(b, content[from:m[0]]...), r.repl, content, own)
-		from = end
-	}
-	return append(b, content[from:]...)
+	return r.re.ReplaceAll(content, r.repl)
 }
 
 // Unmatched returns the rules that have matched no content so far, in the form of Parse.

@@ -40,10 +40,9 @@ func (c Comparison) Names() (parts []string) {
 }
 
 // Compare compares now with the golden outcome old. It leaves out parts that either ignores. It
-// compares a part that either marks as flaky by the shapes seen, and then by same. A file of old
-// whose name varied is compared with one of now whose name fits. Two
-// endings are the same if some run of each outcome ended alike. A partial outcome is compared
-// by its ending alone, and differs from every complete one.
+// compares a part that either marks as flaky by the shapes seen, and then by same. Two endings are
+// the same if some run of each outcome ended alike. A partial outcome is compared by its ending
+// alone, and differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	var c Comparison
 	if old.Ending.Partial() != now.Ending.Partial() {
@@ -54,44 +53,14 @@ func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	if old.Ending.Partial() {
 		return c, nil
 	}
-	old, now, differ, err := pairByName(old, now, same)
-	if err != nil {
-		return c, err
-	}
-	c.Parts = differ
-	err = walk(old, now, func(o, n *Part) error {
+	err := walk(old, now, func(o, n *Part) error {
 		d, err := difference(o, n, same)
 		if d != nil {
 			c.Parts = append(c.Parts, *d)
 		}
 		return err
 	})
-	slices.SortFunc(c.Parts, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
 	return c, err
-}
-
-// pairByName removes families of old from both sides, and compares them.
-func pairByName(old, now *Outcome, same Same) (a, b *Outcome, differ []Difference, err error) {
-	a, families := split(old)
-	if len(families.list) == 0 {
-		return old, now, nil, nil
-	}
-	b, taken := families.take(now, a)
-	for _, f := range families.list {
-		pairs, more := f.pair(taken[f])
-		b.Parts = append(b.Parts, more...)
-		for i := range f.kept {
-			d, err := difference(&f.kept[i], pairs[i], same)
-			if err != nil {
-				return a, b, nil, err
-			}
-			if d != nil {
-				differ = append(differ, *d)
-			}
-		}
-	}
-	b.Sort()
-	return a, b, differ, nil
 }
 
 // endedAlike reports whether a run of a and a run of b ended in the same way.
@@ -265,13 +234,9 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	if o.EndingFlaky() && !old.EndingFlaky() {
 		return true
 	}
-	families := familiesOf(old)
-	return slices.ContainsFunc(Folded(o).Parts, func(p Part) bool {
+	return slices.ContainsFunc(o.Parts, func(p Part) bool {
 		was, _ := old.Part(p.Key)
-		if !p.Flaky || was.Flaky || was.Form == Ignored {
-			return false
-		}
-		return families.of(p) == nil
+		return p.Flaky && !was.Flaky && was.Form != Ignored
 	})
 }
 
@@ -287,15 +252,11 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 		o.addEndings(old)
 	}
 	o.Parts = slices.Clone(o.Parts)
-	families := familiesOf(o)
 	var further []Part // added after the search in o.Parts
 	for i := range old.Parts {
 		p := &old.Parts[i]
 		if !p.Flaky || o.ignores(p.Key) {
 			continue
-		}
-		if p.mayVaryInName() && families.of(*p) != nil {
-			continue // runs of o left files of such names, and their contents replace those under the old names
 		}
 		if at, found := o.find(p.Key); found {
 			o.Parts[at].keepMark(p)

@@ -1,17 +1,14 @@
 package edit
 
 import (
-	"bytes"
 	"strings"
 
 	"muster/regress/internal/cause/pattern"
 	"muster/regress/internal/cause/token"
 )
 
-// match gives one pattern to edits that belong together: an added bracket and its counterpart, or
-// tokens that were moved.
+// match gives one pattern to an added or removed bracket and its counterpart.
 func (h *hunk) match() {
-	h.matchMoves()
 	h.matchWraps(h.nowSide(), pattern.Wrap)
 	h.matchWraps(h.oldSide(), pattern.Unwrap)
 }
@@ -106,21 +103,11 @@ func (h *hunk) markPartners(partner []int, s side, as pattern.Sort) {
 		opening, closing := collapse(nil, s.text, s.tokens[from:to]), collapse(nil, s.text, s.tokens[from2:to2])
 		key := appendElements(append(appendElements([]byte(as.Key("")), opening), '\t'), closing)
 		if to-from == 1 && to2-from2 == 1 {
-			key = append(append(key, '\t'), wrapContext(s.text, int(s.tokens[from].From), int(s.tokens[to2-1].To))...)
+			key = append(append(key, "\tof "...), describeOpener(s.text, int(s.tokens[from].From))...)
 		}
 		m := mark{key, pattern.Spaces{Old: spacesOf(s.text, opening), Now: spacesOf(s.text, closing)}}
 		h.markBoth(i, j, m)
 	}
-}
-
-// wrapContext returns the context of brackets around something. from is the first bracket, to the
-// end of the last.
-func wrapContext(text []byte, from, to int) string {
-	in := "of " + describeOpener(text, from)
-	if bytes.HasPrefix(bytes.TrimLeft(text[to:min(len(text), to+wordMax)], " \t"), []byte("= ")) {
-		in += " ="
-	}
-	return in
 }
 
 // matchBrackets gives one pattern to an opening and a closing bracket that were added or removed
@@ -151,7 +138,7 @@ func (t *text) matchBracketsOn(s *surroundings, prefix string, as pattern.Sort, 
 	}
 	if opened && closed {
 		pairUp(s.text, list, func(x, y loneBracket) {
-			m := t.words.Add(as.Key(string(token.Sign) + string(s.text[x.at]) + "\t" + string(token.Sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
+			m := t.words.Add(as.Key(string(token.Sign) + string(s.text[x.at]) + "\t" + string(token.Sign) + string(s.text[y.at]) + "\tof " + describeOpener(s.text, x.at)))
 			t.places[x.place].Pattern, t.places[y.place].Pattern = m, m
 		})
 	}

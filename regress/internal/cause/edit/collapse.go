@@ -181,12 +181,7 @@ func nameLength(text []byte, tokens []token.Token) int {
 
 // appendEdit appends the pattern of an edit: its sort, one side, the other side.
 func appendEdit(key []byte, old, now []element) []byte {
-	if len(old) > 1 && samePieces(old, now) {
-		key = append(key, pattern.Move...)
-	} else {
-		key = append(key, pattern.Edit...)
-	}
-	key = append(key, ' ')
+	key = append(key, pattern.Edit.Key("")...)
 	key = appendElements(key, old)
 	key = append(key, '\t')
 	return appendElements(key, now)
@@ -201,24 +196,6 @@ func appendElements(key []byte, es []element) []byte {
 		key = append(key, e.text...)
 	}
 	return key
-}
-
-// samePieces reports whether both sides have the same elements in different orders.
-func samePieces(a, b []element) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	count := make(map[string]int, len(a))
-	for _, e := range a {
-		count[string(e.kind)+string(e.text)]++
-	}
-	for _, e := range b {
-		key := string(e.kind) + string(e.text)
-		if count[key]--; count[key] < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // A gapChange is a change of whitespace.

@@ -30,7 +30,7 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 		return besideBlank(s.text, gap)
 	case !change.isBroken():
 		return s.neighbours(gap)
-	case s.inRemark(gap.From):
+	case s.quotesAt(gap.From).isBlock:
 		return pattern.InComment
 	default:
 		in, isBracket := s.encloser(gap.From)
@@ -99,22 +99,19 @@ func trailingRun(text []byte) (n int) {
 // them.
 func besideBlank(text []byte, gap Span) string {
 	line := lastLineOf(text, gap.From)
-	head, indented := headOf(line), ""
-	if c := lastByte(text[:gap.To]); c == ' ' || c == '\t' {
-		indented = ", indented"
-	}
+	head := headOf(line)
 	switch last := lastByte(line); {
 	case last == ':' || last == '{':
 		return "behind " + head + string(last)
 	case isQuote(last):
-		return "behind STR" + indented
+		return "behind STR"
 	case head == "TXT" || head == "import" || head == "from" || head == "include" || head == "@":
 		return "behind " + head
 	}
 	if head := headOf(text[gap.To:min(len(text), gap.To+scanMax)]); head != "" {
-		return "before " + head + indented
+		return "before " + head
 	}
-	return strings.TrimPrefix(indented, ", ")
+	return ""
 }
 
 // neighbours returns what a gap within a line is in or beside: the more specific one first, and after

@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/align"
 	"muster/regress/internal/cause/pattern"
@@ -343,22 +342,13 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 		return ""
 	}
 	s, gap := &t.around[0], old
-	other, at, since := &t.around[1], now.From, "in removed "
 	if bytes.IndexByte(t.old[old.From:old.To], '\n') < 0 {
 		s, gap = &t.around[1], now
-		other, at, since = &t.around[0], old.From, "in added "
 	}
 	if change.isOfBlankLines() { // of the lines themselves, without the next line's indent
 		gap.To = token.SkipSpace(s.text, gap.To, len(s.text))
 	}
-	in := s.gap(gap, change)
-	if !change.isBroken() {
-		return in
-	}
-	if bracket, is := strings.CutPrefix(in, "in "); is && in != pattern.InComment && !other.isEnclosed(at) {
-		in = since + bracket
-	}
-	return in
+	return s.gap(gap, change)
 }
 
 // sameWords reports whether two texts differ only in whitespace.

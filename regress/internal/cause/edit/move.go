@@ -8,24 +8,6 @@ import (
 	"muster/regress/internal/cause/pattern"
 )
 
-// matchMoves finds moves between neighbouring blocks.
-func (h *hunk) matchMoves() {
-	s := h.scratch
-	for i := 1; i < len(h.blocks); i++ {
-		x, y := h.blocks[i-1], h.blocks[i]
-		if h.marks[i-1].key != nil || !h.isMove(x, y) {
-			continue
-		}
-		if x.A0 == x.A1 {
-			x = y
-		}
-		es := collapse(nil, h.text.old, s.old[x.A0:x.A1])
-		key, at := append(append(appendElements([]byte(pattern.Move.Key("")), es), '\t'), appendElements(nil, es)...), spacesOf(h.text.old, es)
-		m := mark{key, pattern.Spaces{Old: at, Now: at}}
-		h.markBoth(i-1, i, m)
-	}
-}
-
 // movedMin is the number of elements of a move. Fewer elements may vanish here and appear there by
 // chance.
 const movedMin = 3

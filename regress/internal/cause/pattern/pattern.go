@@ -260,47 +260,23 @@ func (p *Pattern) First() Piece {
 	return Piece{}
 }
 
-// Mask returns 1 for each literal word and number of a pattern, and 0 for each slot.
-func (p *Pattern) Mask() string {
-	var b strings.Builder
-	for _, e := range slices.Concat(p.Old, p.Now) {
-		switch e.Kind {
-		case token.Word, token.Number:
-			b.WriteByte('1')
-		case token.Slot, token.Digits:
-			b.WriteByte('0')
-		}
-	}
-	return b.String()
-}
-
-// Masked writes a pattern without the words and numbers where the mask has no 1.
-func (p *Pattern) Masked(mask string) string {
-	var b strings.Builder
-	b.WriteString(string(p.Sort) + "\t" + p.In)
-	n := 0
-	for _, side := range [...][]Piece{p.Old, p.Now} {
-		b.WriteByte('\t')
-		for _, e := range side {
+// Bare returns the key of a pattern with a slot in place of each word and number.
+func (p *Pattern) Bare() string {
+	bare := func(side []Piece) []Piece {
+		side = slices.Clone(side)
+		for i, e := range side {
 			switch e.Kind {
-			case token.Word, token.Number, token.Slot, token.Digits:
-				if isWord := e.Kind == token.Word || e.Kind == token.Slot; isWord {
-					b.WriteByte(byte(token.Slot))
-				} else {
-					b.WriteByte(byte(token.Digits))
-				}
-				if n < len(mask) && mask[n] == '1' {
-					b.WriteString(e.Text)
-				}
-				n++
-			default:
-				b.WriteByte(byte(e.Kind))
-				b.WriteString(e.Text)
+			case token.Word, token.Slot:
+				side[i] = Piece{Kind: token.Slot}
+			case token.Number, token.Digits:
+				side[i] = Piece{Kind: token.Digits}
 			}
-			b.WriteByte(' ')
 		}
+		return side
 	}
-	return b.String()
+	q := *p
+	q.Old, q.Now = bare(p.Old), bare(p.Now)
+	return q.Key()
 }
 
 // HasSoundSlots reports whether each slot has a valid number, from 1 to most.

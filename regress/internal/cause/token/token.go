@@ -90,7 +90,7 @@ func Next(text []byte, from, to int) (Kind, int) {
 		}
 	}
 	for size := min(3, to-from); size > 1; size-- {
-		if IsOperator(string(text[from:from+size])) && !(size == 2 && from+2 < to && isRemarkAt(text[from:from+3])) {
+		if IsOperator(string(text[from : from+size])) {
 			return Sign, from + size
 		}
 	}
@@ -185,9 +185,6 @@ func entityEnd(text []byte, from, to int) int {
 
 const entityMax = 10 // bytes
 
-// isRemarkAt reports whether three bytes are a < and the beginning of a comment, not of an end tag.
-func isRemarkAt(b []byte) bool { return b[0] == '<' && b[1] == '/' && (b[2] == '/' || b[2] == '*') }
-
 // IsOperator reports whether several signs are one token in most languages.
 func IsOperator(s string) bool {
 	switch s {
@@ -229,15 +226,6 @@ func numberEnd(text []byte, from, to int) int {
 	at := DigitsEnd(text, from, to)
 	if at+1 < to && text[at] == '.' && IsDigit(text[at+1]) {
 		at = DigitsEnd(text, at+1, to)
-	}
-	if at < to && text[at]|0x20 == 'e' {
-		exponent := at + 1
-		if exponent < to && (text[exponent] == '+' || text[exponent] == '-') {
-			exponent++
-		}
-		if end := DigitsEnd(text, exponent, to); end > exponent && (end == to || !IsLetter(text[end])) {
-			return end
-		}
 	}
 	return at
 }
