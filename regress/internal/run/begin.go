@@ -105,6 +105,9 @@ func refuseChangedTool(was, now map[string]string, run string) error {
 	if !hasTool(was) {
 		return nil
 	}
+	if isOlder(was) {
+		return fault.Inputf("--resume: an earlier muster began run %s, and noted the tool in another way: run without --resume", run)
+	}
 	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
 		list := map[string]string{}
 		for key, v := range id {
