@@ -228,7 +228,7 @@ func (op *operation) resume(ctx context.Context, done *verdict.Finished) (pendin
 	if !r.Execution.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
 			Judge: op.judge, Numbers: op.numbers(), Done: done, Command: r.Execution.Commands.For,
-			Sample: run.NewSample(r, op.judge.Found.Meta, r.Job.Judge.Retries),
+			Sample: run.NewSample(r, r.Job.Judge.Retries),
 		}
 		if err := finished.Repeat(ctx, r.Inputs.Tasks()); err != nil {
 			return nil, err

@@ -78,11 +78,11 @@ func (r *Run) Drop() error {
 
 // NewSample prepares to run a sample of finished cases again. On an engine no sample is needed:
 // the preflight detects another tool.
-func NewSample(r *Run, m golden.Meta, retries int) *sample.Sample {
-	return sample.New(sample.Options{
-		Run: r.Folder, Meta: m, Executor: r.Execution.Executor, Goroutines: r.Width().Goroutines,
+func NewSample(r *Run, retries int) *sample.Sample {
+	return &sample.Sample{
+		RunID: r.Folder.ID, Executor: r.Execution.Executor, Goroutines: r.Width().Goroutines,
 		Comparer: r.Comparer, Retries: retries, Note: r.Events.Note,
-	})
+	}
 }
 
 // refuseResume returns the error for a run whose identity differs in a key.
