@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/internal/readable"
-	"muster/internal/wording"
 	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
@@ -292,22 +291,10 @@ func save(r *state.Run, l *Ledger) (err error) {
 	return r.Save()
 }
 
-// joinedByHand returns the families that people joined in earlier reviews. A damaged list of them costs no run.
-func joinedByHand(r *Run) map[string]string {
-	if r.Folder == nil {
-		return nil
-	}
-	families, err := state.Families(r.Folder)
-	if err != nil {
-		r.Events.Warn("causes that were joined or split by hand stand as they were found: " + wording.Of(err))
-	}
-	return families
-}
-
 // ReportGroups finds the causes of all collected differences, reports them, and saves them with the
 // run.
 func (r *Run) ReportGroups(sides analyse.SidesOf) error {
-	found := r.Differences.Causes(joinedByHand(r))
+	found := r.Differences.Causes()
 	r.Ledger.Summary.Groups = len(found.Causes)
 	err := analyse.EmitGroups(found, r.Job.Rules, sides, func(g report.Group) { r.Events.Emit(g) })
 	if err != nil || r.Folder == nil {

@@ -32,7 +32,7 @@ func newFullRun(t *testing.T, s *state.State) *state.Run {
 		pairs.Add(state.Pair{Name: []byte("a"), Old: state.Took{CPU: 1}}), pairs.Close(),
 		r.SaveResults([]state.Result{{Name: []byte("b"), Verdict: regress.Changed}}),
 		r.SaveCauses([]byte(`{"causes":["G1"]}`)), r.SaveDecisions([]byte(`{"G1":"accepted"}`)),
-		state.SaveFamilies(r, map[string]string{"one": "family"}), r.Save(),
+		r.Save(),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +65,8 @@ func readAll(s *state.State) (string, error) {
 	results, err := r.Results()
 	causes, err2 := state.Causes(r, decodeAny)
 	decisions, err3 := state.Decisions(r, decodeAny)
-	families, err4 := state.Families(r)
-	fmt.Fprintf(w, "%+v %+v %v %v %v", list, results, causes, decisions, families)
-	return w.String(), errors.Join(err, err2, err3, err4, pairs.Close())
+	fmt.Fprintf(w, "%+v %+v %v %v", list, results, causes, decisions)
+	return w.String(), errors.Join(err, err2, err3, pairs.Close())
 }
 
 // TestDamage: whichever bit of a file is flipped, and wherever it is cut off, the file is read as it was,
@@ -80,7 +79,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := newFullRun(t, state.Open(t.TempDir()))
-	for _, name := range []string{"run.json", "results.json", "causes.json", "decisions.json", "cases.jsonl", "pairs.jsonl", "../../families.json"} {
+	for _, name := range []string{"run.json", "results.json", "causes.json", "decisions.json", "cases.jsonl", "pairs.jsonl"} {
 		path := r.File(name)
 		whole, err := os.ReadFile(path)
 		if err != nil {
@@ -145,9 +144,6 @@ func TestEarlierRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "families.json"), []byte(`{"one": "family"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	newer, err := s.NewRun(state.Info{Command: "record", Started: time.Unix(0, 0)})
 	if err != nil || newer.Number != 2 {
 		t.Fatalf("%+v, %v", newer, err)
@@ -167,8 +163,5 @@ func TestEarlierRun(t *testing.T) {
 		if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+id+" was made by an earlier muster") {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if families, err := state.Families(r); err != nil || families["one"] != "family" {
-		t.Errorf("families: %v, %v", families, err)
 	}
 }

@@ -32,7 +32,7 @@ func (r *Run) SaveResults(results []Result) error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return replace(r.ID, r.File("results.json"), text, nil)
+	return replace(r.ID, r.File("results.json"), text)
 }
 
 // Results returns the results that SaveResults wrote, or nil if the run ended before.

@@ -141,7 +141,7 @@ func (r *Run) Save() error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return replace(r.ID, r.File("run.json"), text, nil)
+	return replace(r.ID, r.File("run.json"), text)
 }
 
 // prune removes the oldest runs and their reduced sources. It keeps current, which has just
