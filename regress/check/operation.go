@@ -171,11 +171,10 @@ func (op *operation) restart(ctx context.Context, change *closure.Change, err er
 	}
 	op.costs.Start(started)
 	op.prepareLoop(op.judge.Found)
-	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
+	done, err := op.journal.Open(r.Folder, r.Inputs.Cases)
 	if err != nil {
 		return nil, err
 	}
-	op.costs.Resume(pairs)
 	if pending, err = op.takeFinished(done); err != nil {
 		return nil, err
 	}
@@ -211,11 +210,10 @@ func (op *operation) begin(ctx context.Context) (pending []pass.Task, err error)
 	if err := op.start(ctx); err != nil {
 		return nil, err
 	}
-	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
+	done, err := op.journal.Open(r.Folder, r.Inputs.Cases)
 	if err != nil {
 		return nil, err
 	}
-	op.costs.Resume(pairs)
 	if pending, err = op.resume(ctx, done); err != nil {
 		return nil, errors.Join(op.endStores(err), op.journal.Close())
 	}
