@@ -115,13 +115,10 @@ in different ways. The last example sets up muster as a merge driver of git.`,
 		if into == "" {
 			return usagef("golden merge needs a file to write to: add --into FILE")
 		}
-		if base == "" {
-			return goldens.Merge(c.Context(), *o, newHost(p), into, args)
-		}
-		if len(args) != 2 {
+		if base != "" && len(args) != 2 {
 			return usagef("golden merge --base needs exactly two goldens, not %d", len(args))
 		}
-		return goldens.MergeBranches(c.Context(), *o, newHost(p), into, base, args)
+		return goldens.Merge(c.Context(), *o, newHost(p), into, base, args)
 	})
 	c.Flags().StringVarP(&into, "into", "o", "", "write the golden to `FILE`")
 	c.Flags().StringVar(&base, "base", "", "merge two branches, which both come from the golden in `FILE`")

@@ -69,7 +69,7 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
 	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall).Complete(), base.Flaky}
 	op.newCosts = func() (*turns.Measurement, error) {
-		return newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) }, op.journal.AddPair)
+		return newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) })
 	}
 	if op.costs, err = op.newCosts(); err != nil {
 		return sum, err
@@ -139,7 +139,7 @@ func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.S
 	op.reference = beside
 	op.setup.Commands = append(op.setup.Commands, command)
 	op.newCosts = func() (*turns.Measurement, error) {
-		return newMeasurement(r, beside, func() turns.Rival { return turns.ReferenceRival(command) }, op.journal.AddPair)
+		return newMeasurement(r, beside, func() turns.Rival { return turns.ReferenceRival(command) })
 	}
 	if op.costs, err = op.newCosts(); err != nil {
 		return sum, err

@@ -18,14 +18,13 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
-	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
 	"muster/regress/internal/verdict"
 )
 
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
-func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
+func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Rival) (*turns.Measurement, error) {
 	limits, err := job.ParseCostLimits(&r.Job.Judge)
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func newMeasurement(r *run.Run, base verdict.Baseline, findRival func() turns.Ri
 	o := turns.Options{
 		Limits: limits, CostCases: r.Job.Judge.CostCases, FailFast: r.Job.Select.FailFast > 0, Lanes: r.Job.Limits.Jobs,
 		FirstPass: 2 + r.Job.Judge.Retries, Began: r.Began, Get: base.Get, Command: r.Execution.Commands.For,
-		Sink: turns.Sink{Emit: r.Events.Emit, AddCPU: func(used time.Duration) { r.Ledger.Summary.CPU += used }, KeepPair: keepPair},
+		Sink: turns.Sink{Emit: r.Events.Emit, AddCPU: func(used time.Duration) { r.Ledger.Summary.CPU += used }},
 	}
 	if r.Execution.Crew.IsRemote() {
 		if on := r.Job.Judge.FailOn; len(on) > 0 {

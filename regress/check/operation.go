@@ -171,11 +171,10 @@ func (op *operation) restart(ctx context.Context, change *closure.Change, err er
 	}
 	op.costs.Start(started)
 	op.prepareLoop(op.judge.Found)
-	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
+	done, err := op.journal.Open(r.Folder, r.Inputs.Cases)
 	if err != nil {
 		return nil, err
 	}
-	op.costs.Resume(pairs)
 	if pending, err = op.takeFinished(done); err != nil {
 		return nil, err
 	}
@@ -211,11 +210,10 @@ func (op *operation) begin(ctx context.Context) (pending []pass.Task, err error)
 	if err := op.start(ctx); err != nil {
 		return nil, err
 	}
-	done, pairs, err := op.journal.Open(r.Folder, r.Inputs.Cases)
+	done, err := op.journal.Open(r.Folder, r.Inputs.Cases)
 	if err != nil {
 		return nil, err
 	}
-	op.costs.Resume(pairs)
 	if pending, err = op.resume(ctx, done); err != nil {
 		return nil, errors.Join(op.endStores(err), op.journal.Close())
 	}
@@ -228,7 +226,7 @@ func (op *operation) resume(ctx context.Context, done *verdict.Finished) (pendin
 	if !r.Execution.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
 			Judge: op.judge, Numbers: op.numbers(), Done: done, Command: r.Execution.Commands.For,
-			Sample: run.NewSample(r, op.judge.Found.Meta, r.Job.Judge.Retries),
+			Sample: run.NewSample(r, r.Job.Judge.Retries),
 		}
 		if err := finished.Repeat(ctx, r.Inputs.Tasks()); err != nil {
 			return nil, err

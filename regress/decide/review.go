@@ -63,7 +63,7 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 		return nil
 	}
 	_ = d.CatchUp(context.WithoutCancel(ctx)) // without the files, what the review knows
-	return d.Changes().Items()
+	return d.Changes().IDs()
 }
 
 // openTerminal returns both directions of the terminal on which a review is shown.
@@ -109,11 +109,11 @@ func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended e
 		_, err := fmt.Fprintf(h.Stdout, "nothing written\n")
 		return err
 	}
-	var decided, accepted, moved int
+	var decided, accepted int
 	refused := "" // the last time
 	for _, r := range results {
 		refused = cmp.Or(r.Refused, refused)
-		decided, accepted, moved = decided+r.Decided, accepted+r.Accepted, moved+r.Moved
+		decided, accepted = decided+r.Decided, accepted+r.Accepted
 		for _, text := range r.Notes {
 			if _, err := fmt.Fprintf(h.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
 				return err
@@ -123,9 +123,6 @@ func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended e
 	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
 	if d.Command == regress.CheckCommand {
 		text += fmt.Sprintf(", accepted %s", readable.Cases(accepted))
-	}
-	if moved > 0 {
-		text += ", joined or split " + readable.Count(moved, "cause")
 	}
 	switch {
 	case refused != "" && accepted > 0:

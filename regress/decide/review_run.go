@@ -70,9 +70,6 @@ func (w *reviewedRun) readNow(ctx context.Context) (now review.Now, err error) {
 	if run, err = w.compareAge(ctx, run, &now); err != nil {
 		return now, err
 	}
-	if now.Families, err = state.Families(run.State); err != nil {
-		return now, err
-	}
 	now.Promoted, now.Written = pastrun.AcceptedIn(run.Results), decided
 	now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, decided, now.Promoted)
 	if n := countNotJudged(run); n > 0 {
@@ -152,9 +149,6 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	result.Now.Promoted = pastrun.AcceptedIn(run.Results)
 	result.Now.Written = theirs
 	result.Now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, theirs, result.Now.Promoted)
-	if result.Now.Families, err = state.Families(run.State); err != nil {
-		return result, err
-	}
 	if result.Stale = !maps.Equal(theirs, c.Base); result.Stale {
 		return result, nil
 	}
@@ -176,23 +170,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	default:
 		result.Accepted, result.Notes = len(done.promoted), done.move.texts()
 	}
-	if err := w.writeFamilies(run, c, &result); err != nil {
-		result.Notes = append(result.Notes, "the decisions are written, and the joined causes are not kept: "+wording.Of(err))
-	}
 	return result, nil
-}
-
-// writeFamilies keeps what was joined and split. Others may have done so since.
-func (w *reviewedRun) writeFamilies(run *pastrun.Run, c review.Changes, result *review.Result) error {
-	if len(c.Families) == 0 {
-		return nil
-	}
-	merged := review.MergeFamilies(w.agenda.Items, c, result.Now.Families)
-	if err := state.SaveFamilies(run.State, merged); err != nil {
-		return err
-	}
-	result.Moved, result.Now.Families = len(c.Families), merged
-	return nil
 }
 
 // oldSide returns the side of a case that it is compared with, nil if the store does not have it.

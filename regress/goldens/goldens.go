@@ -106,58 +106,67 @@ func Info(ctx context.Context, o regress.Options, h host.Host) (err error) {
 	return info.WriteText(h.Stdout)
 }
 
-// Merge writes the goldens of partitions as one, at into.
-func Merge(ctx context.Context, o regress.Options, h host.Host, into string, names []string) (err error) {
-	if err := onlyFile(into, "merge"); err != nil {
-		return err
-	}
-	var shards []wholegolden.Shard
-	for _, n := range names {
-		base, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
-		if err != nil {
-			return place.ExplainMissing(n, err)
-		}
-		defer func() { err = errors.Join(err, base.Close()) }()
-		shards = append(shards, wholegolden.Shard{Name: n, Store: base.Store})
-	}
-	done, err := wholegolden.Merge(ctx, into, shards)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("golden %s: %s of %s", into, readable.Cases(done.Cases), readable.Count(len(names), "golden"))
-	if done.Twice > 0 {
-		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
-	}
-	_, err = fmt.Fprintln(h.Stdout, text)
-	return err
-}
-
-// MergeBranches writes the golden with the changes of two branches, at into. base is the golden that both
-// come from. An empty file stands for none, as git has it for a file that both branches added.
-func MergeBranches(ctx context.Context, o regress.Options, h host.Host, into, base string, names []string) (err error) {
+// Merge writes the goldens of partitions as one, at into. With a base, the names are the goldens of two branches,
+// which both come from it. An empty file as base stands for none, as git has it for a file that both branches
+// added.
+func Merge(ctx context.Context, o regress.Options, h host.Host, into, base string, names []string) (err error) {
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}
 	if info, err := os.Stat(base); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		if err := Merge(ctx, o, h, into, names); err != nil {
+		if err := Merge(ctx, o, h, into, "", names); err != nil {
 			return fmt.Errorf("both branches added the golden: %w", err)
 		}
 		return nil
 	}
-	var opened []*golden.Store
-	for i, n := range append([]string{base}, names...) {
-		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
-		if err != nil { // git names its temporary files at random
-			return fmt.Errorf("%s: %w", [...]string{"the golden before the branches", "our golden", "their golden"}[i], place.ExplainMissing(n, err))
+	var opened []*place.Golden
+	defer func() {
+		for _, g := range opened {
+			err = errors.Join(err, g.Close())
 		}
-		defer func() { err = errors.Join(err, g.Close()) }()
-		opened = append(opened, g.Store)
+	}()
+	open := func(n, called string) (*golden.Store, error) {
+		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
+		if err != nil {
+			err = place.ExplainMissing(n, err)
+			if base != "" { // git names its temporary files at random
+				err = fmt.Errorf("the golden %s: %w", called, err)
+			}
+			return nil, err
+		}
+		opened = append(opened, g)
+		return g.Store, nil
 	}
-	done, err := wholegolden.MergeBranches(ctx, into, wholegolden.Branches{Base: opened[0], Ours: opened[1], Theirs: opened[2]})
+	var before *golden.Store
+	if base != "" {
+		if before, err = open(base, "before the branches"); err != nil {
+			return err
+		}
+	}
+	var shards []wholegolden.Shard
+	for i, n := range names {
+		called := n
+		if base != "" {
+			called = [...]string{"ours", "theirs"}[i]
+		}
+		s, err := open(n, called)
+		if err != nil {
+			return err
+		}
+		shards = append(shards, wholegolden.Shard{Name: called, Store: s})
+	}
+	done, err := wholegolden.Merge(ctx, into, before, shards)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(h.Stdout, "golden: %s, %s of them from the other branch\n", readable.Cases(done.Cases), readable.Number(done.FromTheirs))
+	text := fmt.Sprintf("golden %s: %s of %s", into, readable.Cases(done.Cases), readable.Count(len(names), "golden"))
+	switch {
+	case base != "":
+		text = fmt.Sprintf("golden: %s, %s of them from the other branch", readable.Cases(done.Cases), readable.Number(done.Taken))
+	case done.Twice > 0:
+		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
+	}
+	_, err = fmt.Fprintln(h.Stdout, text)
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,8 +38,8 @@ import (
 // IDs, folders of runs, and state folders; a state folder stands for its last check.
 //
 // The runs must have compared the same corpus and command with the same golden. Their
-// settings must be equal, except the selection. If two runs judged one case in different
-// ways, Runs returns an error of class Input that names the case.
+// settings must be equal, except the selection. If two runs have one case, Runs returns an error of class
+// Input that names the case.
 func Runs(ctx context.Context, o regress.Options, h host.Host, runs []string) (sum regress.Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")
@@ -153,8 +152,6 @@ type merging struct {
 	cases map[string]partOutcome          // by name
 	found map[*pastrun.Past]*golden.Store // the outcomes that each part kept; nil if none
 	kept  *golden.Writer
-
-	overlaps bool // parts have cases in common
 }
 
 // partOutcome is the verdict of one part on a case.
@@ -189,7 +186,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	}
 	m.run.Ledger.Absent = len(m.names)
 	if err == nil {
-		err = addRemarks(&m.run.Ledger.Summary, m.parts, m.overlaps)
+		err = addRemarks(&m.run.Ledger.Summary, m.parts)
 	}
 	if err = m.run.Finish(err); err != nil {
 		return errors.Join(err, m.run.Drop())
@@ -207,49 +204,37 @@ func (m *merging) info() state.Info {
 	return state.Info{Command: m.run.Job.Name, Started: m.run.Began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
 }
 
-// collect gathers the cases of all parts. It refuses cases on which two parts disagree.
+// collect gathers the cases of all parts. It refuses cases that two parts have.
 func (m *merging) collect() error {
 	m.cases = map[string]partOutcome{}
-	var conflicts []string
 	for _, p := range m.parts {
 		if err := m.openFound(p); err != nil {
 			return err
 		}
-		own := map[string]partOutcome{}
+		add := func(caseName string, c partOutcome) error {
+			other, known := m.cases[caseName]
+			if known && other.part != p {
+				return fault.Inputf("%s is in two of the runs, %s and %s: leave one of them out, or check it in one job only", name.Print(caseName), other.part.Run.ID, p.Run.ID)
+			}
+			m.cases[caseName] = c
+			return nil
+		}
 		for l, err := range p.Run.State.ReadLines() {
+			if err == nil {
+				err = add(string(l.Name), partOutcome{part: p, line: *l})
+			}
 			if err != nil {
 				return err
 			}
-			own[string(l.Name)] = partOutcome{part: p, line: *l}
 		}
 		for i := range p.Run.Results {
 			r := &p.Run.Results[i]
-			own[string(r.Name)] = partOutcome{part: p, line: own[string(r.Name)].line, result: r}
-		}
-		for _, caseName := range slices.Sorted(maps.Keys(own)) {
-			if other, known := m.cases[caseName]; known {
-				m.overlaps = true
-				same, err := m.alike(caseName, other, own[caseName])
-				if err != nil {
-					return err
-				}
-				if !same {
-					conflicts = append(conflicts, fmt.Sprintf("%s (%s and %s)", name.Print(caseName), other.part.Run.ID, p.Run.ID))
-				}
-				continue
+			if err := add(string(r.Name), partOutcome{p, m.cases[string(r.Name)].line, r}); err != nil {
+				return err
 			}
-			m.cases[caseName] = own[caseName]
 		}
 	}
 	m.names = slices.Sorted(maps.Keys(m.cases))
-	if len(conflicts) > 0 {
-		const shown = 5
-		more := ""
-		if n := len(conflicts) - shown; n > 0 {
-			conflicts, more = conflicts[:shown], fmt.Sprintf(" and %d more", n)
-		}
-		return fault.Inputf("two runs judged the same case in different ways, so neither can be trusted: %s%s: check these cases again", strings.Join(conflicts, ", "), more)
-	}
 	return nil
 }
 
@@ -260,21 +245,6 @@ func (m *merging) openFound(p *pastrun.Past) error {
 		m.found[p] = found
 	}
 	return err
-}
-
-func (m *merging) alike(caseName string, a, b partOutcome) (bool, error) {
-	if a.result == nil || b.result == nil {
-		return a.result == b.result, nil
-	}
-	if a.result.Verdict != b.result.Verdict {
-		return false, nil
-	}
-	recA, knownA, err := m.record(caseName, a)
-	if err != nil {
-		return false, err
-	}
-	recB, knownB, err := m.record(caseName, b)
-	return knownA == knownB && recA.Outcome.Digest() == recB.Outcome.Digest(), err
 }
 
 // record returns the record of a case that a part kept.

@@ -80,8 +80,7 @@ func partitionOf(p *pastrun.Past) (k, n uint64, ok bool) {
 }
 
 // addRemarks adds to a summary the remarks of the parts on the tool, the sources and the settings.
-// overlaps says that parts have cases in common.
-func addRemarks(s *regress.Summary, parts []*pastrun.Past, overlaps bool) error {
+func addRemarks(s *regress.Summary, parts []*pastrun.Past) error {
 	for _, p := range parts {
 		kept, err := pastrun.SummaryOf(p)
 		if err != nil {
@@ -89,7 +88,7 @@ func addRemarks(s *regress.Summary, parts []*pastrun.Past, overlaps bool) error 
 		}
 		s.ToolChanged, s.Settings = union(s.ToolChanged, kept.ToolChanged), union(s.Settings, kept.Settings)
 		s.Selection, s.NotSampled = cmp.Or(s.Selection, kept.Selection), max(s.NotSampled, kept.NotSampled)
-		s.Sources = joinSources(s.Sources, kept.Sources, overlaps)
+		s.Sources = joinSources(s.Sources, kept.Sources)
 	}
 	return nil
 }
@@ -105,15 +104,8 @@ func union(a, b []string) []string {
 	return list
 }
 
-// joinSources adds up the counts of sources of two parts. If parts overlap, it returns the larger
-// counts, so that no source counts twice.
-func joinSources(a, b regress.Sources, overlap bool) regress.Sources {
-	if overlap {
-		if b.Changed > a.Changed || b.Changed == a.Changed && b.Known > a.Known {
-			return b
-		}
-		return a
-	}
+// joinSources adds up the counts of sources of two parts.
+func joinSources(a, b regress.Sources) regress.Sources {
 	names := slices.Concat(a.Names, b.Names)
 	known, changed := a.Known+b.Known, a.Changed+b.Changed
 	if a.Shared == 0 {

@@ -116,7 +116,7 @@ func writeDifference(ctx context.Context, p *pastrun.Past, w io.Writer, raw stri
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	if old.Origin > 0 {
-		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(wholegolden.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
+		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(wholegolden.AcceptText(base.Meta().Accepts[old.Origin-1])))
 	}
 	rules, err := normalize.Parse(p.Options.Judge.Normalize)
 	if err != nil {

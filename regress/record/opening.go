@@ -7,7 +7,6 @@ import (
 	"maps"
 	"muster/internal/readable"
 	"muster/regress"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -160,23 +159,12 @@ func repeatFinished(ctx context.Context, s *run.Run, w *golden.Writer, cases *ca
 	if !left || s.Execution.Crew.IsRemote() {
 		return nil
 	}
-	again := run.NewSample(s, w.Meta(), regress.RetriesDefault)
-	same := func(ctx context.Context, t pass.Task) (bool, error) {
+	again := run.NewSample(s, regress.RetriesDefault)
+	return again.Repeat(ctx, finished, func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := w.Get(t.Entry.Name)
 		if err != nil {
 			return false, err
 		}
-		return again.IsMet(ctx, sample.Expectation{
-			Task: t, Command: s.Execution.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(w), Kept: again.Candidate,
-			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
-		})
-	}
-	join := func(ctx context.Context, caseName string) error {
-		rec, _, err := w.Get(caseName)
-		if err != nil {
-			return err
-		}
-		return again.Candidate.JoinTo(ctx, w, rec, s.Comparer.Same)
-	}
-	return again.Repeat(ctx, finished, same, join)
+		return again.IsMet(ctx, sample.Expectation{Task: t, Command: s.Execution.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(w)})
+	})
 }

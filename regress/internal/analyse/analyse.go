@@ -61,13 +61,8 @@ func (l *Collector) Report(to *report.Case, caseName string, size int64, was, is
 	return err
 }
 
-// Causes returns the causes of all added cases, in the families that people chose for their signatures.
-// Their names are printable.
-func (l *Collector) Causes(families map[string]string) *cause.Found {
-	found := l.analysis.Causes()
-	found.Regroup(families)
-	return MakePrintable(found)
-}
+// Causes returns the causes of all added cases. Their names are printable.
+func (l *Collector) Causes() *cause.Found { return MakePrintable(l.analysis.Causes()) }
 
 // hasCauses reports whether cases with a verdict have causes, because they differ.
 func hasCauses(v regress.Verdict) bool {

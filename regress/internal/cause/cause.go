@@ -125,25 +125,6 @@ func (f *Found) Member(name string) (*Member, bool) {
 	return &f.Members[i], true
 }
 
-// Regroup puts causes into the families that people chose for their signatures, or into none if that is
-// empty. A family that loses all its causes but one is none any more.
-func (f *Found) Regroup(families map[string]string) {
-	left, members := map[string]bool{}, map[string]int{}
-	for i := range f.Causes {
-		c := &f.Causes[i]
-		if family, moved := families[c.Signature]; moved && c.Bucketed() == 0 {
-			left[c.Family], left[family] = true, true
-			c.Family = family
-		}
-		members[c.Family]++
-	}
-	for i := range f.Causes {
-		if c := &f.Causes[i]; left[c.Family] && members[c.Family] == 1 && c.Bucketed() == 0 {
-			c.Family = ""
-		}
-	}
-}
-
 // encodedVersion is the version of the format that Encode writes.
 const encodedVersion = 1
 

@@ -200,17 +200,3 @@ func TestBracketsAroundLines(t *testing.T) {
 		checkReplay(t, f, cases)
 	}
 }
-
-// What people chose holds, buckets stay where they are, and a family of one is none.
-func TestRegroup(t *testing.T) {
-	f := &cause.Found{Causes: []cause.Cause{
-		{Signature: "1", Family: "a"}, {Signature: "2", Family: "a"}, {Signature: "3"}, {Signature: "4", Family: "b"},
-		{Signature: "5", Family: "b", FoldedCount: 3}, {Signature: "6", Family: "c"},
-	}}
-	f.Regroup(map[string]string{"2": "joined: x", "3": "joined: x", "4": "", "5": "joined: x", "gone": "a"})
-	for i, want := range []string{"", "joined: x", "joined: x", "", "b", "c"} {
-		if got := f.Causes[i].Family; got != want {
-			t.Errorf("cause %d is in %q, want %q", i+1, got, want)
-		}
-	}
-}

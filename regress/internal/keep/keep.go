@@ -100,39 +100,6 @@ func (s *Store) Merge(ctx context.Context, name string, r *exec.Result, l Likene
 	return err
 }
 
-// Join adds the runs of a case from another store.
-func (s *Store) Join(ctx context.Context, from *Store, name string, same content.Sameness) error {
-	rec, stored, err := s.Get(name)
-	if err != nil {
-		return err
-	}
-	if !stored {
-		rec, stored, err = from.Get(name)
-		if err != nil || !stored {
-			return err
-		}
-		return s.add(ctx, rec, from.Content)
-	}
-	return from.JoinTo(ctx, s.writer, rec, same)
-}
-
-// JoinTo adds the runs of a case, if any are stored, to its record in a writer.
-func (s *Store) JoinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same content.Sameness) error {
-	further, stored, err := s.Get(rec.Name)
-	if err != nil || !stored {
-		return err
-	}
-	merged, err := outcome.Merge(&rec.Outcome, &further.Outcome, same(ContentsIn(w), s.Content))
-	if err != nil {
-		return err
-	}
-	if merged == outcome.Replaced {
-		rec.Cost = further.Cost
-	}
-	rec.Runs, rec.Equal = rec.Runs+further.Runs, rec.Equal+further.Equal
-	return w.Put(ctx, rec, s.Content) // Put asks for contents that w lacks
-}
-
 // Withdraw removes all records, also for a later Resume, and sets the tool that later ones are of.
 func (s *Store) Withdraw(meta golden.Meta) error {
 	s.Meta = meta

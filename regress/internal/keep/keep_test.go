@@ -2,7 +2,6 @@ package keep
 
 import (
 	"errors"
-	"io"
 	"path/filepath"
 	"testing"
 
@@ -69,24 +68,4 @@ func TestPutAfter(t *testing.T) {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	must(t, s.Drop())
-}
-
-// A store takes the runs of another one, with their contents.
-func TestJoin(t *testing.T) {
-	dir := t.TempDir()
-	to, from := &Store{Path: filepath.Join(dir, "to")}, &Store{Path: filepath.Join(dir, "from")}
-	must(t, from.Put(t.Context(), "a.c", printed("one"), Unlike))
-	for want := range 2 {
-		must(t, to.Join(t.Context(), from, "a.c", noRules(t)))
-		rec, _, err := to.Get("a.c")
-		if err != nil || rec.Runs != want+1 {
-			t.Fatalf("%+v, %v", rec, err)
-		}
-		r, err := to.Content(rec.Outcome.Parts[0])
-		must(t, err)
-		if text, err := io.ReadAll(r); err != nil || string(text) != "one" {
-			t.Errorf("%q, %v", text, err)
-		}
-	}
-	must(t, errors.Join(to.Drop(), from.Drop()))
 }

@@ -144,12 +144,15 @@ type chain struct {
 	last     *attempt // the one that came to the end
 }
 
+// uncertain reports whether a run of some case may not be kept: one that was lost, or one of a resume's sample.
+func (c *chain) uncertain() bool { return c.lossy || c.attempts > 1 }
+
 func newChain() *chain { return &chain{runs: map[string][]face{}, noisy: map[string]answer{}} }
 
 func (c *chain) add(a *attempt, how comparing) {
 	c.attempts++
 	if !a.wentOn() {
-		return // it drops the runs of its sample
+		return // only its sample ran
 	}
 	for name, faces := range a.log {
 		for _, f := range faces {

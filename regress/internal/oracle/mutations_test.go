@@ -53,7 +53,6 @@ var mutations = []mutation{
 	{"check/operation.go", "identity", "return map[string]string{}, nil", "a check goes on with another golden or tool"},
 	{"internal/sample/sample.go", "pick", "return finished[:1]", "a resume runs one finished case again"},
 	{"internal/sample/sample.go", "refuse", "return nil", "a resume goes on though finished cases leave something else"},
-	{"internal/sample/sample.go", "Keep", "return nil", "runs of the sample that show that a case varies do not count"},
 	{"internal/verdict/judge.go", "Repeat", "return nil", "a check runs no finished case again"},
 	{"record/opening.go", "repeatFinished", "return nil", "a record runs no finished case again"},
 	{"internal/verdict/collector.go", "line", "one := *r; one.identical = true; r = &one", "the journal calls every case identical"},

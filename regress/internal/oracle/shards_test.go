@@ -106,7 +106,7 @@ func (r *round) recordShards() bool {
 		parted = append(parted, o.Store.Golden)
 	}
 	c.attempts, c.last = 1, said
-	r.must(goldens.Merge(r.Context(), r.o, silent(), r.o.Store.Golden, parted))
+	r.must(goldens.Merge(r.Context(), r.o, silent(), r.o.Store.Golden, "", parted))
 	r.settleRecord(c)
 	r.asWhole()
 	return true

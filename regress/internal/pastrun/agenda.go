@@ -29,7 +29,7 @@ func NewAgenda(results []state.Result, found *cause.Found) *Agenda {
 	a := &Agenda{Found: found}
 	for _, c := range found.Causes {
 		a.Items = append(a.Items, review.Item{
-			ID: c.ID, Signature: c.Signature, Name: c.Name, Kind: string(c.Kind), Family: c.Family, Folded: c.Bucketed(), Joined: c.Joined,
+			ID: c.ID, Name: c.Name, Kind: string(c.Kind), Family: c.Family, Folded: c.Bucketed(), Joined: c.Joined,
 			Cases: c.Cases, Lines: c.Lines, Sole: c.Sole, Example: name.Print(c.Example), Smallest: name.Print(c.Smallest),
 		})
 	}

@@ -189,11 +189,6 @@ func (r *Run) CausesIfAny() (*cause.Found, error) {
 	if err != nil || found == nil {
 		return nil, err
 	}
-	families, err := state.Families(r.State)
-	if err != nil {
-		return nil, err
-	}
-	found.Regroup(families)
 	return analyse.MakePrintable(found), nil
 }
 

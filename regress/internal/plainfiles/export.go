@@ -34,7 +34,10 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 		return fault.Environmentf("export: %w", err)
 	}
 	defer root.Close()
-	j := goldenJSON{format, s.Len(), s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)}
+	j := goldenJSON{Format: format, Cases: s.Len(), Engine: s.Meta().OnEngine(), Flags: printed(s.Meta().Flags)}
+	if selection := selectionJSON(s.Meta().Selection); !s.Meta().Selection.Everything() {
+		j.Selection = &selection
+	}
 	name.PrintIn(&j)
 	b, err := encode(j)
 	if err != nil {
@@ -162,20 +165,4 @@ func printed(flags map[string]string) map[string]string {
 		p[name.Print(k)] = name.Print(v)
 	}
 	return p
-}
-
-// describeSelection returns a selection for golden.json.
-func describeSelection(s golden.Selection) *selectionJSON {
-	if s.Everything() {
-		return nil
-	}
-	return &selectionJSON{s.Globs, s.Filters, s.Partition, s.Sample}
-}
-
-// selection is the inverse of describeSelection.
-func (j *selectionJSON) selection() golden.Selection {
-	if j == nil {
-		return golden.Selection{}
-	}
-	return golden.Selection{Globs: j.Cases, Filters: j.Filters, Partition: j.Partition, Sample: j.Sample}
 }

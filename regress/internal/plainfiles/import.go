@@ -35,7 +35,10 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	defer root.Close()
 	j, err := readGolden(root)
 	if err == nil {
-		m.FromEngine, m.Selection = j.Engine, j.Selection.selection()
+		m.FromEngine, m.Selection = j.Engine, golden.Selection{}
+		if j.Selection != nil {
+			m.Selection = golden.Selection(*j.Selection)
+		}
 		m.Flags, err = j.flags()
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,7 @@ type goldenJSON struct {
 
 // selectionJSON is the selection of the record.
 type selectionJSON struct {
-	Cases     []string `json:"cases,omitempty"`
+	Globs     []string `json:"cases,omitempty"`
 	Filters   []string `json:"filters,omitempty"`
 	Partition string   `json:"partition,omitempty"`
 	Sample    int      `json:"sample,omitempty"`

@@ -1,17 +1,11 @@
 package review
 
-import (
-	"fmt"
-	"hash/fnv"
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A step is one decision that can be undone. It may concern many items.
 type step struct {
 	before []pending // in the order of the items
-	moved  map[int]string
-	item   int // index of the item under the cursor, or -1
+	item   int       // index of the item under the cursor, or -1
 	member int
 }
 
@@ -21,7 +15,7 @@ func (r *Review) step() step {
 	if !some {
 		at = -1
 	}
-	return step{moved: maps.Clone(r.moved), item: at, member: r.member}
+	return step{item: at, member: r.member}
 }
 
 // pending is the earlier pending state of an item.
@@ -83,8 +77,6 @@ func (r *Review) Undo() bool {
 			delete(r.mine, p.item)
 		}
 	}
-	r.moved = last.moved
-	r.regroup(r.byHand)
 	if place := slices.IndexFunc(r.visible, func(i int) bool { return slices.Contains(r.Under(i), last.item) }); place >= 0 {
 		r.cursor, r.member = place, last.member
 	}
@@ -106,56 +98,6 @@ func (r *Review) decide(items []int, s State) int {
 	}
 	r.undo = append(r.undo, taken)
 	return len(items)
-}
-
-// Join makes one family of two items or more, and of all that they stand for, until another Join or
-// Split. Items that are no causes, and buckets, are left out. It returns how many it joined, at least two
-// or none.
-func (r *Review) Join(items []int) int {
-	var all []int
-	if items = r.movable(items); len(items) < 2 {
-		return 0
-	}
-	for _, item := range items {
-		all = append(all, r.Under(item)...)
-	}
-	all = r.movable(all)
-	members := fnv.New32a()
-	for _, i := range all {
-		fmt.Fprintln(members, r.items[i].Signature)
-	}
-	// The number keeps families apart whose first causes have one name, also those of other runs and people.
-	return r.move(all, fmt.Sprintf("joined: %s #%04x", r.items[all[0]].Name, members.Sum32()&0xffff))
-}
-
-// Split takes the item under the cursor out of its family, or all items if the family is folded. It
-// returns their number.
-func (r *Review) Split() int {
-	item, _, some := r.Cursor()
-	if !some || r.Family(item) == "" {
-		return 0
-	}
-	return r.move(r.movable(r.Under(item)), "")
-}
-
-// move puts items into a family, as a step that can be undone.
-func (r *Review) move(items []int, family string) int {
-	if len(items) == 0 {
-		return 0
-	}
-	r.undo = append(r.undo, r.step())
-	for _, item := range items {
-		r.moved[item] = family
-	}
-	r.regroup(r.byHand)
-	return len(items)
-}
-
-// regroup arranges the items anew, with the families that are written now.
-func (r *Review) regroup(written map[string]string) {
-	r.byHand = written
-	r.regrouped++
-	r.Filter(r.filter)
 }
 
 // Standing returns the state of a visible item, and of all that it stands for. It is Undecided if

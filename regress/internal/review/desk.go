@@ -1,9 +1,6 @@
 package review
 
-import (
-	"context"
-	"maps"
-)
+import "context"
 
 // A Desk is a review, with the functions through which its views reach files.
 type Desk struct {
@@ -25,9 +22,8 @@ type Desk struct {
 
 // Now is the state of a review's files at one time.
 type Now struct {
-	Written   map[string]State  // the decisions in the file, by ID
-	Decisions map[string]State  // the same, with the acceptance that follows from accepted cases
-	Families  map[string]string // written families, by signature
+	Written   map[string]State // the decisions in the file, by ID
+	Decisions map[string]State // the same, with the acceptance that follows from accepted cases
 	Promoted  func(name string) bool
 	Notes     []string // notes on outdated facts: a newer run exists, or others have changed the golden
 	Shut      string   // why no case can go into the golden; empty if cases can
@@ -45,9 +41,6 @@ func (d *Desk) CatchUp(ctx context.Context) error {
 
 // Update is CatchUp with a state that was read already.
 func (d *Desk) Update(now Now) {
-	if !maps.Equal(d.byHand, now.Families) {
-		d.regroup(now.Families)
-	}
 	d.Notes, d.shut, d.written = now.Notes, now.Shut, now.Written
 	d.Rebase(now.Decisions, now.Promoted)
 }
@@ -64,7 +57,6 @@ type Result struct {
 	Stale    bool     // others have decided since; nothing was written
 	Now      Now      // the files after the commit, without Notes and Shut
 	Decided  int      // number of decisions written
-	Moved    int      // number of items that were joined or split
 	Accepted int      // number of cases that went into the golden
 	Refused  string   // why no case went into the golden although some were ready; the decisions are written
 	Notes    []string // warnings

@@ -29,20 +29,18 @@ const (
 // An Item is one thing to decide on: a cause, or all cases of one kind that have no cause. The tags are
 // the keys that the page reads.
 type Item struct {
-	ID string `json:"id"` // G1 …, or NewID and the others below
-	// The same in every run with this cause; empty for items that are no cause.
-	Signature string   `json:"-"`
-	Name      string   `json:"name"`             // printable name
-	Kind      string   `json:"kind"`             // kind of the cause, or empty
-	Family    string   `json:"-"`                // printable name of its family, or empty
-	Folded    int      `json:"folded"`           // of a bucket: how many causes it stands for
-	Joined    []string `json:"joined,omitempty"` // the changes that it stands for, if they differ
-	Cases     int      `json:"cases"`
-	Lines     int      `json:"lines"` // changed lines of all its cases; 0 if nothing was compared
-	Sole      int      `json:"sole"`  // number of cases that are in no other item
-	Example   string   `json:"-"`
-	Smallest  string   `json:"smallest"`
-	Members   []int    `json:"-"` // indexes of its cases, in reading order: the example first
+	ID       string   `json:"id"`               // G1 …, or NewID and the others below
+	Name     string   `json:"name"`             // printable name
+	Kind     string   `json:"kind"`             // kind of the cause, or empty
+	Family   string   `json:"-"`                // printable name of its family, or empty
+	Folded   int      `json:"folded"`           // of a bucket: how many causes it stands for
+	Joined   []string `json:"joined,omitempty"` // the changes that it stands for, if they differ
+	Cases    int      `json:"cases"`
+	Lines    int      `json:"lines"` // changed lines of all its cases; 0 if nothing was compared
+	Sole     int      `json:"sole"`  // number of cases that are in no other item
+	Example  string   `json:"-"`
+	Smallest string   `json:"smallest"`
+	Members  []int    `json:"-"` // indexes of its cases, in reading order: the example first
 }
 
 // The items that are not causes.
@@ -79,7 +77,7 @@ type Review struct {
 // existing decisions, by ID; New ignores IDs without an item.
 func New(items []Item, cases []Case, written map[string]State) *Review {
 	r := &Review{
-		list: list{families: families{items: items, moved: map[int]string{}}, cases: slices.Clone(cases), open: map[string]bool{}},
+		list: list{items: items, cases: slices.Clone(cases), open: map[string]bool{}},
 		ids:  map[string]int{}, mine: map[int]State{},
 	}
 	for i := range items {

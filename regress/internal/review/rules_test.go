@@ -3,7 +3,6 @@ package review
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -147,78 +146,5 @@ func TestFamiliesFold(t *testing.T) {
 	r.MoveTo(5)
 	if r.Fold() {
 		t.Error("a bucket folds")
-	}
-}
-
-// Causes that people joined are one family, those that they took out are in none, and others keep theirs.
-// Both wait for the commit, can be undone, and name causes by their signatures.
-func TestJoinAndSplit(t *testing.T) {
-	items := []Item{
-		{ID: "G1", Signature: "s1", Name: "a", Kind: "edit"}, {ID: "G2", Signature: "s2", Name: "b", Kind: "edit", Family: "casts"},
-		{ID: "G3", Signature: "s3", Name: "a", Kind: "edit", Family: "casts"}, {ID: "G4", Signature: "s4", Name: "d", Kind: "edit"},
-		{ID: "G5", Signature: "s5", Name: "e", Kind: "other", Folded: 4}, {ID: NewID},
-	}
-	d := &Desk{Review: New(items, nil, nil)}
-	families := func(want ...string) {
-		t.Helper()
-		for i, family := range want {
-			if got, _, _ := strings.Cut(d.Family(i), " #"); got != family {
-				t.Errorf("%s is in %q, want %q", items[i].ID, got, family)
-			}
-		}
-	}
-	for _, none := range [][]int{{0}, {1}, {0, 0}, {0, 4}, {0, 5}, {4, 5}, nil} {
-		if n := d.Join(none); n != 0 || !d.Changes().Empty() {
-			t.Errorf("joined %d of %v", n, none)
-		}
-	}
-	if n := d.Join([]int{3, 0, 4, 5}); n != 2 {
-		t.Errorf("joined %d", n)
-	}
-	families("joined: a", "casts", "casts", "joined: a", "", "")
-	if got := d.Visible(); !slices.Equal(got, []int{0, 1, 4, 5}) {
-		t.Errorf("the rows are %v", got)
-	}
-	if n := d.Join([]int{1, 0}); n != 4 { // whole families
-		t.Errorf("joined %d", n)
-	}
-	families("joined: a", "joined: a", "joined: a", "joined: a")
-	d.Undo()
-	families("joined: a", "casts", "casts", "joined: a")
-	d.MoveTo(1)
-	if n := d.Split(); n != 2 {
-		t.Errorf("split %d", n)
-	}
-	d.Join([]int{1, 2}) // named after b
-	d.Undo()
-	if d.MoveTo(2); d.Split() != 0 {
-		t.Error("an item without a family is split")
-	}
-	joined := d.Family(0)
-	if got, want := d.Changes().Families, map[string]string{"G1": joined, "G2": "", "G3": "", "G4": joined}; !maps.Equal(got, want) {
-		t.Errorf("would write %v, want %v", got, want)
-	}
-	if got := d.Changes().Items(); !slices.Equal(got, []string{"G1", "G2", "G3", "G4"}) {
-		t.Errorf("changes %v", got)
-	}
-	written := MergeFamilies(items, d.Changes(), map[string]string{"s1": "casts", "other": "x"})
-	if want := map[string]string{"s1": joined, "s2": "", "s3": "", "s4": joined, "other": "x"}; !maps.Equal(written, want) {
-		t.Errorf("wrote %v, want %v", written, want)
-	}
-	d.Settle(Result{Now: Now{Families: written, Promoted: among()}})
-	families("joined: a", "", "", "joined: a")
-	if !d.Changes().Empty() || d.Undoable() != 0 {
-		t.Errorf("after the commit %v is left", d.Changes())
-	}
-	before := d.Regrouped()
-	d.Update(Now{Families: written, Promoted: among()})
-	if d.Regrouped() != before {
-		t.Error("the same families are new")
-	}
-	d.Update(Now{Families: map[string]string{"s3": "joined: a", "": "joined: a", "s5": "joined: a"}, Promoted: among()}) // somebody else's
-	families("", "casts", "joined: a", "", "", "")                                                                       // neither buckets nor what is no cause
-	d.Join([]int{0, 1})
-	if d.Family(0) == joined || d.Family(0) != d.Family(1) {
-		t.Errorf("another family of the same first cause is %q", d.Family(0))
 	}
 }

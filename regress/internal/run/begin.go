@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/internal/readable"
-	"muster/internal/wording"
 	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
@@ -78,11 +77,11 @@ func (r *Run) Drop() error {
 
 // NewSample prepares to run a sample of finished cases again. On an engine no sample is needed:
 // the preflight detects another tool.
-func NewSample(r *Run, m golden.Meta, retries int) *sample.Sample {
-	return sample.New(sample.Options{
-		Run: r.Folder, Meta: m, Executor: r.Execution.Executor, Goroutines: r.Width().Goroutines,
+func NewSample(r *Run, retries int) *sample.Sample {
+	return &sample.Sample{
+		RunID: r.Folder.ID, Executor: r.Execution.Executor, Goroutines: r.Width().Goroutines,
 		Comparer: r.Comparer, Retries: retries, Note: r.Events.Note,
-	})
+	}
 }
 
 // refuseResume returns the error for a run whose identity differs in a key.
@@ -104,6 +103,9 @@ func refuseResume(last *state.Run, key string) error {
 func refuseChangedTool(was, now map[string]string, run string) error {
 	if !hasTool(was) {
 		return nil
+	}
+	if isOlder(was) {
+		return fault.Inputf("--resume: an earlier muster began run %s, and noted the tool in another way: run without --resume", run)
 	}
 	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
 		list := map[string]string{}
@@ -289,22 +291,10 @@ func save(r *state.Run, l *Ledger) (err error) {
 	return r.Save()
 }
 
-// joinedByHand returns the families that people joined in earlier reviews. A damaged list of them costs no run.
-func joinedByHand(r *Run) map[string]string {
-	if r.Folder == nil {
-		return nil
-	}
-	families, err := state.Families(r.Folder)
-	if err != nil {
-		r.Events.Warn("causes that were joined or split by hand stand as they were found: " + wording.Of(err))
-	}
-	return families
-}
-
 // ReportGroups finds the causes of all collected differences, reports them, and saves them with the
 // run.
 func (r *Run) ReportGroups(sides analyse.SidesOf) error {
-	found := r.Differences.Causes(joinedByHand(r))
+	found := r.Differences.Causes()
 	r.Ledger.Summary.Groups = len(found.Causes)
 	err := analyse.EmitGroups(found, r.Job.Rules, sides, func(g report.Group) { r.Events.Emit(g) })
 	if err != nil || r.Folder == nil {

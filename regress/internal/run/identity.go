@@ -90,6 +90,17 @@ func hasTool(id map[string]string) bool {
 	return false
 }
 
+// isOlder reports whether an earlier muster wrote an identity. It marked files and places of the tool that no
+// finished case used, with a word in place of the digest or the state.
+func isOlder(id map[string]string) bool {
+	for key, value := range id {
+		if isOfTool(key) && digestOf(strings.TrimPrefix(value, listed)) == "any" {
+			return true
+		}
+	}
+	return false
+}
+
 // withoutTool returns an identity without the tool's files and places.
 func withoutTool(id map[string]string) map[string]string {
 	rest := maps.Clone(id)

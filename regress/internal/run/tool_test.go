@@ -2,8 +2,10 @@ package run
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +69,13 @@ func TestResumeWithoutTool(t *testing.T) {
 	was := map[string]string{toolFile + "/a": "2 opened x", toolPlace + "/c": "absent"}
 	if err := refuseChangedTool(was, now, "run"); err == nil {
 		t.Error("a change is accepted")
+	}
+	for key, value := range map[string]string{toolFile + "/a": "any opened x", toolPlace + "/c": "any", toolPlace + "/d": listed + "any"} {
+		older := maps.Clone(now)
+		older[key] = value
+		if err := refuseChangedTool(older, now, "run"); err == nil || !strings.Contains(err.Error(), "an earlier muster began run") {
+			t.Errorf("%s is %q: %v", key, value, err)
+		}
 	}
 }
 

@@ -22,25 +22,17 @@ func newFullRun(t *testing.T, s *state.State) *state.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs, _, err := r.OpenPairs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	r.Finished = true
 	if err := errors.Join(
 		lines.Add(state.Line{Name: []byte("a"), Identical: true}), lines.Add(state.Line{Name: []byte("b"), Code: 1}), lines.Close(),
-		pairs.Add(state.Pair{Name: []byte("a"), Old: state.Took{CPU: 1}}), pairs.Close(),
 		r.SaveResults([]state.Result{{Name: []byte("b"), Verdict: regress.Changed}}),
 		r.SaveCauses([]byte(`{"causes":["G1"]}`)), r.SaveDecisions([]byte(`{"G1":"accepted"}`)),
-		state.SaveFamilies(r, map[string]string{"one": "family"}), r.Save(),
+		r.Save(),
 	); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
-
-// pair is the only pair of that run, as readAll shows it.
-var pair = fmt.Sprintf("%+v", []state.Pair{{Name: []byte("a"), Old: state.Took{CPU: 1}}})
 
 func decodeAny(content []byte) (v any, err error) { return v, json.Unmarshal(content, &v) }
 
@@ -58,20 +50,15 @@ func readAll(s *state.State) (string, error) {
 		}
 		fmt.Fprintf(w, "%+v", line)
 	}
-	pairs, list, err := r.OpenPairs()
-	if err != nil {
-		return "", err
-	}
 	results, err := r.Results()
 	causes, err2 := state.Causes(r, decodeAny)
 	decisions, err3 := state.Decisions(r, decodeAny)
-	families, err4 := state.Families(r)
-	fmt.Fprintf(w, "%+v %+v %v %v %v", list, results, causes, decisions, families)
-	return w.String(), errors.Join(err, err2, err3, err4, pairs.Close())
+	fmt.Fprintf(w, "%+v %v %v", results, causes, decisions)
+	return w.String(), errors.Join(err, err2, err3)
 }
 
 // TestDamage: whichever bit of a file is flipped, and wherever it is cut off, the file is read as it was,
-// or it is named. Only the journal of pairs may lose its last line, as after a kill.
+// or it is named.
 func TestDamage(t *testing.T) {
 	s := state.Open(t.TempDir())
 	r := newFullRun(t, s)
@@ -80,7 +67,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := newFullRun(t, state.Open(t.TempDir()))
-	for _, name := range []string{"run.json", "results.json", "causes.json", "decisions.json", "cases.jsonl", "pairs.jsonl", "../../families.json"} {
+	for _, name := range []string{"run.json", "results.json", "causes.json", "decisions.json", "cases.jsonl"} {
 		path := r.File(name)
 		whole, err := os.ReadFile(path)
 		if err != nil {
@@ -92,8 +79,7 @@ func TestDamage(t *testing.T) {
 			}
 			got, err := readAll(s)
 			isNamed := regress.ClassOf(err) == regress.Input && strings.Contains(err.Error(), filepath.Base(name))
-			isTorn := name == "pairs.jsonl" && err == nil && got == strings.Replace(want, pair, "[]", 1)
-			if !isNamed && !isTorn && (err != nil || got != want) {
+			if !isNamed && (err != nil || got != want) {
 				t.Errorf("%s, %s: %s, %v", name, what, got, err)
 			}
 		}
@@ -138,15 +124,11 @@ func TestEarlierRun(t *testing.T) {
 		"causes.json":    `{}`,
 		"decisions.json": `{}`,
 		"cases.jsonl":    `{"name":"YQ=="}` + "\n",
-		"pairs.jsonl":    `{"name":"YQ=="}` + "\n",
 	} {
 		path := filepath.Join(dir, "runs", id, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "families.json"), []byte(`{"one": "family"}`), 0o644); err != nil {
-		t.Fatal(err)
 	}
 	newer, err := s.NewRun(state.Info{Command: "record", Started: time.Unix(0, 0)})
 	if err != nil || newer.Number != 2 {
@@ -158,17 +140,13 @@ func TestEarlierRun(t *testing.T) {
 	_, results := r.Results()
 	_, causes := state.Causes(r, decodeAny)
 	_, decisions := state.Decisions(r, decodeAny)
-	_, _, pairs := r.OpenPairs()
 	_, opened := r.OpenLines(ignore)
-	errs := map[string]error{"results": results, "causes": causes, "decisions": decisions, "pairs": pairs, "lines": opened}
+	errs := map[string]error{"results": results, "causes": causes, "decisions": decisions, "lines": opened}
 	for _, errs["read lines"] = range r.ReadLines() {
 	}
 	for what, err := range errs {
 		if regress.ClassOf(err) != regress.Input || !strings.Contains(err.Error(), "run "+id+" was made by an earlier muster") {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if families, err := state.Families(r); err != nil || families["one"] != "family" {
-		t.Errorf("families: %v, %v", families, err)
 	}
 }

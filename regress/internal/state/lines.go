@@ -61,11 +61,16 @@ func parseEngine(r *outcome.EngineRun) {
 	}
 }
 
-// Lines appends to a run's cases.jsonl. One goroutine calls Add; several may call At.
+// Lines appends to a run's cases.jsonl. Each line has a checksum. One goroutine calls Add; several may call At.
 type Lines struct {
-	journal
 	run *Run
+	f   *os.File
+	buf *bufio.Writer
+	end int64 // offset of the end of all lines, those in buf included
 }
+
+// linesName is the name of the file of lines.
+const linesName = "cases.jsonl"
 
 // OpenLines opens a run's lines for appending, and cuts off a torn last one. First it passes each line
 // of the file to take, with its offset.
@@ -77,11 +82,16 @@ func (r *Run) OpenLines(take func(at int64, line *Line)) (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := openJournal(r.File("cases.jsonl"), whole)
+	f, err := os.OpenFile(r.File(linesName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err == nil {
+		if err = f.Truncate(whole); err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return &Lines{j, r}, nil
+	return &Lines{r, f, bufio.NewWriterSize(f, 64<<10), whole}, nil
 }
 
 // At returns a case's line, at an offset that OpenLines passed to take, or that Next returned before the
@@ -105,13 +115,30 @@ func (l *Lines) Next() int64 { return l.end }
 // Add appends a line. The line reaches the file with the next Flush at the latest.
 func (l *Lines) Add(line Line) error {
 	line.Engine = printEngine(line.Engine)
-	return l.add(line)
+	text, err := json.Marshal(line)
+	if err == nil {
+		text = addSum(text[:len(text)-1])
+		_, err = l.buf.Write(text)
+	}
+	if err != nil {
+		return fault.Environmentf("state of the run: %w", err)
+	}
+	l.end += int64(len(text))
+	return nil
+}
+
+// Flush passes everything to the kernel.
+func (l *Lines) Flush() error {
+	if err := l.buf.Flush(); err != nil {
+		return fault.Environmentf("state of the run: %w", err)
+	}
+	return nil
 }
 
 // Close flushes and closes. The run then knows how long the file is.
 func (l *Lines) Close() error {
 	l.run.Journal = l.end
-	return l.journal.Close()
+	return errors.Join(l.Flush(), l.f.Close())
 }
 
 // ReadLines returns the lines of a run. It keeps none of them: a million take a gigabyte.
@@ -124,62 +151,48 @@ func (r *Run) ReadLines() iter.Seq2[*Line, error] {
 	}
 }
 
-// scanLines passes each line to take, until take returns false. It returns the number of bytes in
-// whole lines.
+// scanLines passes each whole line to take, with its offset, until take returns false. It returns the number of
+// bytes in whole lines. A file that does not exist has no lines.
 func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int64, err error) {
-	stopped := false
-	whole, err = scanJournal(r, "cases.jsonl", func(at int64, line *Line) bool {
-		parseEngine(line.Engine)
-		stopped = !take(at, line)
-		return !stopped
-	})
-	if err == nil && r.Finished && !stopped && whole != r.Journal {
-		err = r.damagedJournal("cases.jsonl")
+	damaged := fault.Inputf("%s, the journal of run %s, is damaged: run muster %s again, without --resume", r.File(linesName), r.ID, r.Command)
+	f, err := os.Open(r.File(linesName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return whole, err
-}
-
-// Withdraw removes all lines and pairs. No Lines and Pairs may be open.
-func (r *Run) Withdraw() error {
-	for _, name := range []string{"cases.jsonl", "pairs.jsonl"} {
-		if err := os.WriteFile(r.File(name), nil, 0o644); err != nil {
-			return fault.Environmentf("state of run %s: %w", r.ID, err)
+	defer f.Close() // only read
+	for from := bufio.NewReaderSize(f, 64<<10); err == nil; {
+		var text []byte
+		if text, err = from.ReadBytes('\n'); err != nil {
+			break // at the end of the file, the rest was torn by an interruption: its case runs again
+		}
+		if err := r.checkVersion(); err != nil {
+			return 0, err
+		}
+		line := new(Line)
+		if !isWhole(text) || json.Unmarshal(text, line) != nil {
+			return 0, damaged
+		}
+		parseEngine(line.Engine)
+		at := whole
+		whole += int64(len(text))
+		if !take(at, line) {
+			return whole, nil
 		}
 	}
-	return nil
+	switch {
+	case err != io.EOF && !errors.Is(err, os.ErrNotExist):
+		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+	case r.Finished && whole != r.Journal:
+		return 0, damaged
+	}
+	return whole, nil
 }
 
-// journal is a file of JSON lines that a run appends to, each with a checksum. It survives kill -9 of
-// the process. A torn last line counts as not written.
-type journal struct {
-	f   *os.File
-	buf *bufio.Writer
-	end int64 // offset of the end of all lines, those in buf included
-}
-
-// openJournal opens a file for appending after its whole bytes.
-func openJournal(path string, whole int64) (journal, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
-	if err != nil {
-		return journal{}, err
+// Withdraw removes all lines. No Lines may be open.
+func (r *Run) Withdraw() error {
+	if err := os.WriteFile(r.File(linesName), nil, 0o644); err != nil {
+		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	if err := f.Truncate(whole); err != nil {
-		return journal{}, errors.Join(err, f.Close())
-	}
-	return journal{f, bufio.NewWriterSize(f, 64<<10), whole}, nil
-}
-
-// add appends v as one line of JSON.
-func (j *journal) add(v any) error {
-	text, err := json.Marshal(v)
-	if err == nil {
-		text = addSum(text[:len(text)-1])
-		_, err = j.buf.Write(text)
-	}
-	if err != nil {
-		return fault.Environmentf("state of the run: %w", err)
-	}
-	j.end += int64(len(text))
 	return nil
 }
 
@@ -192,56 +205,4 @@ func addSum(text []byte) []byte {
 func isWhole(line []byte) bool {
 	end := len(line) - len(addSum(nil))
 	return end >= 0 && bytes.Equal(line, addSum(line[:end:end]))
-}
-
-// Flush passes everything to the kernel.
-func (j *journal) Flush() error {
-	if err := j.buf.Flush(); err != nil {
-		return fault.Environmentf("state of the run: %w", err)
-	}
-	return nil
-}
-
-// Close flushes and closes.
-func (j *journal) Close() error {
-	return errors.Join(j.Flush(), j.f.Close())
-}
-
-// scanJournal passes the whole lines of a file of a run to take, each with its offset, until take
-// returns false. It returns the number of their bytes. A file that does not exist has no lines.
-func scanJournal[T any](r *Run, name string, take func(at int64, line *T) (more bool)) (whole int64, err error) {
-	f, err := os.Open(r.File(name))
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	defer f.Close() // only read
-	from := bufio.NewReaderSize(f, 64<<10)
-	for {
-		text, err := from.ReadBytes('\n')
-		if err == io.EOF {
-			return whole, nil // the rest was torn by an interruption: its case runs again
-		}
-		if err != nil {
-			return 0, fault.Environmentf("state of run %s: %w", r.ID, err)
-		}
-		if err := r.checkVersion(); err != nil {
-			return 0, err
-		}
-		line := new(T)
-		if !isWhole(text) || json.Unmarshal(text, line) != nil {
-			return 0, r.damagedJournal(name)
-		}
-		at := whole
-		whole += int64(len(text))
-		if !take(at, line) {
-			return whole, nil
-		}
-	}
-}
-
-func (r *Run) damagedJournal(name string) error {
-	return fault.Inputf("%s, the journal of run %s, is damaged: run muster %s again, without --resume", r.File(name), r.ID, r.Command)
 }

@@ -32,7 +32,7 @@ func (r *Run) SaveResults(results []Result) error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return replace(r.ID, r.File("results.json"), text, nil)
+	return replace(r.ID, r.File("results.json"), text)
 }
 
 // Results returns the results that SaveResults wrote, or nil if the run ended before.
@@ -106,41 +106,3 @@ func Decode[T any](text json.RawMessage) (v T, err error) {
 	}
 	return v, err
 }
-
-// Pair is the cost of a case under both commands, run one right after the other.
-type Pair struct {
-	Name []byte `json:"name"`
-	Old  Took   `json:"old"`
-	New  Took   `json:"new"`
-}
-
-// Took is the cost of one run.
-type Took struct {
-	CPU  int64 `json:"cpu_ns"`
-	Wall int64 `json:"wall_ns"`
-	Peak int64 `json:"peak_kib"`
-}
-
-// Pairs appends to a run's pairs.jsonl. --resume reads it, so that an interruption does not
-// change the figures of the cost. One goroutine uses it at a time.
-type Pairs struct{ journal }
-
-// OpenPairs returns the pairs of an interrupted run, and opens the file for more.
-func (r *Run) OpenPairs() (*Pairs, []Pair, error) {
-	var pairs []Pair
-	whole, err := scanJournal(r, "pairs.jsonl", func(_ int64, pair *Pair) bool {
-		pairs = append(pairs, *pair)
-		return true
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	j, err := openJournal(r.File("pairs.jsonl"), whole)
-	if err != nil {
-		return nil, nil, fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	return &Pairs{j}, pairs, nil
-}
-
-// Add appends a pair. The pair reaches the file with the next Flush at the latest.
-func (p *Pairs) Add(pair Pair) error { return p.add(pair) }

@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,24 +38,15 @@ func unseal(label string, text []byte) (content []byte, whole bool) {
 
 // labelOf returns the label of a file of a run.
 func labelOf(runID, path string) string {
-	switch filepath.Base(path) {
-	case familiesName, "run.json": // the former is of all runs, and the latter has its ID
+	if filepath.Base(path) == "run.json" { // it has the ID
 		runID = ""
 	}
 	return runID + "/" + filepath.Base(path)
 }
 
-// replace writes a sealed file of a run under a temporary name, calls flush unless it is nil, and renames the
-// file.
-func replace(runID, path string, content []byte, flush func(*os.File) error) error {
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = f.Write(seal(labelOf(runID, path), content))
-		if err == nil && flush != nil {
-			err = flush(f)
-		}
-		err = errors.Join(err, f.Close())
-	}
+// replace writes a sealed file of a run under a temporary name, and renames it.
+func replace(runID, path string, content []byte) error {
+	err := os.WriteFile(path+".new", seal(labelOf(runID, path), content), 0o644)
 	if err == nil {
 		err = os.Rename(path+".new", path)
 	}

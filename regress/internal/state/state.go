@@ -3,8 +3,8 @@
 //
 // The folder of a run has run.json (its options and how it ended) and results.json (a verdict
 // for each case that was not identical). For --resume it has cases.jsonl (a line for each
-// finished case) and pairs.jsonl (costs of both commands). It also has causes.json,
-// decisions.json and the stores of outcomes. Each file has a digest, or one for each line.
+// finished case). It also has causes.json, decisions.json and the stores of outcomes. Each file has
+// a digest, or one for each line.
 //
 // Values of these files go in and out. Callers encode options and summaries themselves: state
 // must not know the meaning of a run's options.
@@ -141,7 +141,7 @@ func (r *Run) Save() error {
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return replace(r.ID, r.File("run.json"), text, nil)
+	return replace(r.ID, r.File("run.json"), text)
 }
 
 // prune removes the oldest runs and their reduced sources. It keeps current, which has just

@@ -3,7 +3,7 @@
 // other, and take turns in going first. Output: estimates of the costs.
 //
 // It gives no verdict on a case, and knows no options of users and no state folder: its caller
-// keeps the pairs of runs, and emits the reports.
+// emits the reports.
 package turns
 
 import (
@@ -19,7 +19,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
 )
 
 // Options say what a Measurement measures, and how.
@@ -40,9 +39,8 @@ type Options struct {
 
 // A Sink takes what a Measurement reports. Several goroutines call Emit, one calls the others.
 type Sink struct {
-	Emit     func(report.Event)
-	AddCPU   func(time.Duration)    // used by runs of both commands
-	KeepPair func(state.Pair) error // for the resumption of an interrupted run
+	Emit   func(report.Event)
+	AddCPU func(time.Duration) // used by runs of both commands
 }
 
 // roundsMax bounds the rounds of runs for the figures alone.
@@ -85,17 +83,6 @@ func New(o Options) (*Measurement, error) {
 
 // Start sets the executor of the runs. Its results are not settled.
 func (m *Measurement) Start(e exec.Executor) { m.executor = e }
-
-// Resume takes over the pairs of an interrupted run.
-func (m *Measurement) Resume(kept []state.Pair) {
-	took := func(t state.Took) outcome.Cost {
-		return outcome.Cost{CPU: time.Duration(t.CPU), Wall: time.Duration(t.Wall), PeakRSS: t.Peak}
-	}
-	for _, p := range kept {
-		m.tried[string(p.Name)]++
-		m.pairs = append(m.pairs, cost.Pair{Case: string(p.Name), Old: took(p.Old), New: took(p.New)})
-	}
-}
 
 // AddCase adds a case with its verdict. Of a million cases it keeps no more than all rounds may run, or
 // a report shows.
@@ -148,7 +135,7 @@ func (m *Measurement) ChooseCases(cases []corpus.Entry) (chosen map[int]bool, er
 }
 
 // AddFirst adds the first run of a case and the rival's run beside it.
-func (m *Measurement) AddFirst(t pass.Task, both *Turn) error {
+func (m *Measurement) AddFirst(t pass.Task, both *Turn) {
 	m.tried[t.Entry.Name]++
 	m.o.Sink.AddCPU(both.costs[OldRun].CPU)
 	if !m.o.Rival.compared {
@@ -158,18 +145,8 @@ func (m *Measurement) AddFirst(t pass.Task, both *Turn) error {
 		m.broken = both.errs[OldRun]
 	}
 	if p, ok := both.pair(t); ok {
-		return m.keepPair(p)
+		m.pairs = append(m.pairs, p)
 	}
-	return nil
-}
-
-// keepPair adds a pair to those that the figures come from, and hands it to the sink.
-func (m *Measurement) keepPair(p cost.Pair) error {
-	m.pairs = append(m.pairs, p)
-	took := func(o outcome.Cost) state.Took {
-		return state.Took{CPU: int64(o.CPU), Wall: int64(o.Wall), Peak: o.PeakRSS}
-	}
-	return m.o.Sink.KeepPair(state.Pair{Name: []byte(p.Case), Old: took(p.Old), New: took(p.New)})
 }
 
 // The sides of a Turn.

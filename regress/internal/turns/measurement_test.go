@@ -19,7 +19,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
 )
 
 var oldCommand, newCommand = &exec.Command{Words: []string{"old"}}, &exec.Command{Words: []string{"new"}}
@@ -70,7 +69,7 @@ func measurement(t *testing.T, e *fakeExecutor, limit string) *Measurement {
 	m, err := New(Options{
 		Rival: ReferenceRival(oldCommand), Limits: []cost.Limit{l}, CostCases: 20, FirstPass: 2, Began: time.Now(),
 		Command: func(string) *exec.Command { return newCommand },
-		Sink:    Sink{Emit: func(report.Event) {}, AddCPU: func(time.Duration) {}, KeepPair: func(state.Pair) error { return nil }},
+		Sink:    Sink{Emit: func(report.Event) {}, AddCPU: func(time.Duration) {}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +116,7 @@ func TestManyCasesThatAreKept(t *testing.T) {
 	const cases, last = 10_000, "9999.c"
 	m, err := New(Options{
 		Rival: ReferenceRival(oldCommand), CostCases: 5,
-		Sink: Sink{AddCPU: func(time.Duration) {}, KeepPair: func(state.Pair) error { return nil }},
+		Sink: Sink{AddCPU: func(time.Duration) {}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,9 +125,7 @@ func TestManyCasesThatAreKept(t *testing.T) {
 	for i, entry := range entries(cases) {
 		task := pass.Task{Index: i, Entry: &entry}
 		if entry.Name == last {
-			if err := m.AddFirst(task, &Turn{}); err != nil {
-				t.Fatal(err)
-			}
+			m.AddFirst(task, &Turn{})
 		}
 		m.AddCase(task, &report.Case{Verdict: regress.Identical, Ending: &ended, GoldenEnding: &ended})
 	}

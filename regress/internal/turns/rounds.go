@@ -55,7 +55,7 @@ func (m *Measurement) runRounds(ctx context.Context) error {
 		if len(next) == 0 {
 			return nil
 		}
-		if err := m.round(ctx, next, round, m.keepPair); err != nil {
+		if err := m.round(ctx, next, round, func(p cost.Pair) { m.pairs = append(m.pairs, p) }); err != nil {
 			return err
 		}
 		m.took = before + time.Since(began)
@@ -100,10 +100,7 @@ func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 		if len(cases) == 0 || m.broken != nil {
 			return nil
 		}
-		if err := m.round(ctx, cases, round, func(p cost.Pair) error {
-			further = append(further, p)
-			return nil
-		}); err != nil {
+		if err := m.round(ctx, cases, round, func(p cost.Pair) { further = append(further, p) }); err != nil {
 			return err
 		}
 	}
@@ -112,7 +109,7 @@ func (m *Measurement) confirm(ctx context.Context, e *cost.Estimate) error {
 }
 
 // round runs each case once with both commands, in turns which goes first.
-func (m *Measurement) round(ctx context.Context, cases []caseCost, round int, take func(cost.Pair) error) error {
+func (m *Measurement) round(ctx context.Context, cases []caseCost, round int, take func(cost.Pair)) error {
 	number := m.o.FirstPass + round
 	m.o.Sink.Emit(report.PassStarted{Pass: number, Runs: 2 * len(cases), Costs: true, At: time.Now()})
 	tasks := make([]pass.Task, len(cases))
@@ -129,7 +126,7 @@ func (m *Measurement) round(ctx context.Context, cases []caseCost, round int, ta
 }
 
 // takeTurn counts a turn, and hands its pair to take. A rival that fails ends the pass.
-func (m *Measurement) takeTurn(t pass.Task, both Turn, take func(cost.Pair) error) error {
+func (m *Measurement) takeTurn(t pass.Task, both Turn, take func(cost.Pair)) error {
 	m.tried[t.Entry.Name]++
 	m.o.Sink.AddCPU(both.costs[OldRun].CPU + both.costs[NewRun].CPU)
 	switch rival := both.errs[OldRun]; {
@@ -142,7 +139,7 @@ func (m *Measurement) takeTurn(t pass.Task, both Turn, take func(cost.Pair) erro
 		return pass.ErrStop
 	}
 	if p, ok := both.pair(t); ok {
-		return take(p)
+		take(p)
 	}
 	return nil
 }

@@ -53,9 +53,7 @@ func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 	c.o.Events.Emit(ran)
 	c.o.Ledger.Summary.CPU += ran.CPU
 	if r.beside != nil {
-		if err := c.o.Costs.AddFirst(t, r.beside); err != nil {
-			return err
-		}
+		c.o.Costs.AddFirst(t, r.beside)
 	}
 	if r.forked && r.identical {
 		c.held = append(c.held, heldFork{t, r})

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -14,26 +13,22 @@ import (
 // flushEvery bounds what a killed process loses of a journal.
 const flushEvery = 200 * time.Millisecond
 
-// A Journal keeps the first runs of cases and the pairs of runs for --resume. One goroutine at a
+// A Journal keeps the first runs of cases for --resume. One goroutine at a
 // time uses it; several may read lines after a flush.
 type Journal struct {
 	lines   *state.Lines
-	pairs   *state.Pairs
 	flushed time.Time
 }
 
 // Open opens the journal of a run for appending. cases are the selected ones. Open returns what the run
 // did before an interrupt.
-func (j *Journal) Open(run *state.Run, cases []corpus.Entry) (done *Finished, pairs []state.Pair, err error) {
+func (j *Journal) Open(run *state.Run, cases []corpus.Entry) (done *Finished, err error) {
 	done = &Finished{cases: cases}
 	if j.lines, err = run.OpenLines(done.add); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	done.lines, done.byName = j.lines, nil
-	if j.pairs, pairs, err = run.OpenPairs(); err != nil {
-		return nil, nil, errors.Join(err, j.lines.Close())
-	}
-	return done, pairs, nil
+	return done, nil
 }
 
 // addLine adds a first run, and returns the offset of its line.
@@ -45,25 +40,17 @@ func (j *Journal) addLine(l state.Line) (at int64, err error) {
 	return at, j.flush()
 }
 
-// AddPair adds a pair of runs.
-func (j *Journal) AddPair(p state.Pair) error {
-	if err := j.pairs.Add(p); err != nil {
-		return err
-	}
-	return j.flush()
-}
-
 // flush writes what is buffered, at most once every flushEvery.
 func (j *Journal) flush() error {
 	if time.Since(j.flushed) < flushEvery {
 		return nil
 	}
 	j.flushed = time.Now()
-	return errors.Join(j.pairs.Flush(), j.lines.Flush())
+	return j.lines.Flush()
 }
 
 // Close ends the journal.
-func (j *Journal) Close() error { return errors.Join(j.lines.Close(), j.pairs.Close()) }
+func (j *Journal) Close() error { return j.lines.Close() }
 
 // Finished has the cases that an interrupted run finished. It keeps the offset of each one's line in the
 // journal, and whether the case differed. That takes 9 bytes a case, where a million lines take a

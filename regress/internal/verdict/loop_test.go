@@ -95,7 +95,7 @@ func newLoop(t *testing.T, o Options, e *fakeExecutor, names []string) (*Loop, [
 	o.Costs, err = turns.New(turns.Options{})
 	must(t, err)
 	o.Journal = &Journal{}
-	_, _, err = o.Journal.Open(folder, nil)
+	_, err = o.Journal.Open(folder, nil)
 	must(t, err)
 	o.Events = run.NewEvents(report.Tee{})
 	o.Ledger, o.Numbers.Retries = run.NewLedger(o.Events), 2

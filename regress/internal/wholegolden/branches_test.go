@@ -23,11 +23,14 @@ func TestMergeBranches(t *testing.T) {
 		dir, b := t.TempDir(), bag{}
 		text := rapid.SampledFrom([]string{"", "one", "two", "three"}) // "" = the golden lacks the case
 		sides := map[string][]golden.Record{}
-		var conflicts, dropped, theirs int
+		var conflicts, theirs, twice int
 		for i := range rapid.IntRange(0, 6).Draw(rt, "cases") {
 			name := fmt.Sprint("case", i)
 			base, ours, other := text.Draw(rt, "base"), text.Draw(rt, "ours"), text.Draw(rt, "theirs")
 			merged := ours
+			if ours != "" && other != "" {
+				twice++
+			}
 			switch {
 			case ours == other || other == base:
 			case ours == base:
@@ -37,9 +40,6 @@ func TestMergeBranches(t *testing.T) {
 				}
 			default:
 				conflicts++
-			}
-			if merged == "" && base+ours+other != "" {
-				dropped++
 			}
 			for side, out := range map[string]string{"base": base, "ours": ours, "theirs": other, "merged": merged} {
 				if out != "" {
@@ -54,14 +54,14 @@ func TestMergeBranches(t *testing.T) {
 			opened[side] = open(t, path)
 		}
 		into := filepath.Join(dir, "into")
-		done, err := MergeBranches(t.Context(), into, Branches{opened["base"], opened["ours"], opened["theirs"]})
+		done, err := Merge(t.Context(), into, opened["base"], []Shard{{"ours", opened["ours"]}, {"theirs", opened["theirs"]}})
 		if conflicts > 0 {
 			if regress.ClassOf(err) != regress.Input {
 				rt.Fatalf("%d conflicts: %v", conflicts, err)
 			}
 			return
 		}
-		if want := (BranchResult{len(sides["merged"]), theirs, dropped}); err != nil || done != want {
+		if want := (MergeResult{len(sides["merged"]), twice, theirs}); err != nil || done != want {
 			rt.Fatalf("%+v, not %+v: %v", done, want, err)
 		}
 		if got, want := exported(t, into), exported(t, filepath.Join(dir, "merged")); !maps.Equal(got, want) {
@@ -96,7 +96,7 @@ func TestMergeBranchesAccepts(t *testing.T) {
 	}
 	at := func(side string) *golden.Store { return open(t, filepath.Join(dir, side)) }
 	into := filepath.Join(dir, "ours") // as git has it
-	if _, err := MergeBranches(t.Context(), into, Branches{at("base"), at("ours"), at("theirs")}); err != nil {
+	if _, err := Merge(t.Context(), into, at("base"), []Shard{{"ours", at("ours")}, {"theirs", at("theirs")}}); err != nil {
 		t.Fatal(err)
 	}
 	s, got := open(t, into), map[string]string{}
@@ -120,7 +120,8 @@ func TestSettleTool(t *testing.T) {
 		}
 		return files
 	}
-	got := settleTool(list(1, 1, 1, 1, 0), list(2, 1, 2, 0, 0), list(1, 3, 3, 1, 3))
+	m := &merger{base: &golden.Store{}, meta: golden.Meta{Tool: list(2, 1, 2, 0, 0)}}
+	got := m.settleTool(Shard{}, list(1, 1, 1, 1, 0), list(1, 3, 3, 1, 3))
 	if want := list(2, 3, 2, 0, 3); !slices.EqualFunc(got, want, func(a, b golden.ToolFile) bool { return reflect.DeepEqual(a, b) }) {
 		t.Errorf("%v, not %v", got, want)
 	}

@@ -30,7 +30,7 @@ type Info struct {
 	Run              string            `json:"run"`
 	Repeat           int               `json:"repeat"`
 	Engine           bool              `json:"engine"`
-	Command          []Command         `json:"command"`
+	Command          []golden.Command  `json:"command"`
 	Executable       string            `json:"executable"`
 	ExecutableDigest outcome.Digest    `json:"executable_digest"`
 	Tool             []ToolFile        `json:"tool"`
@@ -52,18 +52,12 @@ type Info struct {
 	PackedBytes      int64             `json:"packed_bytes"`
 }
 
-// Command is a command with the glob of its cases.
-type Command struct {
-	Glob string   `json:"glob"`
-	Args []string `json:"args"`
-}
-
 // Recorder describes what recorded a golden whose command an accept changed.
 type Recorder struct {
-	Command          []Command      `json:"command"`
-	Executable       string         `json:"executable"`
-	ExecutableDigest outcome.Digest `json:"executable_digest"`
-	Created          time.Time      `json:"created"`
+	Command          []golden.Command `json:"command"`
+	Executable       string           `json:"executable"`
+	ExecutableDigest outcome.Digest   `json:"executable_digest"`
+	Created          time.Time        `json:"created"`
 }
 
 // ToolFile is a file that belongs to the tool, a path at which the tool looks for one in vain, or a
@@ -71,12 +65,12 @@ type Recorder struct {
 type ToolFile struct {
 	Path   string         `json:"path"`
 	Role   string         `json:"role"`
-	SHA256 outcome.Digest `json:"sha256,omitzero"`
+	Digest outcome.Digest `json:"sha256,omitzero"`
 }
 
 // Selection is the selection of the record.
 type Selection struct {
-	Cases     []string `json:"cases"`
+	Globs     []string `json:"cases"`
 	Filters   []string `json:"filters"`
 	Partition string   `json:"partition"`
 	Sample    int      `json:"sample"`
@@ -84,47 +78,57 @@ type Selection struct {
 
 // Accept is one accept, with the number of its cases that are still in the golden.
 type Accept struct {
-	Run           string    `json:"run"`
-	Author        string    `json:"author"`
-	At            time.Time `json:"at"`
-	Reason        string    `json:"reason"`
-	Command       []Command `json:"command"`
-	Machine       string    `json:"machine"`
-	MusterVersion string    `json:"muster_version"`
-	Cases         int       `json:"cases"`
+	Run           string           `json:"run"`
+	Author        string           `json:"author"`
+	At            time.Time        `json:"at"`
+	Reason        string           `json:"reason"`
+	Command       []golden.Command `json:"command"`
+	Machine       string           `json:"machine"`
+	MusterVersion string           `json:"muster_version"`
+	Cases         int              `json:"cases"`
 }
 
 // Describe describes a golden without reading contents. called is the name to print.
 func Describe(called string, s *golden.Store) (Info, error) {
 	m := s.Meta()
 	i := Info{
-		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
-		Machine: name.Print(m.Machine), Limits: name.Print(m.Limits), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
-		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
-		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: name.PrintAll(m.Env), Flags: map[string]string{},
-		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
+		Type: "golden", Format: s.Format(), Digest: s.Digest(), Created: m.Created,
+		Machine: m.Machine, Limits: m.Limits, MusterVersion: m.MusterVersion, Run: m.Run, Repeat: m.Repeat, Engine: m.OnEngine(),
+		Command: list(m.Command), Executable: m.Executable, ExecutableDigest: m.ExecutableDigest, Tool: []ToolFile{},
+		Env: list(m.Env), Flags: map[string]string{}, Corpus: m.CorpusPath, CorpusDigest: m.Corpus, Selection: selection(m.Selection),
 		Cases: s.Len(), Accepts: []Accept{},
+	}
+	for _, f := range m.Tool {
+		i.Tool = append(i.Tool, ToolFile(f))
 	}
 	for key, value := range m.Flags {
 		i.Flags[name.Print(key)] = name.Print(value)
 	}
 	if r := m.Reference; r != nil {
-		i.Reference = &Recorder{commands(r.Command), name.Print(r.Executable), r.ExecutableDigest, r.Created}
+		i.Reference = &Recorder{list(r.Command), r.Executable, r.ExecutableDigest, r.Created}
 	}
 	for _, a := range m.Accepts {
-		i.Accepts = append(i.Accepts, DescribeAccept(a))
+		i.Accepts = append(i.Accepts, describeAccept(a))
 	}
+	name.PrintIn(&i)
+	i.Golden = called
 	i.count(s)
 	return i, i.measure(s)
 }
 
-// DescribeAccept describes an accept. Cases stays 0.
-func DescribeAccept(a golden.Accept) Accept {
-	return Accept{
-		name.Print(a.Run), name.Print(a.Author), a.At, name.Print(a.Reason), commands(a.Command),
-		name.Print(a.Machine), name.Print(a.MusterVersion), 0,
-	}
+func describeAccept(a golden.Accept) Accept {
+	return Accept{a.Run, a.Author, a.At, a.Reason, list(a.Command), a.Machine, a.MusterVersion, 0}
 }
+
+// AcceptText returns an accept in words.
+func AcceptText(a golden.Accept) string {
+	described := describeAccept(a)
+	name.PrintIn(&described)
+	return described.String()
+}
+
+// list returns a copy that is not null in JSON.
+func list[T any](all []T) []T { return append([]T{}, all...) }
 
 // count counts cases. It reads only the index in memory.
 func (i *Info) count(s *golden.Store) {
@@ -155,27 +159,13 @@ func (i *Info) measure(s *golden.Store) error {
 	return err
 }
 
-func commands(list []golden.Command) []Command {
-	all := []Command{}
-	for _, c := range list {
-		all = append(all, Command{name.Print(c.Glob), name.PrintAll(c.Args)})
-	}
-	return all
-}
-
-func toolFiles(list []golden.ToolFile) []ToolFile {
-	all := []ToolFile{}
-	for _, f := range list {
-		all = append(all, ToolFile{name.Print(f.Path), f.Role, f.Digest})
-	}
-	return all
-}
-
 func selection(s golden.Selection) *Selection {
 	if s.Everything() {
 		return nil
 	}
-	return &Selection{name.PrintAll(s.Globs), name.PrintAll(s.Filters), name.Print(s.Partition), s.Sample}
+	described := Selection(s)
+	described.Globs, described.Filters = list(s.Globs), list(s.Filters)
+	return &described
 }
 
 // WriteText writes the description for people.
@@ -191,7 +181,7 @@ func (i Info) WriteText(to io.Writer) error {
 		line("limits", "%s", i.Limits)
 	}
 	for _, c := range i.Command {
-		line("command", "%s", c)
+		line("command", "%s", commandText(c))
 	}
 	if i.Executable != "" && len(i.Tool) == 0 {
 		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
@@ -202,7 +192,7 @@ func (i Info) WriteText(to io.Writer) error {
 		case golden.OpenedRole, golden.AbsentRole, golden.ListedRole, golden.FolderRole:
 			number[f.Role]++
 		default:
-			line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
+			line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.Digest)
 		}
 	}
 	if len(number) > 0 {
@@ -211,7 +201,7 @@ func (i Info) WriteText(to io.Writer) error {
 	}
 	if r := i.Reference; r != nil {
 		for _, c := range r.Command {
-			line("recorded by", "%s, %s, SHA-256 %s", c, r.Executable, r.ExecutableDigest)
+			line("recorded by", "%s, %s, SHA-256 %s", commandText(c), r.Executable, r.ExecutableDigest)
 		}
 	}
 	for _, e := range i.Env {
@@ -251,8 +241,8 @@ func (i Info) sources() string {
 	return fmt.Sprintf("digests of %s, %s", readable.Count(i.SourcesKnown, "case"), shared)
 }
 
-// String returns the command with its glob.
-func (c Command) String() string {
+// commandText returns a command with its glob.
+func commandText(c golden.Command) string {
 	text := name.QuoteCommand(c.Args)
 	if c.Glob != "" {
 		text += ", for " + c.Glob
@@ -266,7 +256,7 @@ func (s *Selection) String() string {
 		return "everything"
 	}
 	var words []string
-	for _, c := range s.Cases {
+	for _, c := range s.Globs {
 		words = append(words, "--cases", c)
 	}
 	for _, f := range s.Filters {
@@ -288,7 +278,7 @@ func (a Accept) String() string {
 		text += " by " + a.Author
 	}
 	if len(a.Command) > 0 {
-		text += ": " + a.Command[0].String()
+		text += ": " + commandText(a.Command[0])
 	}
 	if reason, err := name.Parse(a.Reason); err == nil && strings.TrimSpace(reason) != "" {
 		text += ": " + strings.Join(strings.Fields(reason), " ") // one line

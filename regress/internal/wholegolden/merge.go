@@ -19,7 +19,7 @@ import (
 
 // Shard is a golden to be merged with others.
 type Shard struct {
-	Name string // as given
+	Name string // for errors
 	*golden.Store
 }
 
@@ -27,87 +27,90 @@ type Shard struct {
 type MergeResult struct {
 	Cases int
 	Twice int // cases that several shards have
+	Taken int // cases that are not those of the first shard
 }
 
 // conflictsMax bounds the conflicts that an error names.
 const conflictsMax = 10
 
-// Merge writes a golden with the cases of all shards to path. It refuses shards with other
-// settings, a case with different outcomes, and an incomplete set of partitions. The error
-// is of class Input and names the conflicts.
-func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error) {
-	meta, err := mergeMetas(shards)
+// Merge writes a golden with the cases of all shards to path. The error for conflicts is of class Input and
+// names them.
+//
+// Without a base, shards are goldens of one record in partitions. Merge refuses shards with other
+// settings, a case with different outcomes, and an incomplete set of partitions.
+//
+// With a base, two shards are the goldens of two branches that come from it. The merged golden has the changes
+// of both. Merge refuses a case, or a setting that changes outcomes, which the branches changed in different
+// ways. The tool, the sources and the shared files may differ, because git merges them. For each, the
+// golden takes the side that changed it, or the first if both did. The next check reports what differs from
+// the files.
+func Merge(ctx context.Context, path string, base *golden.Store, shards []Shard) (done MergeResult, err error) {
+	m := &merger{base: base, shards: shards, from: map[string]int{}, accepts: make([][]int, len(shards))}
+	if err := m.mergeMetas(); err != nil {
+		return done, err
+	}
+	shared, err := m.mergeShared()
 	if err != nil {
-		return MergeResult{}, err
+		return done, err
 	}
-	shared, err := mergeShared(shards)
+	if err := m.chooseCases(&done); err != nil {
+		return done, err
+	}
+	w, err := golden.Create(path, m.meta)
 	if err != nil {
-		return MergeResult{}, err
+		return done, err
 	}
-	m := &merger{from: map[string]int{}, accepts: make([]int, len(shards))}
-	if err := m.assign(shards); err != nil {
-		return MergeResult{}, err
-	}
-	w, err := golden.Create(path, meta)
-	if err != nil {
-		return MergeResult{}, err
-	}
-	if err = m.copyTo(ctx, w, shards); err == nil && shared != nil {
+	if err = m.copyTo(ctx, w); err == nil && shared != nil {
 		err = w.PutShared(shared)
 	}
 	if err != nil {
-		return MergeResult{}, errors.Join(err, w.Abort(false))
+		return done, errors.Join(err, w.Abort(false))
 	}
-	return MergeResult{len(m.from), m.twice}, w.Finish()
+	return done, w.Finish()
 }
 
 type merger struct {
+	base    *golden.Store // nil for partitions
+	shards  []Shard
+	meta    golden.Meta
 	from    map[string]int // the shard of each case
-	accepts []int          // for each shard, the number of accepts before its own in the merged golden
-	twice   int
+	accepts [][]int        // for each shard, the indexes of its accepts in meta
+
+	conflicts []string
 }
 
-// assign finds the shard of each case. It reads only the indexes in memory.
-func (m *merger) assign(shards []Shard) error {
-	var conflicts []string
-	accepts := 0
-	for i, s := range shards {
-		m.accepts[i] = accepts
-		accepts += len(s.Meta().Accepts)
-		for n := range s.Names() {
-			first, known := m.from[n]
-			if !known {
-				m.from[n] = i
-				continue
-			}
-			m.twice++
-			if why := conflict(shards[first].Store, s.Store, n); why != "" {
-				conflicts = append(conflicts, fmt.Sprintf("%s has another %s in %s than in %s", name.Print(n), why, shards[first].Name, s.Name))
-			}
-		}
+// settle returns the value that a shard changed. If both changed it in different ways, or there is no base, it
+// returns ours and reports a conflict.
+func settle[T any](base *T, ours, theirs T) (settled T, isConflict bool) {
+	switch {
+	case reflect.DeepEqual(ours, theirs), base != nil && reflect.DeepEqual(*base, theirs):
+		return ours, false
+	case base != nil && reflect.DeepEqual(*base, ours):
+		return theirs, false
 	}
-	return refuse(conflicts, "case", "leave one of the goldens out, or record those cases again")
+	return ours, true
 }
 
-// conflict returns the difference between two goldens' records of a case, or "".
-func conflict(a, b *golden.Store, caseName string) string {
-	was, _ := a.OutcomeDigest(caseName)
-	is, _ := b.OutcomeDigest(caseName)
-	if was != is {
-		return "outcome"
+// note adds a conflict in something. In that of two branches, details would only repeat the files.
+func (m *merger) note(what, details string) {
+	if m.base == nil {
+		what += " " + details
 	}
-	if from, to := a.Source(caseName), b.Source(caseName); isKnown(from) && isKnown(to) && from != to {
-		return "source"
+	if !slices.Contains(m.conflicts, what) { // the flags have --env too
+		m.conflicts = append(m.conflicts, what)
 	}
-	return ""
 }
 
-// refuse returns the error for conflicts, or nil without any.
-func refuse(conflicts []string, noun, mend string) error {
-	if len(conflicts) == 0 {
+// refuse returns the error for the conflicts so far, or nil without any.
+func (m *merger) refuse(noun, mend string) error {
+	if len(m.conflicts) == 0 {
 		return nil
 	}
-	return fault.Inputf("the goldens do not agree on %s: %s: %s", readable.Count(len(conflicts), noun), joinFirst(conflicts, "; "), mend)
+	count := readable.Count(len(m.conflicts), noun)
+	if m.base != nil {
+		return fault.Inputf("both branches changed %s in different ways: %s. Keep one golden (git checkout --ours FILE, or --theirs), run muster check, and accept what the other branch had accepted", count, joinFirst(m.conflicts, ", "))
+	}
+	return fault.Inputf("the goldens do not agree on %s: %s: %s", count, joinFirst(m.conflicts, "; "), mend)
 }
 
 // joinFirst joins the first conflicts, and counts the others.
@@ -119,144 +122,264 @@ func joinFirst(conflicts []string, separator string) string {
 	return strings.Join(named, separator)
 }
 
-func (m *merger) copyTo(ctx context.Context, w *golden.Writer, shards []Shard) error {
-	for i, s := range shards {
+// entry is what a golden has of a case. Costs do not count.
+type entry struct {
+	digest   outcome.Digest
+	accepted int64 // of a flaky case, whose digest leaves out what varies: when it was accepted
+}
+
+// entryOf returns nil if the golden does not have the case.
+func entryOf(s *golden.Store, caseName string) *entry {
+	d, has := s.OutcomeDigest(caseName)
+	if !has {
+		return nil
+	}
+	e := &entry{digest: d}
+	if origin := s.Origin(caseName); origin > 0 && s.Flaky(caseName) {
+		e.accepted = s.Meta().Accepts[origin-1].At.UnixNano()
+	}
+	return e
+}
+
+// chooseCases finds the shard of each case. It reads only the indexes in memory.
+func (m *merger) chooseCases(done *MergeResult) error {
+	names := map[string]bool{}
+	for _, s := range m.shards {
 		for n := range s.Names() {
-			if m.from[n] != i {
+			names[n] = true
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		var base, settled *entry
+		if m.base != nil {
+			base = entryOf(m.base, n)
+		}
+		from, have := 0, 0
+		for i, s := range m.shards {
+			e := entryOf(s.Store, n)
+			if e != nil {
+				have++
+			}
+			if i == 0 {
+				settled = e
 				continue
 			}
-			r, _, err := s.Get(n)
-			if err != nil {
-				return err
+			taken, isConflict := settle(&base, settled, e) // of partitions, none had a case before
+			switch {
+			case isConflict && settled == nil:
+				m.note(name.Print(n)+" (dropped in "+m.shards[from].Name+")", "")
+			case isConflict && e == nil:
+				m.note(name.Print(n)+" (dropped in "+s.Name+")", "")
+			case isConflict && settled.digest != e.digest:
+				m.note(name.Print(n), fmt.Sprintf("has another outcome in %s than in %s", m.shards[from].Name, s.Name))
+			case taken != settled:
+				settled, from = e, i
 			}
-			if r.Origin > 0 {
-				r.Origin += m.accepts[i]
-			}
-			err = w.Put(ctx, r, s.Content)
-			if err != nil {
-				return err
-			}
+		}
+		if settled != nil {
+			m.from[n] = from
+			done.Cases, done.Twice, done.Taken = done.Cases+1, done.Twice+min(1, have-1), done.Taken+min(1, from)
+		}
+	}
+	return m.refuse("case", "leave one of the goldens out, or record those cases again")
+}
+
+// copyTo copies the records.
+func (m *merger) copyTo(ctx context.Context, w *golden.Writer) error {
+	for _, n := range slices.Sorted(maps.Keys(m.from)) {
+		i := m.from[n]
+		r, _, err := m.shards[i].Get(n)
+		if err != nil {
+			return err
+		}
+		if r.Origin > 0 {
+			r.Origin = m.accepts[i][r.Origin-1] + 1
+		}
+		if m.base != nil && i == 0 { // their branch may have accepted the same outcome of another source
+			base := m.base.Source(n)
+			r.Source, _ = settle(&base, r.Source, m.shards[1].Source(n))
+		}
+		if err := w.Put(ctx, r, m.shards[i].Content); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// mergeShared returns the digests of the files that all cases share, or nil if no shard has
-// them.
-func mergeShared(shards []Shard) (map[string]outcome.Digest, error) {
-	var all map[string]outcome.Digest
-	var whose string
-	for _, s := range shards {
-		files, err := s.Shared()
-		if err != nil {
-			return nil, err
+// mergeAccepts adds the accepts of a shard to those of the merged golden. It recognises an accept of both: it
+// has no ID, but its time is exact.
+func (m *merger) mergeAccepts(i int) {
+	for _, a := range m.shards[i].Meta().Accepts {
+		at := slices.IndexFunc(m.meta.Accepts, func(b golden.Accept) bool {
+			return a.Run == b.Run && a.At.Equal(b.At) && a.Author == b.Author && a.Reason == b.Reason
+		})
+		if at < 0 {
+			at, m.meta.Accepts = len(m.meta.Accepts), append(m.meta.Accepts, a)
 		}
-		switch {
-		case files == nil:
-		case all == nil:
-			all, whose = files, s.Name
-		default:
-			if err := refuseOtherShared(all, files, whose, s.Name); err != nil {
-				return nil, err
-			}
-		}
+		m.accepts[i] = append(m.accepts[i], at)
 	}
-	return all, nil
 }
 
-// mergeMetas returns the meta of a merged golden. Settings that change outcomes must be equal
-// in all shards.
-func mergeMetas(shards []Shard) (golden.Meta, error) {
-	m := shards[0].Meta()
-	isMoved := slices.ContainsFunc(shards, func(s Shard) bool { return s.Meta().Reference != nil })
-	first := settings(m, isMoved)
-	machines, versions := []string{m.Machine}, []string{m.MusterVersion}
-	var conflicts []string
-	for _, s := range shards[1:] {
+// mergeMetas settles the settings of all shards.
+func (m *merger) mergeMetas() error {
+	m.meta = m.shards[0].Meta()
+	m.meta.Accepts, m.meta.Flags = nil, maps.Clone(m.meta.Flags)
+	m.mergeAccepts(0)
+	machines, versions := []string{m.meta.Machine}, []string{m.meta.MusterVersion}
+	for i, s := range m.shards[1:] {
 		other := s.Meta()
-		now := settings(other, isMoved)
-		conflict := func(key, here, there string) {
-			if here != there {
-				here, there = cmp.Or(here, "none"), cmp.Or(there, "none")
-				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, here, shards[0].Name, there, s.Name))
-			}
+		m.mergeAccepts(i + 1)
+		m.settleSettings(s)
+		if other.Created.After(m.meta.Created) {
+			m.meta.Created = other.Created
 		}
-		keys := maps.Clone(first)
-		maps.Copy(keys, now)
-		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			conflict(key, first[key], now[key])
+		m.meta.Repeat = min(m.meta.Repeat, other.Repeat)
+		m.meta.FromEngine = m.meta.FromEngine || other.FromEngine
+		m.meta.TimesVary = m.meta.TimesVary || other.TimesVary
+		if m.meta.Limits != other.Limits {
+			m.meta.Limits = ""
 		}
-		m.Tool = mergeTools(m.Tool, other.Tool, conflict)
-		if r := other.Reference; r != nil && (m.Reference == nil || r.Moved.After(m.Reference.Moved)) {
-			m.Reference = r
-		}
-		if other.Created.After(m.Created) {
-			m.Created = other.Created
-		}
-		m.Repeat = min(m.Repeat, other.Repeat)
-		m.FromEngine = m.FromEngine || other.FromEngine
-		m.TimesVary = m.TimesVary || other.TimesVary
-		if m.Limits != other.Limits {
-			m.Limits = ""
-		}
-		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
 		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
 	}
-	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {
-		return m, err
+	if err := m.refuse("setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {
+		return err
 	}
-	m.Machine, m.MusterVersion = distinct(machines), distinct(versions)
-	m.Run, m.AcceptedRun, m.AcceptBase = "", "", outcome.Digest{}
+	m.meta.Machine, m.meta.MusterVersion = distinct(machines), distinct(versions)
+	m.meta.Run, m.meta.AcceptedRun, m.meta.AcceptBase = "", "", outcome.Digest{}
+	if m.base != nil {
+		return nil
+	}
 	var err error
-	m.Selection, err = mergeSelections(shards)
-	return m, err
+	m.meta.Selection, err = mergeSelections(m.shards)
+	return err
 }
 
-// settings returns the values that must be equal, by their names in errors: the settings that
-// change outcomes. If an accept changed the command of any shard, the command of the record is
-// among them.
-func settings(m golden.Meta, isMoved bool) map[string]string {
-	all := map[string]string{
-		"the tool's SHA-256":   digestText(m.ExecutableDigest),
-		"the corpus's SHA-256": digestText(m.Corpus),
-		"the engine's SHA-256": digestText(m.Preflight),
-		"the environment":      strings.Join(name.PrintAll(m.Env), " "),
+// settleSettings settles the settings of another shard.
+func (m *merger) settleSettings(s Shard) {
+	other, base := s.Meta(), golden.Meta{}
+	settleField(m, s, "the command", func(g *golden.Meta) *[]golden.Command { return &g.Command })
+	settleField(m, s, "--env", func(g *golden.Meta) *[]string { return &g.Env })
+	if m.base != nil {
+		base = m.base.Meta()
+		settleField(m, s, "the selection", func(g *golden.Meta) *golden.Selection { return &g.Selection })
 	}
-	if isMoved {
-		r := m.Recorder()
-		all["the command of the record"] = fmt.Sprintf("%s with %s", commands(r.Command), digestText(r.ExecutableDigest))
-	}
-	for _, c := range commands(m.Command) {
-		what := "the command"
-		if c.Glob != "" {
-			what += " for " + c.Glob
+	m.meta.Flags = settleKeys(m, base.Flags, m.meta.Flags, other.Flags, func(key, here, there string) {
+		m.noteValues(s, name.Print(key), here, there)
+	})
+	unlessMerged := func(what string) string { // by git
+		if m.base != nil {
+			return ""
 		}
-		all[what] = fmt.Sprintf("%q", c.Args)
+		return what
 	}
-	for key, value := range m.Flags {
-		all[name.Print(key)] = name.Print(value)
+	recorded := func(g golden.Meta) string {
+		return showSetting(g.Recorder().Command) + " with " + showSetting(g.Recorder().ExecutableDigest)
 	}
-	return all
+	if here, there := recorded(m.meta), recorded(other); here != there && (m.meta.Reference != nil || other.Reference != nil) {
+		m.noteValues(s, unlessMerged("the command of the record"), here, there)
+	}
+	settleField(m, s, unlessMerged("the tool's SHA-256"), func(g *golden.Meta) *outcome.Digest { return &g.ExecutableDigest })
+	settleField(m, s, unlessMerged("the corpus's SHA-256"), func(g *golden.Meta) *outcome.Digest { return &g.Corpus })
+	settleField(m, s, unlessMerged("the engine's SHA-256"), func(g *golden.Meta) *outcome.Digest { return &g.Preflight })
+	settleField(m, s, "", func(g *golden.Meta) *string { return &g.Executable })
+	settleField(m, s, "", func(g *golden.Meta) *string { return &g.CorpusPath })
+	settleField(m, s, "", func(g *golden.Meta) **golden.Recorder { return &g.Reference })
+	m.meta.Tool = m.settleTool(s, base.Tool, other.Tool)
 }
 
-// mergeTools returns the files of both tools. Shards of other cases use other files, so only a file
-// with two contents is a conflict. A folder may have other names on another machine, be absent there, or only be
-// asked for: the first shard counts.
-func mergeTools(a, b []golden.ToolFile, conflict func(key, here, there string)) []golden.ToolFile {
-	all, known := slices.Clone(a), map[string]golden.ToolFile{}
-	for _, f := range a {
-		known[f.Path] = f
+// settleField settles a setting of another shard. what names it for a conflict; with "", the first shard counts.
+func settleField[T any](m *merger, s Shard, what string, of func(*golden.Meta) *T) {
+	ours, other := of(&m.meta), s.Meta()
+	theirs, base := of(&other), (*T)(nil)
+	if m.base != nil {
+		b := m.base.Meta()
+		base = of(&b)
 	}
-	for _, f := range b {
-		switch other, isKnown := known[f.Path]; {
-		case !isKnown:
-			all = append(all, f)
-		case f.Role != golden.ListedRole && other.Role != golden.ListedRole:
-			conflict("the SHA-256 of "+name.Print(f.Path)+", a file of the tool,", digestText(other.Digest), digestText(f.Digest))
+	settled, isConflict := settle(base, *ours, *theirs)
+	if isConflict {
+		m.noteValues(s, what, showSetting(*ours), showSetting(*theirs))
+	}
+	*ours = settled
+}
+
+// settleKeys settles the values of each key. The zero value stands for none. Without a base, a conflict is
+// passed to note, and with one too if the value is a setting.
+func settleKeys[V comparable](m *merger, base, ours, theirs map[string]V, note func(key string, ours, theirs V)) map[string]V {
+	var none V
+	keys, settled := maps.Clone(ours), map[string]V{}
+	if keys == nil {
+		keys = map[string]V{}
+	}
+	maps.Copy(keys, theirs)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		var was *V
+		if m.base != nil {
+			b := base[key]
+			was = &b
+		}
+		value, isConflict := settle(was, ours[key], theirs[key])
+		if isConflict {
+			note(key, ours[key], theirs[key])
+		}
+		if value != none {
+			settled[key] = value
 		}
 	}
-	slices.SortFunc(all, func(a, b golden.ToolFile) int { return strings.Compare(a.Path, b.Path) })
-	return all
+	return settled
+}
+
+// noteValues adds a conflict in a setting, unless what is "".
+func (m *merger) noteValues(s Shard, what, here, there string) {
+	if what != "" {
+		m.note(what, fmt.Sprintf("is %s in %s and %s in %s", cmp.Or(here, "none"), m.shards[0].Name, cmp.Or(there, "none"), s.Name))
+	}
+}
+
+func showSetting(v any) string {
+	switch v := v.(type) {
+	case []golden.Command:
+		var all []string
+		for _, c := range v {
+			all = append(all, name.Print(commandText(c)))
+		}
+		return strings.Join(all, "; ")
+	case []string:
+		return strings.Join(name.PrintAll(v), " ")
+	case outcome.Digest:
+		return digestText(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// settleTool settles each file of the tool. Shards of other cases use other files, so without a base only a file
+// with two contents is a conflict. A folder may have other names on another machine, be absent there, or only
+// be asked for: the first shard counts.
+func (m *merger) settleTool(s Shard, base, theirs []golden.ToolFile) (settled []golden.ToolFile) {
+	byPath := func(list []golden.ToolFile) map[string]golden.ToolFile {
+		files := map[string]golden.ToolFile{}
+		for _, f := range list {
+			files[f.Path] = f
+		}
+		return files
+	}
+	isKnown := func(f golden.ToolFile) bool { return f.Path != "" }
+	ours, other := byPath(m.meta.Tool), byPath(theirs)
+	all := settleKeys(m, byPath(base), ours, other, func(path string, here, there golden.ToolFile) {
+		switch {
+		case m.base != nil:
+		case !isKnown(here):
+			ours[path] = there
+		case isKnown(there) && here.Role != golden.ListedRole && there.Role != golden.ListedRole && here.Digest != there.Digest:
+			m.noteValues(s, "the SHA-256 of "+name.Print(path)+", a file of the tool,", digestText(here.Digest), digestText(there.Digest))
+		}
+	})
+	if m.base == nil {
+		all = ours
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		settled = append(settled, all[path])
+	}
+	return settled
 }
 
 func digestText(d outcome.Digest) string {
@@ -271,20 +394,32 @@ func distinct(list []string) string {
 	return strings.Join(slices.Compact(list), ", ")
 }
 
-// refuseOtherShared refuses two shards whose shared files differ.
-func refuseOtherShared(a, b map[string]outcome.Digest, nameA, nameB string) error {
-	var conflicts []string
-	for _, n := range slices.Sorted(maps.Keys(a)) {
-		if b[n] != a[n] {
-			conflicts = append(conflicts, fmt.Sprintf("%s is another in %s than in %s", name.Print(n), nameA, nameB))
+// mergeShared returns the digests of the files that all cases share, or nil if no shard has them.
+func (m *merger) mergeShared() (all map[string]outcome.Digest, err error) {
+	var base map[string]outcome.Digest
+	if m.base != nil {
+		if base, err = m.base.Shared(); err != nil {
+			return nil, err
 		}
 	}
-	for _, n := range slices.Sorted(maps.Keys(b)) {
-		if _, both := a[n]; !both {
-			conflicts = append(conflicts, fmt.Sprintf("%s is only in %s", name.Print(n), nameB))
+	first := ""
+	for _, s := range m.shards {
+		files, err := s.Shared()
+		switch {
+		case err != nil:
+			return nil, err
+		case files == nil:
+		case all == nil:
+			all, first = files, s.Name
+		default:
+			all = settleKeys(m, base, all, files, func(file string, _, _ outcome.Digest) {
+				if m.base == nil {
+					m.note(name.Print(file), fmt.Sprintf("is another in %s than in %s", first, s.Name))
+				}
+			})
 		}
 	}
-	return refuse(conflicts, "shared file", "record all partitions of one corpus")
+	return all, m.refuse("shared file", "record all partitions of one corpus")
 }
 
 // mergeSelections returns the common selection of all shards. Equal selections stay as they are. A

@@ -41,13 +41,14 @@ func WriteText(ctx context.Context, to io.Writer, s *golden.Store) error {
 func writeLine(w io.Writer, fields ...string) { fmt.Fprintln(w, strings.Join(fields, "\t")) }
 
 func writeMeta(w io.Writer, m golden.Meta) {
-	for _, c := range commands(m.Command) {
-		writeLine(w, "# command", c.String())
+	name.PrintIn(&m)
+	for _, c := range m.Command {
+		writeLine(w, "# command", commandText(c))
 	}
-	for _, f := range toolFiles(m.Tool) {
-		writeLine(w, "# tool", f.Path, cmp.Or(digestText(f.SHA256), f.Role))
+	for _, f := range m.Tool {
+		writeLine(w, "# tool", f.Path, cmp.Or(digestText(f.Digest), f.Role))
 	}
-	for _, e := range name.PrintAll(m.Env) {
+	for _, e := range m.Env {
 		writeLine(w, "# env", e)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Flags)) {
@@ -58,7 +59,7 @@ func writeMeta(w io.Writer, m golden.Meta) {
 	}
 	writeLine(w, "# selection", selection(m.Selection).String())
 	for _, a := range m.Accepts {
-		writeLine(w, "# accepted", timeText(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))
+		writeLine(w, "# accepted", timeText(a.At), a.Author, a.Run, a.Reason)
 	}
 }
 

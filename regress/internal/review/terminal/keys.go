@@ -28,7 +28,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.message = ""
-	if m.decide(k.String()) || regroup(m, k.String()) || m.travel(k.String()) || m.arrange(k.String()) {
+	if m.decide(k.String()) || m.foldFamily(k.String()) || m.travel(k.String()) || m.arrange(k.String()) {
 		return m.load()
 	}
 	return m.other(k.String())
@@ -113,9 +113,9 @@ func (m *model) decideRest(s review.State) {
 	}
 }
 
-// regroup handles the keys for families.
-func regroup(m *model, key string) bool {
-	item, _, some := m.desk.Cursor()
+// foldFamily handles the keys for families.
+func (m *model) foldFamily(key string) bool {
+	item, _, _ := m.desk.Cursor()
 	defer func() {
 		if now, _, _ := m.desk.Cursor(); now != item {
 			m.view = viewport{}
@@ -126,41 +126,10 @@ func regroup(m *model, key string) bool {
 		m.message = "no other " + m.desk.Noun() + " here is of its family"
 	case key == "F" && !m.desk.FoldAll():
 		m.message = "there are no families"
-	case key == "m" && some:
-		m.marked[item] = !m.marked[item]
-		m.desk.Move(1)
-	case key == "M":
-		join(m)
-	case key == "x":
-		n := m.desk.Split()
-		m.message = fmt.Sprintf("%s out of the family, u undoes it", m.desk.Count(n))
-		if n == 0 {
-			m.message = "it belongs to no family"
-		}
 	case key != "f" && key != "F":
 		return false
 	}
 	return true
-}
-
-// join makes one family of the marked items and the one under the cursor.
-func join(m *model) {
-	var items []int
-	for item, marked := range m.marked {
-		if marked {
-			items = append(items, item)
-		}
-	}
-	if item, _, some := m.desk.Cursor(); some {
-		items = append(items, item)
-	}
-	n := m.desk.Join(items)
-	if n == 0 {
-		m.message = "mark others with m first: two causes or more are joined"
-		return
-	}
-	clear(m.marked)
-	m.message = fmt.Sprintf("%s joined, u undoes it", m.desk.Count(n))
 }
 
 // travel handles the keys that move the cursor.

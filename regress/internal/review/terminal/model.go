@@ -43,7 +43,6 @@ type model struct {
 
 	mode    review.Mode
 	others  bool
-	marked  map[int]bool // items to join
 	view    viewport
 	leafed  int // rows of the confirmation or the help that are scrolled out
 	page    page
@@ -56,7 +55,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
-	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, marked: map[int]bool{}, width: 80, height: 24}
+	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, width: 80, height: 24}
 }
 
 // A commit is being written. Its result is valid once done is closed. The screen reads it, or

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,10 +27,6 @@ func (m *model) confirmation() []piece {
 	}
 	add(palette.Bold, "This will be written, and nothing else:")
 	add(palette.Bold, "%s", decisions(counts))
-	if n := len(c.Families); n > 0 {
-		add(palette.Bold, "%s joined or split, for later checks too", d.Count(n))
-		each = append(each, families(c.Families)...)
-	}
 	switch {
 	case d.Golden == "":
 		add(palette.Plain, "A compare has no golden: these are decisions on run %s, and no case changes.", d.Run)
@@ -50,17 +45,6 @@ func (m *model) confirmation() []piece {
 		add(palette.Yellow, "note: %s", n)
 	}
 	return slices.Concat(sum, []piece{{"", palette.Plain}}, each)
-}
-
-func families(by map[string]string) (rows []piece) {
-	for _, id := range slices.SortedFunc(maps.Keys(by), review.ByID) {
-		text := fmt.Sprintf("  split     %-4s from its family", id)
-		if by[id] != "" {
-			text = fmt.Sprintf("  join      %-4s into %s", id, by[id])
-		}
-		rows = append(rows, piece{text, palette.Plain})
-	}
-	return rows
 }
 
 // choice describes the decision on an item, and the written one that it replaces.
@@ -118,8 +102,6 @@ func helpText(noun string) (text []piece) {
 		{"space b", "scroll the difference; J K by half"},
 		{"f", "fold the family of the " + noun + ", or open it: a decision on a folded one is one on all its " + noun + "s"},
 		{"F", "the same for all families"},
-		{"m M", "mark a " + noun + "; join the marked ones and this one into a family, also in later checks"},
-		{"x", "take the " + noun + " out of its family, or all of a folded one"},
 		{"/", "filter by ID, name, kind, family or case, also with a regular expression; esc removes it"},
 		{"", ""},
 		{"enter q", "done: shows what would be written, y then writes it"},

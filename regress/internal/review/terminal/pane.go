@@ -62,7 +62,7 @@ func (m *model) about(b box) []string {
 		m.paint.fit([]piece{{it.ID + "  " + it.Name, palette.Bold}}, width),
 		m.paint.fit([]piece{{counts, palette.Dim}}, width),
 	}
-	if family := m.desk.Family(item); family != "" {
+	if family := it.Family; family != "" {
 		text := "family " + family
 		if n := len(m.desk.Under(item)); n > 1 {
 			text = fmt.Sprintf("and %s of its family, f opens it: %s", m.desk.Count(n-1), family)
@@ -159,11 +159,7 @@ func (m *model) item(item int, looked bool, width int) string {
 	if looked {
 		cursor = ">"
 	}
-	if m.marked[item] {
-		cursor += "+"
-	} else {
-		cursor += " "
-	}
+	cursor += " "
 	count := " " + readable.Number(it.Cases)
 	head := fmt.Sprintf("%s%s %-3s ", cursor, sign, it.ID)
 	if n := len(m.desk.Under(item)); n > 1 {

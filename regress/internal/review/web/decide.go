@@ -15,9 +15,7 @@ type action struct {
 	Do     string   `json:"do"`
 	Item   string   `json:"item"`
 	Filter string   `json:"filter"`
-	Open   []string `json:"open"`  // families that are not folded
-	Items  []string `json:"items"` // those to join
-	Row    []string `json:"row"`   // what the page shows as one row, with item; empty = do not compare
+	Open   []string `json:"open"` // families that are not folded
 }
 
 // actionResult is the result of an action.
@@ -34,10 +32,8 @@ func (s *server) act(v visit, ask action) (any, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	if !aim(s.desk, ask) {
-		return nil, refusal{http.StatusConflict, "families have changed since this was shown: look again"}
-	}
-	count, known := decide(s.desk, ask.Do, ask.Items)
+	aim(s.desk, ask)
+	count, known := decide(s.desk, ask.Do)
 	if !known {
 		return nil, refusal{http.StatusBadRequest, "there is nothing to do by that name"}
 	}
@@ -49,34 +45,17 @@ func (s *server) act(v visit, ask action) (any, error) {
 	return out, nil
 }
 
-// aim moves the desk's cursor to the page's position. It returns false if the row there stands for other
-// items than the page shows.
-func aim(d *review.Desk, a action) bool {
+// aim moves the desk's cursor to the page's position.
+func aim(d *review.Desk, a action) {
 	d.Show(a.Filter, a.Open)
 	item, known := d.Index(a.Item)
 	if place := slices.Index(d.Visible(), item); known && place >= 0 {
 		d.MoveTo(place)
 	}
-	if len(a.Row) == 0 {
-		return true
-	}
-	here, _, some := d.Cursor()
-	return some && slices.EqualFunc(d.Under(here), a.Row, func(i int, id string) bool { return d.Items()[i].ID == id })
 }
 
-func decide(d *review.Desk, do string, ids []string) (count int, known bool) {
-	switch do {
-	case "split":
-		return d.Split(), true
-	case "join":
-		var items []int
-		for _, id := range ids {
-			if item, known := d.Index(id); known {
-				items = append(items, item)
-			}
-		}
-		return d.Join(items), true
-	case "undo":
+func decide(d *review.Desk, do string) (count int, known bool) {
+	if do == "undo" {
 		if d.Undo() {
 			count = 1
 		}
@@ -99,8 +78,6 @@ type plan struct {
 	Golden    string          `json:"golden"`
 	Kept      int             `json:"kept"`      // number of decisions
 	Decisions []plannedChoice `json:"decisions"` // the first decisions
-	Families  []plannedFamily `json:"families"`  // the first items that were joined or split
-	Moved     int             `json:"moved"`     // how many those are
 	Promote   int             `json:"promote"`
 	Names     []string        `json:"names"` // the first cases
 	Shut      string          `json:"shut"`  // why no case can go into the golden
@@ -117,11 +94,6 @@ type plannedChoice struct {
 	Now   review.State `json:"now"`
 	Was   review.State `json:"was"`
 	Cases int          `json:"cases"`
-}
-
-type plannedFamily struct {
-	ID     string `json:"id"`
-	Family string `json:"family"` // empty if it leaves its family
 }
 
 // waiting is how many cases wait for an item.
@@ -147,16 +119,13 @@ func (s *server) plan(v visit, _ struct{}) (any, error) {
 	s.revision++
 	changes, waits := d.Changes(), d.Waiting()
 	p := plan{
-		State: s.state(v), Golden: d.Golden, Kept: len(changes.Decisions), Decisions: []plannedChoice{}, Families: []plannedFamily{},
-		Moved: len(changes.Families), Promote: len(changes.Promote), Names: []string{}, Shut: d.Shut(), Stay: changes.Stay,
+		State: s.state(v), Golden: d.Golden, Kept: len(changes.Decisions), Decisions: []plannedChoice{},
+		Promote: len(changes.Promote), Names: []string{}, Shut: d.Shut(), Stay: changes.Stay,
 		Waits: len(waits), Waiting: []waiting{}, Skipped: d.Counts()[review.Skipped],
 	}
 	for _, id := range changes.IDs()[:min(p.Kept, listMax)] {
 		item, _ := d.Index(id)
 		p.Decisions = append(p.Decisions, plannedChoice{id, d.Items()[item].Name, changes.Decisions[id], changes.Before[id], d.Items()[item].Cases})
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(changes.Families), review.ByID)[:min(p.Moved, listMax)] {
-		p.Families = append(p.Families, plannedFamily{id, changes.Families[id]})
 	}
 	for i, c := range d.Cases() {
 		switch {
@@ -185,7 +154,6 @@ func (s *server) plan(v visit, _ struct{}) (any, error) {
 type commitResult struct {
 	State    state    `json:"state"`
 	Decided  int      `json:"decided"`
-	Moved    int      `json:"moved"` // number of items that were joined or split
 	Accepted int      `json:"accepted"`
 	Refused  string   `json:"refused"`
 	Notes    []string `json:"notes"`
@@ -211,7 +179,7 @@ func (s *server) commit(v visit, ask struct{ Revision int }) (any, error) {
 		s.results = append(s.results, result)
 	}
 	return commitResult{
-		State: s.state(v), Decided: result.Decided, Moved: result.Moved, Accepted: result.Accepted,
+		State: s.state(v), Decided: result.Decided, Accepted: result.Accepted,
 		Refused: result.Refused, Notes: append([]string{}, result.Notes...), Written: !result.Stale,
 	}, nil
 }
@@ -223,7 +191,7 @@ func (s *server) leave(v visit, ask struct{ Lose bool }) (any, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	if !ask.Lose && len(s.desk.Changes().Items()) > 0 {
+	if !ask.Lose && len(s.desk.Changes().Decisions) > 0 {
 		return nil, refusal{http.StatusConflict, "there are decisions that are not written"}
 	}
 	s.finish() // the server gives this answer time to arrive

@@ -19,7 +19,6 @@ type store struct {
 
 	mu        sync.Mutex
 	decisions map[string]review.State
-	families  map[string]string
 	golden    map[string]bool
 	notes     []string
 	refuse    string // why no case goes into the golden
@@ -49,7 +48,7 @@ func (s *store) desk() *review.Desk {
 func (s *store) now() review.Now {
 	golden := maps.Clone(s.golden)
 	return review.Now{
-		Written: maps.Clone(s.decisions), Decisions: maps.Clone(s.decisions), Families: maps.Clone(s.families),
+		Written: maps.Clone(s.decisions), Decisions: maps.Clone(s.decisions),
 		Promoted: func(name string) bool { return golden[name] }, Notes: s.notes,
 	}
 }
@@ -63,9 +62,9 @@ func (s *store) write(_ context.Context, c review.Changes) (review.Result, error
 	if !maps.Equal(c.Base, s.decisions) {
 		return review.Result{Stale: true, Now: s.now()}, nil
 	}
-	s.decisions, s.families = c.Decide(s.decisions), review.MergeFamilies(s.items, c, s.families)
+	s.decisions = c.Decide(s.decisions)
 	s.writes++
-	r := review.Result{Moved: len(c.Families), Decided: len(c.Decisions), Refused: s.refuse}
+	r := review.Result{Decided: len(c.Decisions), Refused: s.refuse}
 	if s.refuse == "" {
 		r.Accepted = len(c.Promote)
 		for _, name := range c.Promote {
@@ -96,7 +95,7 @@ type edit struct{ name, family, was, is string }
 func newStore(edits []edit, count int, shows func(i int) []int) *store {
 	s := &store{parts: map[string][]review.Part{}, decisions: map[string]review.State{}, golden: map[string]bool{}}
 	for i, e := range edits {
-		s.items = append(s.items, review.Item{ID: fmt.Sprintf("G%d", i+1), Signature: fmt.Sprintf("s%d", i+1), Name: e.name, Kind: "edit", Family: e.family})
+		s.items = append(s.items, review.Item{ID: fmt.Sprintf("G%d", i+1), Name: e.name, Kind: "edit", Family: e.family})
 	}
 	for i := range count {
 		name := fmt.Sprintf("src/pkg%02d/file_%04d.c", i%17, i)

@@ -137,7 +137,6 @@ func TestStrangersAreRefused(t *testing.T) {
 		{"an unknown case", "/difference", `{"item": "G1", "place": -1}`, asIs, http.StatusNotFound},
 		{"an unknown list", "/cases", `{}`, asIs, http.StatusNotFound},
 		{"an old plan", "/commit", `{"revision": 99}`, asIs, http.StatusConflict},
-		{"a row of other causes", "/act", `{"do": "accept", "item": "G1", "row": ["G1", "G2"]}`, asIs, http.StatusConflict},
 		{"through a tunnel", "/state", "{}", host("localhost:8080"), http.StatusOK},
 	} {
 		if status, body := c.ask(http.MethodPost, test.path, test.body, test.change); status != test.want {

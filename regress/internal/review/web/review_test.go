@@ -197,7 +197,7 @@ func refused(t *testing.T, browser context.Context) {
 	p.clean(v.link)
 }
 
-// A family is one row, and one decision, until it is opened. Causes are joined and split by hand.
+// A family is one row, and one decision, until it is opened.
 func families(t *testing.T, browser context.Context) {
 	s := few()
 	s.items[1].Family, s.items[3].Family = "forms", "forms"
@@ -209,19 +209,9 @@ func families(t *testing.T, browser context.Context) {
 	p.sees("#facts", "and 1 cause of family forms")
 	p.keys("a")
 	p.sees("#status", "2 causes accepted. 3 undecided. Now G3")
-	p.keys("m")
-	p.sees("#status", "G3 marked. 1 marked.")
-	p.sees("#cause", "G5")
-	p.click("#join")
-	p.sees("#status", "2 causes joined.")
-	p.sees("#facts", `family joined: "( $1 )" → "$1"`)
-	p.keys("kx")
-	p.sees("#status", "2 causes out of the family.")
 	p.keys("w")
-	p.sees("#ask[open]", "4 causes are joined or split, for later checks too:")
-	p.sees("#ask[open]", "G2 leaves its family")
 	p.click("#ask-yes")
-	p.sees("#ask[open]", "2 decisions kept, 4 causes joined or split, 0 cases put into the golden.")
+	p.sees("#ask[open]", "2 decisions kept, 0 cases put into the golden.")
 	p.clean(v.link)
 }
 

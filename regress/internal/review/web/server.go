@@ -127,16 +127,14 @@ func (s *server) link(visit, struct{}) (any, error) {
 type state struct {
 	Revision int `json:"revision"`
 	// A letter for each item: u, a, r or s; upper case while the decision is not written.
-	States    string      `json:"states"`
-	Undoable  int         `json:"undoable"`
-	Pending   int         `json:"pending"`   // number of decisions to write
-	Moved     int         `json:"moved"`     // number of items to join or split
-	Regrouped int         `json:"regrouped"` // rises when families change
-	Ready     int         `json:"ready"`     // number of cases that would be promoted
-	Shut      string      `json:"shut"`      // why no case can go into the golden
-	Promoted  int         `json:"promoted"`  // number of cases that were promoted
-	Notes     []string    `json:"notes"`
-	Holder    shownHolder `json:"holder"`
+	States   string      `json:"states"`
+	Undoable int         `json:"undoable"`
+	Pending  int         `json:"pending"`  // number of decisions to write
+	Ready    int         `json:"ready"`    // number of cases that would be promoted
+	Shut     string      `json:"shut"`     // why no case can go into the golden
+	Promoted int         `json:"promoted"` // number of cases that were promoted
+	Notes    []string    `json:"notes"`
+	Holder   shownHolder `json:"holder"`
 }
 
 // A shownHolder describes the page that decides. Times are in milliseconds since 1970; 0 = never.
@@ -153,8 +151,8 @@ var letters = map[review.State]string{review.Undecided: "u", review.Accepted: "a
 func (s *server) state(v visit) state {
 	d, changes := s.desk, s.desk.Changes()
 	st := state{
-		Revision: s.revision, Undoable: d.Undoable(), Pending: len(changes.Decisions), Moved: len(changes.Families),
-		Regrouped: d.Regrouped(), Ready: len(changes.Promote), Shut: d.Shut(), Notes: append([]string{}, d.Notes...),
+		Revision: s.revision, Undoable: d.Undoable(), Pending: len(changes.Decisions),
+		Ready: len(changes.Promote), Shut: d.Shut(), Notes: append([]string{}, d.Notes...),
 		Holder: shownHolder{Mine: v.page == s.holder.page, Browser: s.holder.browser, Since: s.holder.since.UnixMilli()},
 	}
 	if !s.holder.last.IsZero() {

@@ -48,7 +48,7 @@ func (s *server) filter(_ visit, ask struct {
 	r := rows{[][]int{}, []string{}}
 	s.desk.Show(ask.Filter, ask.Open)
 	for _, item := range s.desk.Visible() {
-		r.Rows, r.Families = append(r.Rows, s.desk.Under(item)), append(r.Families, s.desk.Family(item))
+		r.Rows, r.Families = append(r.Rows, s.desk.Under(item)), append(r.Families, s.desk.Items()[item].Family)
 	}
 	return r, nil
 }

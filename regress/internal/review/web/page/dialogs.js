@@ -51,27 +51,19 @@ export function written(plan, noun) {
   const choices = plan.decisions.map((d) => element("li", {}, element("b", {}, said[d.now]), " ", element("span", { class: "id" }, d.id), " ", element("span", { class: "name" }, ...named(d.name)),
     d.was ? element("span", { class: "soft" }, `, which was ${d.was}`) : ""));
   if (plan.kept > choices.length) choices.push(element("li", { class: "soft" }, `… and ${number(plan.kept - choices.length)} more`));
-  if (plan.kept || !plan.moved) content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
+  content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
     element("summary", {}, `${plural(plan.kept, "decision")} ${plan.kept === 1 ? "is" : "are"} kept with the run`),
     element("ul", { class: "choices" }, ...choices)));
-  if (plan.moved) {
-    const rows = plan.families.map((f) => element("li", {}, element("span", { class: "id" }, f.id), f.family ? " goes into " : " leaves its family", element("span", { class: "name" }, f.family)));
-    if (plan.moved > rows.length) rows.push(element("li", { class: "soft" }, `… and ${number(plan.moved - rows.length)} more`));
-    content.push(p(`${plural(plan.moved, noun)} ${plan.moved === 1 ? "is" : "are"} joined or split, for later checks too:`), element("ul", {}, ...rows));
-  }
   if (plan.skipped) content.push(p(`${plural(plan.skipped, `skipped ${noun}`)} ${plan.skipped === 1 ? "is" : "are"} left for later.`));
   return content;
 }
 
 // saved says what was written beside the golden.
-export const saved = (done, noun) => [
-  done.decided || !done.moved ? `${plural(done.decided, "decision")} kept` : "",
-  done.moved ? `${plural(done.moved, noun)} joined or split` : "",
-].filter(Boolean).join(", ");
+export const saved = (done) => `${plural(done.decided, "decision")} kept`;
 
 // outcome says what came of writing.
-export function outcome(done, noun) {
-  const content = [p(`${saved(done, noun)}, `, element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
+export function outcome(done) {
+  const content = [p(`${saved(done)}, `, element("b", {}, plural(done.accepted, "case")), " put into the golden.")];
   if (done.refused) content.push(element("p", { class: "warning" }, element("strong", {}, "No case went into the golden. "), done.refused, " Your decisions are kept."));
   for (const note of done.notes) content.push(element("p", { class: "note" }, note));
   return content;

@@ -11,7 +11,7 @@ export class List {
   constructor(box, chosen) {
     this.box = box;
     this.runway = box.appendChild(element("div", { class: "runway", role: "presentation" }));
-    this.items = []; this.under = []; this.families = []; this.visible = []; this.states = ""; this.at = -1; this.rows = new Map(); this.marked = new Set();
+    this.items = []; this.under = []; this.families = []; this.visible = []; this.states = ""; this.at = -1; this.rows = new Map();
     let due = false;
     box.addEventListener("scroll", () => {
       if (due) return;
@@ -26,9 +26,8 @@ export class List {
   }
 
   // show takes what there is; the rows are drawn anew where they changed.
-  show({ items, rows, families, states, at, marked }) {
+  show({ items, rows, families, states, at }) {
     if (families) this.families = families;
-    if (marked) this.marked = marked;
     if (items) this.items = items;
     if (rows) { this.under = rows; this.visible = rows.map((row) => row[0]); }
     if (states !== undefined) this.states = states;
@@ -86,7 +85,7 @@ export class List {
     row.setAttribute("aria-setsize", this.visible.length);
     row.setAttribute("aria-selected", item === this.at);
     row.replaceChildren(
-      element("span", { class: "sign", "aria-hidden": "true" }, this.marked.has(item) ? "+" : signs[state]),
+      element("span", { class: "sign", "aria-hidden": "true" }, signs[state]),
       element("span", { class: "id" }, it.id),
       element("span", { class: "title" }, ...(under.length > 1 ? [element("span", { class: "more" }, `▸${number(under.length - 1)} `), element("span", { class: "unseen" }, "more of its family: ")] : []), ...named(it.name)),
       element("span", { class: "count" }, number(it.cases)),

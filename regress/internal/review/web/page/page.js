@@ -8,8 +8,8 @@ import { common, element, find, number, plural, named } from "./words.js";
 const linesFirst = 300, linesMore = 1200;
 
 const page = {
-  review: null, state: null, regrouped: 0,
-  rows: [], families: [], marked: new Set(), // a row is the items that it stands for; it shows the first
+  review: null, state: null,
+  rows: [], families: [], // a row is the items that it stands for; it shows the first
   filter: "", open: [], at: -1, place: 0, mode: "unified", others: false, lines: linesFirst,
   ended: false, leaving: false,
 };
@@ -73,8 +73,8 @@ function take(state) {
     .map(([letter, n]) => element("span", { class: kept[letter] }, element("b", {}, number(n)), ` ${kept[letter]}`)));
   find("#undo").disabled = state.undoable === 0;
   const write = find("#write");
-  write.disabled = state.pending === 0 && state.ready === 0 && state.moved === 0;
-  const words = [state.pending ? plural(state.pending, "decision") : "", state.moved ? "families" : "", state.ready ? plural(state.ready, "case") : ""].filter(Boolean);
+  write.disabled = state.pending === 0 && state.ready === 0;
+  const words = [state.pending ? plural(state.pending, "decision") : "", state.ready ? plural(state.ready, "case") : ""].filter(Boolean);
   write.replaceChildren(...(write.disabled ? ["Nothing to write"] : [`Write ${words.join(", ")}… `, element("kbd", {}, "w")]));
   for (const note of document.querySelectorAll("#notices [data-id^=note]")) note.remove();
   state.notes.forEach((note, i) => notice(`note${i}`, "note", note));
@@ -181,31 +181,14 @@ function load(keepPlace = false, quick = false) {
 
 const done = { accept: "accepted", reject: "rejected", skip: "skipped" };
 
-const ids = (i) => (i < 0 ? [] : under(i).map((k) => page.review.items[k].id));
-
-// aimed does something to the row that is shown. If its family has changed, nothing happens but that it is shown.
-async function aimed(action) {
-  try {
-    return await post("act", action);
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 409) throw error;
-    await filter(page.filter);
-    say("Its family has changed, and nothing was done: look again.");
-    return null;
-  }
-}
-
 // act decides, and goes where the review goes on.
 const act = (what) => queue(async () => {
   if (page.ended || reads()) return;
   const before = page.at >= 0 ? item().id : "";
-  const row = /-rest$|undo/.test(what) ? [] : ids(page.at);
-  const now = await aimed({ do: what, item: before, filter: page.filter, open: page.open, row });
-  if (!now) return;
+  const now = await post("act", { do: what, item: before, filter: page.filter, open: page.open });
   notice("failed");
   take(now.state);
   const [verb, rest] = what.split("-");
-  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   if (now.count === 0) say(what === "undo" ? "Nothing to undo." : "Nothing to decide on.");
   else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
   else say(`${rest || now.count > 1 ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
@@ -244,7 +227,7 @@ async function filter(text) {
   typing = new AbortController();
   try {
     const { rows, families } = await post("filter", { filter: text, open: page.open }, typing.signal);
-    Object.assign(page, { rows, families, regrouped: page.state.regrouped });
+    Object.assign(page, { rows, families });
     list.show({ rows, families });
     remaining();
     const at = (rows.find((row) => row.includes(page.at)) ?? rows[0])?.[0] ?? -1;
@@ -263,23 +246,21 @@ const write = (leaving) => queue(async () => {
   }
   const plan = await post("plan");
   take(plan.state);
-  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   if (find("#write").disabled) { say("Nothing to write."); return; } // others have written it
   const answer = await ask({
     title: "Write this?", content: written(plan, page.review.noun), other: leaving ? "Finish and write nothing" : "",
-    yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : plan.kept ? "Keep the decisions" : "Keep the families",
+    yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : "Keep the decisions",
   });
   if (answer === "other") { await leave(true); return; }
   if (answer === "no") { say("Nothing was written."); return; }
   say("Writing …");
   const now = await post("commit", { revision: plan.state.revision });
   take(now.state);
-  if (page.state.regrouped !== page.regrouped) await filter(page.filter);
   about();
   if (!now.written) { say("Nothing was written: others decided meanwhile. Look again, then write."); return; }
   load(true);
-  say(`Written: ${saved(now, page.review.noun)}, ${plural(now.accepted, "case")}.`);
-  if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now, page.review.noun), yes: "Finish", no: "Go on" }) === "yes") await leave();
+  say(`Written: ${saved(now)}, ${plural(now.accepted, "case")}.`);
+  if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now), yes: "Finish", no: "Go on" }) === "yes") await leave();
 });
 
 async function leave(lose = false) {
@@ -319,30 +300,6 @@ async function foldAll() {
   say(`${items(page.rows.length)} listed.`);
 }
 
-// mark marks a cause for join, or takes the mark away, and goes to the next.
-function mark() {
-  if (page.at < 0) return;
-  const it = item();
-  if (!page.marked.delete(page.at)) page.marked.add(page.at);
-  list.show({ marked: page.marked });
-  if (page.rows.length > 1) move(1);
-  say(`${it.id} ${page.marked.has(page.review.items.indexOf(it)) ? "marked" : "no longer marked"}. ${number(page.marked.size)} marked.`);
-}
-
-// regroup joins the marked causes and this one, or takes this one out of its family.
-const regroup = (what) => queue(async () => {
-  if (page.ended || page.at < 0 || reads()) return;
-  const joined = [...page.marked, page.at].map((i) => page.review.items[i].id);
-  const now = await aimed({ do: what, item: item().id, filter: page.filter, open: page.open, items: joined, row: ids(page.at) });
-  if (!now) return;
-  if (now.count) page.marked.clear();
-  list.show({ marked: page.marked });
-  take(now.state);
-  await filter(page.filter);
-  if (what === "join") say(now.count ? `${items(now.count)} joined.` : "Mark others first: two causes or more are joined.");
-  else say(now.count ? `${items(now.count)} out of the family.` : "It belongs to no family.");
-});
-
 // end takes everything away that no longer does anything.
 function end(why) {
   if (page.ended) return;
@@ -366,7 +323,7 @@ const keys = {
   v: () => { const { modes } = page.review; form(modes[(modes.indexOf(page.mode) + 1) % modes.length]); },
   o: () => { find("#others").click(); },
   "/": () => { find("#filter").focus(); find("#filter").select(); },
-  f: () => queue(fold), F: () => queue(foldAll), m: () => inTurn(mark), M: () => regroup("join"), x: () => regroup("split"),
+  f: () => queue(fold), F: () => queue(foldAll),
   "?": () => find("#help").showModal(),
   g: () => inTurn(() => move(-Infinity)), G: () => inTurn(() => move(+Infinity)),
   " ": () => scroll(+0.9), b: () => scroll(-0.9), J: () => scroll(+0.5), K: () => scroll(-0.5),
@@ -395,7 +352,7 @@ function wire() {
   document.addEventListener("keydown", pressed);
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => act(button.dataset.do));
   for (const button of document.querySelectorAll(".forms button")) button.addEventListener("click", () => form(button.dataset.mode));
-  const on = { fold: keys.f, mark: keys.m, join: keys.M, split: keys.x, keys: () => find("#help").showModal(), link: invite, write: () => write(false), finish: () => write(true), previous: () => moveCase(-1), next: () => moveCase(+1), all: listCases };
+  const on = { fold: keys.f, keys: () => find("#help").showModal(), link: invite, write: () => write(false), finish: () => write(true), previous: () => moveCase(-1), next: () => moveCase(+1), all: listCases };
   for (const [id, does] of Object.entries(on)) find(`#${id}`).addEventListener("click", does);
   find("#others").addEventListener("change", (event) => { page.others = event.target.checked; load(true); });
   const box = find("#filter");
@@ -409,12 +366,11 @@ function wire() {
 // poll shows what has changed, such as the decisions of the page that decides.
 async function poll() {
   try {
-    const { regrouped, revision, holder } = page.state;
+    const { revision, holder } = page.state;
     const state = await post("state");
     notice("lost");
     if (page.ended || state.revision === revision && JSON.stringify(state.holder) === JSON.stringify(holder)) return;
     take(state);
-    if (state.regrouped !== regrouped) await filter(page.filter);
     about();
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 0) throw error;
@@ -433,7 +389,6 @@ async function begin() {
   document.body.classList.remove("loading");
   find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}`;
   list.show({ items: review.items, rows: page.rows, families: page.families, states: state.states });
-  page.regrouped = state.regrouped;
   take(state);
   wire();
   const open = page.rows.find((row) => row.some((i) => state.states[i] === "u"));
