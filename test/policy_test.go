@@ -106,7 +106,7 @@ var rooms = []room{
 	{"regress/internal/cause", "regress regress/internal/cause/document regress/internal/cause/edit regress/internal/cause/pattern regress/internal/cause/token regress/internal/name regress/internal/outcome regress/internal/plaintext", pure},
 	{"regress/internal/cost", "regress/internal/outcome internal/readable", pure},
 	{"regress/internal/review/terminal", "internal/readable internal/wording regress/internal/fault regress/internal/palette regress/internal/review", plain},
-	{"regress/internal/report", "internal/plot internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/preview regress/internal/report/pending", plain},
+	{"regress/internal/report", "internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/preview regress/internal/report/pending", plain},
 	{"regress/internal/report/ci", "internal/readable internal/workflow regress regress/internal/name regress/internal/report", plain},
 	{"regress/internal/report/pending", "internal/readable internal/realpath regress/internal/fault", plain},
 	{"regress/internal/review", "internal/readable regress/internal/cause regress/internal/diff regress/internal/plaintext", pure},

@@ -41,8 +41,6 @@ type Form int
 // The forms.
 const (
 	Joined Form = iota // a line through the points, each with a marker
-	Cloud              // a dot for each point, and no line
-	Rule               // a thin line without markers, as a reference for the others
 	Bars               // a bar from 0, or from below the least on a logarithmic axis, as wide as the distance between points
 )
 
@@ -66,7 +64,7 @@ const (
 func (c Chart) Drawable() []Chart {
 	var lines []Line
 	for _, l := range c.Lines {
-		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p Point) bool { return !c.Draws(p) })
+		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p Point) bool { return !c.draws(p) })
 		if len(l.Points) > 0 {
 			lines = append(lines, l)
 		}
@@ -78,8 +76,8 @@ func (c Chart) Drawable() []Chart {
 	return []Chart{c}
 }
 
-// Draws reports whether the axes can show a point and its interval.
-func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
+// draws reports whether the axes can show a point and its interval.
+func (c Chart) draws(p Point) bool { return c.check(p) == nil }
 
 func (c Chart) check(p Point) error {
 	for _, v := range []struct {
