@@ -127,7 +127,6 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzEdits -fuzztime $(FUZZTIME) ./regress/internal/cause
 	$(GO) test -run - -fuzz FuzzPattern -fuzztime $(FUZZTIME) ./regress/internal/hole
 	$(GO) test -run - -fuzz FuzzPreview -fuzztime $(FUZZTIME) ./regress/internal/preview
-	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
 # The Go code of the messages, which is kept, after a change to files.proto. The
 # generators are of the versions in go.mod (files/internal/wire/buf.gen.yaml).

@@ -164,8 +164,6 @@ type Report struct {
 	GitHub  GitHub
 	// Paths of further reports; "" = none.
 	JUnit, HTML, Markdown, Events string
-	// Resume is the shell line that resumes the run, for the text report; "" = unknown.
-	Resume string
 }
 
 // Format is the format of results on the standard output.

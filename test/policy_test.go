@@ -32,7 +32,7 @@ const (
 // rooms has a row for each package. If several rows match, the one with its exact name counts,
 // else the longest.
 var rooms = []room{
-	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/bucket files/cached files/gocache files/load files/service files/service/logfile internal/manpage internal/nearest internal/readable internal/realpath internal/terminal internal/wording internal/workflow lab regress regress/bisect regress/check regress/decide regress/doctor regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
+	{"cmd/muster", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/bucket files/cached files/gocache files/load files/service files/service/logfile internal/nearest internal/readable internal/realpath internal/terminal internal/wording internal/workflow lab regress regress/bisect regress/check regress/decide regress/doctor regress/goldens regress/host regress/merge regress/past regress/record regress/reduce regress/runone", plain},
 
 	{"regress", "", stdlib},
 	{"regress/internal/job", "regress regress/internal/content regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/plan regress/internal/state", plain},
@@ -106,7 +106,7 @@ var rooms = []room{
 	{"regress/internal/cause", "regress regress/internal/cause/document regress/internal/cause/edit regress/internal/cause/pattern regress/internal/cause/token regress/internal/name regress/internal/outcome regress/internal/plaintext", pure},
 	{"regress/internal/cost", "regress/internal/outcome internal/readable", pure},
 	{"regress/internal/review/terminal", "internal/readable internal/wording regress/internal/fault regress/internal/palette regress/internal/review", plain},
-	{"regress/internal/report", "internal/plot internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/preview regress/internal/report/pending", plain},
+	{"regress/internal/report", "internal/readable internal/style regress regress/internal/cause regress/internal/cost regress/internal/diff regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/palette regress/internal/preview regress/internal/report/pending", plain},
 	{"regress/internal/report/ci", "internal/readable internal/workflow regress regress/internal/name regress/internal/report", plain},
 	{"regress/internal/report/pending", "internal/readable internal/realpath regress/internal/fault", plain},
 	{"regress/internal/review", "internal/readable regress/internal/cause regress/internal/diff regress/internal/plaintext", pure},

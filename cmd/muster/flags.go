@@ -151,17 +151,6 @@ func allowFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
-	shownFlags(f, o)
-	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE`, as JSON lines that muster replay reads")
-}
-
-// quietFlag is for a command that shows progress and has no other optional output.
-func quietFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "show no progress")
-}
-
-// shownFlags control how a run is shown, live or again.
-func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and the result")
 	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "print every case, identical ones too")
@@ -170,6 +159,12 @@ func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
 	github := newChoice(&o.Report.GitHub, "WHEN", "a choice: auto, on or off", regress.GitHubAuto, regress.GitHubOn, regress.GitHubOff)
 	f.Var(github, "github", "annotate the step of GitHub Actions: auto, on or off")
+	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE`, as JSON lines")
+}
+
+// quietFlag is for a command that shows progress and has no other optional output.
+func quietFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "show no progress")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"muster/internal/manpage"
 )
 
 // usageTemplate is cobra's template without its unused parts, and with the topics.
@@ -101,8 +103,9 @@ func sections() []section {
 	}
 }
 
-// flagSections returns the flags of a command by subject.
-func flagSections(all *pflag.FlagSet) (list []manpage.Section) {
+// flagUsages returns the flags of a command for its help text, by subject if the command runs cases.
+func flagUsages(all *pflag.FlagSet) string {
+	var parts []string
 	add := func(title string, has func(name string) bool) {
 		some := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.VisitAll(func(f *pflag.Flag) {
@@ -113,10 +116,11 @@ func flagSections(all *pflag.FlagSet) (list []manpage.Section) {
 			}
 		})
 		if some.HasAvailableFlags() {
-			list = append(list, manpage.Section{Title: title, Flags: some})
+			parts = append(parts, title+":\n"+strings.TrimRight(some.FlagUsages(), " \n"))
 		}
 	}
 	inSection := func(string) bool { return false }
+	title := "Flags"
 	if all.Lookup("headers") != nil { // the command runs cases
 		for _, s := range sections() {
 			add(s.title, func(name string) bool { return slices.Contains(s.flags, name) })
@@ -124,21 +128,9 @@ func flagSections(all *pflag.FlagSet) (list []manpage.Section) {
 		inSection = func(name string) bool {
 			return slices.ContainsFunc(sections(), func(s section) bool { return slices.Contains(s.flags, name) })
 		}
-	}
-	title := "Flags"
-	if len(list) > 0 {
 		title = "Others"
 	}
 	add(title, func(name string) bool { return !inSection(name) })
-	return list
-}
-
-// flagUsages returns the flags of a command for its help text.
-func flagUsages(all *pflag.FlagSet) string {
-	var parts []string
-	for _, s := range flagSections(all) {
-		parts = append(parts, s.Title+":\n"+strings.TrimRight(s.Flags.FlagUsages(), " \n"))
-	}
 	return strings.Join(parts, "\n\n")
 }
 
@@ -149,15 +141,36 @@ func manPages() *cobra.Command {
 		Short:  "Write the manual pages to a folder",
 		Hidden: true,
 		Args:   oneArg("a folder"),
-		RunE: func(c *cobra.Command, args []string) error {
-			b := thisBuild()
-			return manpage.Manual{Version: b.version, Day: b.day, Sections: flagSections}.Write(args[0], c.Root())
-		},
+		RunE:   func(c *cobra.Command, args []string) error { return writePages(args[0], c.Root(), thisBuild()) },
 	}
 }
 
-// defaultByMachine sets the words for a default that depends on the machine, for the manual
-// pages.
-func defaultByMachine(f *pflag.FlagSet, name, words string) {
-	f.Lookup(name).Annotations = map[string][]string{manpage.DefaultMark: {words}}
+// verbatim makes the formatter of manual pages print a text as it is.
+var verbatim = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, "\n.", "\n\\&.")
+
+// writePages writes a page with the help of c, and one for each command and topic below it.
+func writePages(dir string, c *cobra.Command, b build) error {
+	var help strings.Builder
+	c.SetOut(&help)
+	c.InitDefaultHelpFlag()
+	if err := c.Help(); err != nil {
+		return err
+	}
+	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	page := fmt.Sprintf(".TH %s 1 %s \"muster %s\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n",
+		strings.ToUpper(name), cmp.Or(b.day, "unknown"), b.version, verbatim.Replace(name), verbatim.Replace(c.Short), verbatim.Replace(help.String()))
+	if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(page), 0o644); err != nil {
+		return err
+	}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" || sub.IsAdditionalHelpTopicCommand() {
+			if err := writePages(dir, sub, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
+
+// defaultByMachine describes a default that depends on the machine, in the help and in the manual pages.
+func defaultByMachine(f *pflag.FlagSet, name, words string) { f.Lookup(name).DefValue = words }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -205,9 +206,6 @@ const pagerGrace = 2 * time.Second
 // other signals end it. The user may leave before the end of the text. If no pager can show the
 // text, page prints it.
 func (p *program) page(ctx context.Context, words []string, text []byte, out *os.File) error {
-	ctx, l := lending(ctx)
-	defer l.close()
-	defer l.lend()()
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, p.stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -223,18 +221,17 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 		return err
 	}
 	if err == nil {
+		signal.Ignore(os.Interrupt) // after the start: the pager must not inherit that
 		err = c.Wait()
 	}
-	ended := ctx.Err()
-	l.close()
 	switch status, isStatus := errors.AsType[*exec.ExitError](err); {
-	case ended != nil:
+	case ctx.Err() != nil:
 		restore()
-		return ended
-	case isStatus && !l.interrupted():
+		return ctx.Err()
+	case isStatus:
 		restore() // a killed pager did not restore the terminal
 		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
-	case err != nil && !isStatus && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("the pager %s: %w", words[0], err)
 	}
 	return nil

@@ -22,7 +22,6 @@ import (
 
 // program is the surroundings of every command.
 type program struct {
-	args           []string // arguments without the program's name
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	isOnGitHub     bool // the runner of GitHub Actions reads the streams
@@ -32,7 +31,7 @@ type program struct {
 
 // run is the whole program, without the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	p := &program{args: args, stdin: stdin, stdout: stdout, stderr: stderr, isOnGitHub: workflow.Running(os.Getenv)}
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, isOnGitHub: workflow.Running(os.Getenv)}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -81,7 +80,7 @@ golden keeps the recorded outcomes. A cause is one change that shows in many cas
 	root.SetFlagErrorFunc(flagError)
 	addGroup(root, "Main",
 		p.record(), p.check(), watch(p), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
-		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(), initialise(p), examine(p))
+		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.merge(), initialise(p), examine(p))
 	addGroup(root, "Service", p.serve(), p.load(), goCache(p))
 	addGroup(root, "Measure", p.lab())
 	root.AddCommand(p.version(), exitCodes(), manPages())
@@ -156,7 +155,6 @@ func (p *program) options() (*regress.Options, error) {
 	o := &regress.Options{Helper: []string{self}, Version: thisBuild().version}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
 	o.Remote.Headers = strings.FieldsFunc(os.Getenv(remoteHeaderVariable), func(r rune) bool { return r == '\n' })
-	o.Report.Resume = resumeLine(p.args)
 	return o, err
 }
 

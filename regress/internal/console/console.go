@@ -23,11 +23,9 @@ import (
 	"muster/regress/internal/report/ci"
 )
 
-// Open opens all reports as one reporter. Set isPast if the events are those of a past run, whose
-// progress is not shown.
-func Open(r *regress.Report, h host.Host, isPast bool) (report.Reporter, error) {
+// Open opens all reports as one reporter.
+func Open(r *regress.Report, h host.Host) (report.Reporter, error) {
 	console := newConsole(r, h)
-	console.Past = isPast
 	var tee report.Tee
 	if r.Format == regress.JSON {
 		tee = append(tee, report.NewJSON(console, verbosityOf(r)))
@@ -86,7 +84,7 @@ func verbosityOf(r *regress.Report) report.Verbosity {
 }
 
 func newConsole(r *regress.Report, h host.Host) report.Console {
-	c := report.Console{Out: newStream(r, h.Stdout), Err: newStream(r, h.Stderr), Resume: r.Resume}
+	c := report.Console{Out: newStream(r, h.Stdout), Err: newStream(r, h.Stderr)}
 	out, isFile := h.Stdout.(*os.File)
 	errs, isFileToo := h.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)

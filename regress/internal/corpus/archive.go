@@ -64,17 +64,15 @@ func (p *opener) recogniseFile(f *os.File) (format, error) {
 	if err != nil && err != io.EOF {
 		return unknown, readError(p.label, "", err)
 	}
-	return recognise(p.label, p.Path, head[:n])
+	return recognise(p.label, head[:n])
 }
 
-// findTar returns a tar that holds every content uncompressed and whole, with its tree. It is the
+// findTar returns an uncompressed tar, with its tree. It is the
 // file itself, the copy that an earlier run unpacked, or a new copy.
 func (p *opener) findTar(ctx context.Context, form format, f *os.File, src *source) (*os.File, *tree, error) {
 	if form == plain {
-		t, sparse, err := p.indexTar(ctx, f)
-		if err != nil || !sparse {
-			return f, t, err
-		}
+		t, err := p.indexTar(ctx, f)
+		return f, t, err
 	}
 	digests := filedigest.Open(filepath.Join(p.spool.dir, archivesFile))
 	var err error
@@ -82,8 +80,8 @@ func (p *opener) findTar(ctx context.Context, form format, f *os.File, src *sour
 		return nil, nil, err
 	}
 	if kept := p.spool.find(src.key); kept != nil {
-		t, sparse, err := p.indexTar(ctx, kept)
-		if err == nil && !sparse {
+		t, err := p.indexTar(ctx, kept)
+		if err == nil {
 			digests.Save()
 			return kept, t, nil
 		}
@@ -93,13 +91,7 @@ func (p *opener) findTar(ctx context.Context, form format, f *os.File, src *sour
 		}
 		// Damaged since then: unpack it again.
 	}
-	var file *os.File
-	var t *tree
-	if form == plain {
-		file, t, err = p.expandSparse(ctx, f, src.key)
-	} else {
-		file, t, err = p.unpackToSpool(ctx, form, f, src.key)
-	}
+	file, t, err := p.unpackToSpool(ctx, form, f, src.key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,22 +186,9 @@ func foreignName(head []byte) string {
 	return ""
 }
 
-// formatByName returns the format that a file's name promises, or unknown.
-func formatByName(path string) format {
-	path = strings.ToLower(path)
-	for suffix, f := range map[string]format{
-		".tar": plain, ".gz": gzipped, ".tgz": gzipped, ".zst": zstandard, ".tzst": zstandard, ".xz": xzipped, ".txz": xzipped,
-	} {
-		if strings.HasSuffix(path, suffix) {
-			return f
-		}
-	}
-	return unknown
-}
-
 // recognise returns the format of an archive that begins with head, or an error that names what it
-// is instead. The path is "" for a stream.
-func recognise(label, path string, head []byte) (format, error) {
+// is instead.
+func recognise(label string, head []byte) (format, error) {
 	f := sniff(head)
 	switch {
 	case len(head) == 0:
@@ -218,9 +197,6 @@ func recognise(label, path string, head []byte) (format, error) {
 		return unknown, fault.Inputf("%s is %s, not a tar; repack it as .tar, .tar.gz, .tar.zst or .tar.xz", label, foreignName(head))
 	case f == unknown:
 		return unknown, fault.Inputf("%s is not a tar, nor a gzip, zstd or xz compressed one; name an archive or a folder", label)
-	}
-	if p := formatByName(path); p != unknown && p != f {
-		return unknown, fault.Inputf("%s is %s, not %s as its name says; rename it", label, f, p)
 	}
 	return f, nil
 }
@@ -270,7 +246,7 @@ func (p *opener) openStream(ctx context.Context, src io.Reader) (*Corpus, error)
 		}
 		return nil, readError(p.label, "", err)
 	}
-	form, err := recognise(p.label, "", first)
+	form, err := recognise(p.label, first)
 	if err != nil {
 		return nil, err
 	}

@@ -196,40 +196,36 @@ func stopError(ctx context.Context, label string) error {
 	return nil
 }
 
-// indexTar reads a tar's headers, and no contents. sparse reports that the archive must be expanded
-// first because of sparse contents. The tree is then nil.
-func (p *opener) indexTar(ctx context.Context, f *os.File) (t *tree, sparse bool, err error) {
+// indexTar reads a tar's headers, and no contents.
+func (p *opener) indexTar(ctx context.Context, f *os.File) (*tree, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, false, readError(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	}
 	s := newScan(ctx, p.meter(), f, info.Size())
-	t = newTree(p.label, p.Limits)
+	t := newTree(p.label, p.Limits)
 	for {
 		m, err := s.next()
 		if err == io.EOF {
 			break
 		}
-		if err == nil && m.sparse {
-			return nil, true, nil
-		}
 		if err == nil {
 			err = addMember(t, m, s.cursor.pos)
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	rest, err := s.trailingBytes()
 	switch {
 	case err != nil:
-		return nil, false, err
+		return nil, err
 	case s.open:
 		p.Warn(s.cutWarning())
 	case rest > 0:
 		p.Warn(s.trailingWarning(rest))
 	}
-	return t, false, nil
+	return t, nil
 }
 
 // checkClaims reads the headers at the beginning of a tar that is being unpacked. It returns an

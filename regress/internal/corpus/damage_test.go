@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,50 +158,6 @@ func TestZerosWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, corpus.Options{Path: path, Note: func(s string) { t.Error(s) }})
-}
-
-// sparseArchive makes one of an entry that must be expanded.
-func sparseArchive(t *testing.T) []byte {
-	t.Helper()
-	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "hole"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteAt([]byte("end"), 1<<20)
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	run(t, dir, "tar", "-S", "--hole-detection=raw", "-cf", "c.tar", "hole")
-	packed, err := os.ReadFile(filepath.Join(dir, "c.tar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packed
-}
-
-// What must be expanded keeps nothing of the archive's own end.
-func TestSparseMayBeCut(t *testing.T) {
-	packed := sparseArchive(t)
-	blocks := (len(bytes.TrimRight(packed, "\x00")) + 511) / 512
-	path := write(t, "c.tar", packed[:blocks*512])
-	o := corpus.Options{Path: path, Spool: t.TempDir()}
-	for range 2 {
-		warnedOnce(t, o, path+" has no end marker and may be cut: 1 entry, the last hole; …")
-	}
-}
-
-// Nor of what follows it.
-func TestSparseGoesOn(t *testing.T) {
-	packed := sparseArchive(t)
-	both := join(packed, packed)
-	for base, content := range map[string][]byte{"c.tar": both, "c.tgz": gz(both)} {
-		o := corpus.Options{Path: write(t, base, content), Spool: t.TempDir()}
-		checkGoesOn(t, o, fmt.Sprintf("by %d bytes", len(packed)))
-		o.Limits.TotalBytes = 1<<20 + 4096
-		o.Spool = t.TempDir()
-		like(t, refused(t, o), o.Path+" unpacks to more than 1 MiB, the limit; split it")
-	}
 }
 
 func warnedOnce(t *testing.T, o corpus.Options, want string) {

@@ -241,12 +241,12 @@ func (t *tree) follow(from, target string) (linkEnd, error) {
 		next := path.Join(at, part)
 		i, ok := t.byName[next]
 		switch {
-		case ok && t.nodes.at(i).IsLink:
-			if todo, err = prependSteps(t.nodes.at(i).Path, todo, &hops); err != nil {
+		case ok && t.nodes[i].IsLink:
+			if todo, err = prependSteps(t.nodes[i].Path, todo, &hops); err != nil {
 				return linkEnd{}, err
 			}
 		case ok && len(todo) == 0:
-			return linkEnd{file: t.nodes.at(i)}, nil
+			return linkEnd{file: &t.nodes[i]}, nil
 		case !ok && t.isFolder(next):
 			at = next
 		default:

@@ -74,19 +74,6 @@ func (s *scan) skip(stored int64) error {
 // padded rounds up to whole blocks.
 func padded(n int64) int64 { return (n + blockBytes - 1) / blockBytes * blockBytes }
 
-// copyTo writes a member's content, holes filled.
-func (s *scan) copyTo(w io.Writer) error {
-	_, err := io.Copy(w, s.tar)
-	if known, ok := errors.AsType[*finalError](err); ok {
-		return known.err
-	}
-	if err != nil {
-		return s.damageError(err)
-	}
-	s.end = padded(s.cursor.pos)
-	return nil
-}
-
 // checkEnd returns io.EOF if the archive ends at an end marker or with the last entry. archive/tar
 // also accepts an end inside a padding, and after a header without its entry.
 func (s *scan) checkEnd() error {

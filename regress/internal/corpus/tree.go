@@ -19,7 +19,7 @@ import (
 type tree struct {
 	label   string
 	limits  Limits
-	nodes   nodes            // without a name: a later entry took it; the Path of a link is its raw target
+	nodes   []Entry          // without a name: a later entry took it; the Path of a link is its raw target
 	byName  map[string]int32 // of the nodes that count
 	folders map[string]struct{}
 
@@ -36,7 +36,8 @@ func newTree(label string, limits Limits) *tree {
 // unpacked.
 func (t *tree) add(n Entry) {
 	t.drop(n.Name)
-	t.byName[n.Name] = t.nodes.add(n)
+	t.byName[n.Name] = int32(len(t.nodes))
+	t.nodes = append(t.nodes, n)
 }
 
 // addFolder records a folder. It is not a case, but links may lead to it.
@@ -50,7 +51,7 @@ func (t *tree) drop(clean string) {
 	if !ok {
 		return
 	}
-	t.nodes.at(i).Name = ""
+	t.nodes[i].Name = ""
 	delete(t.byName, clean)
 	t.twice.add(clean)
 }
@@ -63,7 +64,7 @@ func (t *tree) addHardLink(clean, target string) error {
 		return fault.Inputf("%s: entry %s is a hard link to %s, which no earlier entry is; put the file before its link, or leave the link out",
 			t.label, name.Print(clean), name.Print(target))
 	}
-	n := *t.nodes.at(i)
+	n := t.nodes[i]
 	n.Name = clean
 	t.add(n)
 	return nil
@@ -76,7 +77,8 @@ func (t *tree) entries() ([]Entry, error) {
 	}
 	all := make([]Entry, 0, len(t.byName))
 	var total int64
-	for n := range t.nodes.all {
+	for i := range t.nodes {
+		n := &t.nodes[i]
 		if n.Name == "" {
 			continue
 		}
@@ -105,7 +107,8 @@ func (t *tree) checkFolders() error {
 			return err
 		}
 	}
-	for n := range t.nodes.all {
+	for i := range t.nodes {
+		n := &t.nodes[i]
 		if n.Name == "" {
 			continue
 		}
@@ -120,7 +123,7 @@ func (t *tree) checkParents(clean string) error {
 	for parent := path.Dir(clean); parent != "."; parent = path.Dir(parent) {
 		if i, ok := t.byName[parent]; ok {
 			what := "a file"
-			if t.nodes.at(i).IsLink {
+			if t.nodes[i].IsLink {
 				what = "a link"
 			}
 			return fault.Inputf("%s: entry %s is %s and also the folder of %s; rename one of them", t.label, name.Print(parent), what, name.Print(clean))
@@ -195,26 +198,25 @@ type member struct {
 	name   string
 	target string
 	exec   bool
-	size   int64 // of a regular member, holes filled, else 0
-	stored int64 // bytes after the header; 0 if sparse
-	sparse bool  // the archive does not hold the content as it is
+	size   int64 // of a regular member, else 0
+	stored int64 // bytes after the header
 }
 
 // readMember checks a header. Its errors name the reason and the mend. The caller adds the names of
 // the archive and the entry.
 func readMember(h *tar.Header) (member, error) {
 	m := member{exec: h.Mode&0o100 != 0}
-	var err error
-	if m.sparse, err = isSparse(h); err != nil {
-		return m, err
+	if isSparse(h) {
+		return m, errors.New("is sparse, so the archive lacks parts of it; repack it with tar without -S")
 	}
+	var err error
 	if m.kind, err = kindOfMember(h); err != nil {
 		return m, err
 	}
 	if m.kind == regular {
 		m.size = h.Size
 	}
-	if hasContent(h.Typeflag) && !m.sparse {
+	if hasContent(h.Typeflag) {
 		m.stored = h.Size
 	}
 	if m.kind == folder && h.Name != "" && path.Clean(h.Name) == "." {
@@ -233,7 +235,7 @@ func readMember(h *tar.Header) (member, error) {
 
 func kindOfMember(h *tar.Header) (kind, error) {
 	switch h.Typeflag {
-	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse: // archive/tar makes the old NUL type TypeReg
+	case tar.TypeReg, tar.TypeCont: // archive/tar makes the old NUL type TypeReg
 		if !strings.HasSuffix(h.Name, "/") {
 			return regular, nil
 		}
@@ -306,68 +308,12 @@ func checkGlobal(h *tar.Header) error {
 	return nil
 }
 
-// isSparse reports whether the archive holds only the filled parts of the content. It returns an
-// error for a sparse format that archive/tar would take for plain content.
-func isSparse(h *tar.Header) (bool, error) {
-	if h.Typeflag == tar.TypeGNUSparse {
-		return true, nil
-	}
-	if h.Typeflag == tar.TypeXGlobalHeader {
-		return false, nil
-	}
-	found := false
-	for key := range h.PAXRecords {
-		found = found || sparseKey(key)
-	}
-	if !found {
-		return false, nil
-	}
-	switch version := h.PAXRecords["GNU.sparse.major"] + "." + h.PAXRecords["GNU.sparse.minor"]; version {
-	case "0.0", "0.1", "1.0":
-		return true, nil
-	case ".":
-		if h.PAXRecords["GNU.sparse.map"] != "" {
-			return true, nil
-		}
-	}
-	return false, errors.New("is sparse in a format that is not known; repack it with tar without -S")
+// isSparse reports whether the archive holds only the filled parts of the content.
+func isSparse(h *tar.Header) bool {
+	return h.Typeflag == tar.TypeGNUSparse ||
+		h.Typeflag != tar.TypeXGlobalHeader && slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), sparseKey)
 }
 
 func sparseKey(key string) bool {
 	return strings.HasPrefix(key, "GNU.sparse.") || key == "SCHILY.realsize"
-}
-
-// nodesInBlock makes blocks of a few hundred KiB.
-const nodesInBlock = 4096
-
-// nodes is a list that grows without being copied. So reading a corpus never needs memory for two
-// lists.
-type nodes [][]Entry
-
-// add returns the index of n.
-func (l *nodes) add(n Entry) int32 {
-	last := len(*l) - 1
-	if last < 0 || len((*l)[last]) == nodesInBlock {
-		var block []Entry // of a small corpus: it grows
-		if last++; last > 0 {
-			block = make([]Entry, 0, nodesInBlock)
-		}
-		*l = append(*l, block)
-	}
-	(*l)[last] = append((*l)[last], n)
-	return int32(last*nodesInBlock + len((*l)[last]) - 1)
-}
-
-// at returns the i-th node. The pointer is valid until the next add.
-func (l nodes) at(i int32) *Entry { return &l[i/nodesInBlock][i%nodesInBlock] }
-
-// all yields the nodes in the order in which they were added.
-func (l nodes) all(yield func(*Entry) bool) {
-	for _, block := range l {
-		for i := range block {
-			if !yield(&block[i]) {
-				return
-			}
-		}
-	}
 }

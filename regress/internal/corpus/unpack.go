@@ -24,20 +24,11 @@ func (p *opener) unpackToSpool(ctx context.Context, form format, src io.Reader, 
 		x.discard()
 		return nil, nil, err
 	}
-	t, sparse, err := p.indexTar(ctx, x.r)
+	t, err := p.indexTar(ctx, x.r)
 	if err != nil {
 		x.discard()
 		return nil, nil, err
 	}
-	if sparse {
-		defer x.discard()
-		return p.expandSparse(ctx, x.r, key)
-	}
-	return p.keepScratch(x, key, n, t)
-}
-
-// keepScratch completes a spool file.
-func (p *opener) keepScratch(x *scratch, key string, n int64, t *tree) (*os.File, *tree, error) {
 	file, err := x.keep(p.label, key)
 	if err != nil {
 		return nil, nil, err

@@ -21,11 +21,6 @@ func Printed(v any, text func(string) string) any {
 	return own.Interface()
 }
 
-// ParsePrinted is the inverse of Printed, for names.
-func ParsePrinted[T any](v *T) error {
-	return replaceIn(reflect.ValueOf(v).Elem(), false, Parse, nil)
-}
-
 func printed(s string) (string, error) { return Print(s), nil }
 
 // ParseIn is the inverse of PrintIn.

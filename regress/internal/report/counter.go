@@ -82,21 +82,7 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// counter returns a line such as "check: 1,200/15,000, 812/s, ETA 17s, 3 differ".
+// counter returns a line such as "check: 1,200/15,000, 812/s, 3.90 cores busy, ETA 17s, 3 differ".
 func (t *tally) counter(now time.Time) string {
-	if doing := t.engine.doing(now); doing != "" {
-		return t.label() + ": " + strings.ReplaceAll(doing, fieldGap, ", ") + "\n"
-	}
-	perSecond, _ := t.rate(now)
-	fields := []string{t.label() + ": " + t.position(), readable.Rate(perSecond), t.eta(now, perSecond)}
-	if t.engine.known {
-		fields = append(fields, t.engine.flight(t.total-t.done))
-	}
-	if share := t.engine.share(); share != "" {
-		fields = append(fields, share)
-	}
-	if t.differs > 0 {
-		fields = append(fields, t.differing())
-	}
-	return strings.Join(fields, ", ") + "\n"
+	return t.label() + ": " + strings.Join(t.fields(now), ", ") + "\n"
 }

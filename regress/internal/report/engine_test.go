@@ -125,7 +125,7 @@ func TestEngineProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.handle(ev)
-		fmt.Fprintf(&b, "|%s|\n", l.line(l.last, 100, false))
+		fmt.Fprintf(&b, "|%s|\n", l.line(l.last, 100))
 	}
 	at := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
 	handle(Engine{Command: "check", Doing: "connecting to grpc://engine:8980", At: at(0)})
@@ -148,7 +148,7 @@ func TestNoMoreInFlightThanAreLeft(t *testing.T) {
 	for i := range 2 {
 		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: epoch.Add(time.Second)})
 	}
-	if line := l.counter(epoch.Add(time.Second)); !strings.Contains(line, "2/3") || !strings.Contains(line, " 1 in flight\n") {
+	if line := l.counter(epoch.Add(time.Second)); !strings.Contains(line, "2/3") || !strings.Contains(line, " 1 in flight,") {
 		t.Error(line)
 	}
 }

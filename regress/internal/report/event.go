@@ -1,17 +1,10 @@
 package report
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"time"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"muster/internal/readable"
 	"muster/regress"
@@ -194,7 +187,7 @@ type Cost struct {
 	Over []string      `json:"over"` // the limits of --fail-on that the figures exceed
 }
 
-// CostCasesMax bounds the cases of a Cost that plots and tables show.
+// CostCasesMax bounds the cases of a Cost.
 const CostCasesMax = 2000
 
 // Finished closes a run, also an interrupted one.
@@ -216,118 +209,6 @@ func (Retracted) kind() string   { return "retracted" }
 func (Group) kind() string       { return "group" }
 func (Cost) kind() string        { return "cost" }
 func (Finished) kind() string    { return "summary" }
-
-// ErrCutOff is the error for a last line that is incomplete because its run was killed.
-var ErrCutOff = errors.New("the line is cut off")
-
-// ReadEvents yields the events that NewEvents wrote. Damage ends the sequence with an Input
-// error that names the line. An incomplete last line ends it with ErrCutOff, after all events
-// before.
-func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
-		err := lines.header()
-		for err == nil {
-			var ev Event
-			if ev, err = lines.event(); err == nil && !yield(ev, nil) {
-				return
-			}
-		}
-		if err != io.EOF {
-			yield(nil, err)
-		}
-	}
-}
-
-// eventLines reads an events file line by line.
-type eventLines struct {
-	r        *bufio.Reader
-	number   int // number of the line that was read last, from 1
-	decoders map[string]func(line []byte) (Event, error)
-}
-
-func (l *eventLines) damaged(err error) error {
-	if wrong := (*jsonv2.SemanticError)(nil); errors.As(err, &wrong) && wrong.Err != nil {
-		err = wrong.Err // without the words of the library
-	}
-	return fault.Inputf("events, line %d: %w", l.number, err)
-}
-
-// eventBytesMax bounds a line. An event holds only bounded differences, so a longer line is not
-// muster's.
-const eventBytesMax = 16 << 20
-
-// next returns the next line without its newline, or io.EOF after the last.
-func (l *eventLines) next() (line []byte, err error) {
-	l.number++
-	for {
-		piece, err := l.r.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case len(line) > eventBytesMax:
-			return nil, l.damaged(fmt.Errorf("longer than %s", readable.Count(eventBytesMax, "byte")))
-		case err == nil:
-			return bytes.TrimSuffix(line, []byte("\n")), nil
-		case err == io.EOF && len(line) > 0:
-			return nil, l.damaged(ErrCutOff)
-		case err == io.EOF:
-			return nil, err
-		case err != bufio.ErrBufferFull:
-			return nil, fault.Environmentf("reading events: %w", err)
-		}
-	}
-}
-
-func (l *eventLines) header() error {
-	line, err := l.next()
-	if err != nil && err != io.EOF {
-		return err
-	}
-	var h struct {
-		Type    string `json:"type"`
-		Version int    `json:"version"`
-	}
-	if err := json.Unmarshal(line, &h); err != nil || h.Type != "events" {
-		return l.damaged(errors.New("this is not an events file"))
-	}
-	if h.Version != eventsVersion {
-		return l.damaged(fmt.Errorf("events of version %d, and this muster reads version %d: use the muster that wrote them, or run again with --events", h.Version, eventsVersion))
-	}
-	l.decoders = eventDecoders()
-	return nil
-}
-
-// eventDecoders returns the functions that read the line of an event, by the type in it.
-func eventDecoders() map[string]func(line []byte) (Event, error) {
-	return map[string]func(line []byte) (Event, error){
-		Started{}.kind(): decodeLine[Started], PassStarted{}.kind(): decodeLine[PassStarted], CaseStarted{}.kind(): decodeLine[CaseStarted],
-		CaseRan{}.kind(): decodeLine[CaseRan], Engine{}.kind(): decodeLine[Engine], Note{}.kind(): decodeLine[Note], Case{}.kind(): decodeLine[Case],
-		NotRun{}.kind(): decodeLine[NotRun], Retracted{}.kind(): decodeLine[Retracted], Group{}.kind(): decodeLine[Group], Cost{}.kind(): decodeLine[Cost],
-		Finished{}.kind(): decodeLine[Finished],
-	}
-}
-
-func (l *eventLines) event() (Event, error) {
-	line, err := l.next()
-	if err != nil {
-		return nil, err
-	}
-	var h struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(line, &h); err != nil {
-		return nil, l.damaged(err)
-	}
-	decode := l.decoders[h.Type]
-	if decode == nil {
-		return nil, l.damaged(fmt.Errorf("type %q is not known", h.Type))
-	}
-	ev, err := decode(line)
-	if err != nil {
-		return nil, l.damaged(err)
-	}
-	return ev, nil
-}
 
 // EventsMark is the beginning of an events file.
 const EventsMark = `{"type":"events"`

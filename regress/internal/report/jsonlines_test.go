@@ -81,8 +81,9 @@ func TestNamesSurviveLines(t *testing.T) {
 	if !strings.Contains(b.String(), `"name":"`+strings.ReplaceAll(name.Print(raw), `"`, `\"`)+`"`) || strings.Contains(b.String(), "\u202e") {
 		t.Errorf("%s", b.String())
 	}
-	ev, err := decodeLine[Case](b.Bytes())
-	if c, _ := ev.(Case); err != nil || c.Name != raw {
-		t.Errorf("%q, %v, want %q", c.Name, err, raw)
+	var line struct{ Name string }
+	err := json.Unmarshal(b.Bytes(), &line)
+	if back, _ := name.Parse(line.Name); err != nil || back != raw {
+		t.Errorf("%q, %v, want %q", back, err, raw)
 	}
 }

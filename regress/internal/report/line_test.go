@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"muster/regress"
-	"muster/regress/internal/palette"
 	"strings"
 	"testing"
 	"time"
@@ -16,18 +15,18 @@ func TestLine(t *testing.T) {
 	var b bytes.Buffer
 	for _, columns := range []int{120, 80, 40} {
 		fmt.Fprintf(&b, "== %d columns\n", columns)
-		drawRun(&b, "check", columns, false)
+		drawRun(&b, "check", columns)
 	}
 	b.WriteString("== record\n")
-	drawRun(&b, "record", 120, false)
+	drawRun(&b, "record", 120)
 	checkGolden(t, "line.txt", b.Bytes())
 }
 
 // drawRun draws the line now and then while a run goes on.
-func drawRun(b *bytes.Buffer, command string, columns int, colour palette.Painter) {
+func drawRun(b *bytes.Buffer, command string, columns int) {
 	var l tally
 	draw := func(after time.Duration) {
-		line := l.line(l.last.Add(after), columns-1, colour)
+		line := l.line(l.last.Add(after), columns-1)
 		if width := textColumns(line); width >= columns {
 			fmt.Fprintf(b, "%d COLUMNS: ", width)
 		}
@@ -132,7 +131,7 @@ func TestETAOfLongCasesFirst(t *testing.T) {
 	for range long / 2 {
 		ran(time.Second)
 	}
-	if line := l.line(at, 119, false); !strings.Contains(line, "ETA 4m40s") {
+	if line := l.line(at, 119); !strings.Contains(line, "ETA 4m40s") {
 		t.Errorf("after half of the long ones: %s", line)
 	}
 	for range long / 2 {
@@ -141,7 +140,7 @@ func TestETAOfLongCasesFirst(t *testing.T) {
 	for range short / 2 {
 		ran(100 * time.Millisecond)
 	}
-	if line := l.line(at, 119, false); !strings.Contains(line, "ETA 1m30s") {
+	if line := l.line(at, 119); !strings.Contains(line, "ETA 1m30s") {
 		t.Errorf("after half of the short ones: %s", line)
 	}
 }

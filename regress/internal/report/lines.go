@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"time"
@@ -62,55 +61,6 @@ func lineMarshalers() *json.Marshalers {
 		json.MarshalToFunc(func(e *jsontext.Encoder, c cost.Case) error { return json.MarshalEncode(e, costCaseLineOf(c)) }),
 		json.MarshalToFunc(func(e *jsontext.Encoder, s regress.Sources) error { return json.MarshalEncode(e, sourcesLine(s)) }),
 	)
-}
-
-// lineUnmarshalers read what lineMarshalers write.
-func lineUnmarshalers() *json.Unmarshalers {
-	return json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *time.Duration) error {
-			var ms float64
-			if err := json.UnmarshalDecode(d, &ms); err != nil {
-				return err
-			}
-			nanos := math.Round(ms * float64(time.Millisecond))
-			if math.Abs(nanos) > math.MaxInt64/2 {
-				return fmt.Errorf("%v ms is too long for a duration", ms)
-			}
-			*to = time.Duration(nanos)
-			return nil
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *outcome.EngineRun) error {
-			var l engineRunLine
-			err := json.UnmarshalDecode(d, &l)
-			*to = outcome.EngineRun{Cached: l.Cached, Worker: l.Worker, QueueKnown: l.Queued != nil, Took: l.Took, Measured: l.Measured, Asked: l.Asked}
-			if l.Queued != nil {
-				to.Queued = *l.Queued
-			}
-			return err
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *cost.Case) error {
-			var l costCaseLine
-			err := json.UnmarshalDecode(d, &l)
-			*to = cost.Case{
-				Name: l.Name, Pairs: l.Pairs, CPU: l.CPU,
-				Old: outcome.Cost{CPU: l.OldCPU, Wall: l.OldWall, PeakRSS: l.OldPeak}, New: outcome.Cost{CPU: l.NewCPU, Wall: l.NewWall, PeakRSS: l.NewPeak},
-			}
-			return err
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *regress.Sources) error {
-			return json.UnmarshalDecode(d, (*sourcesLine)(to))
-		}),
-	)
-}
-
-// decodeLine reads a line as an event of the type T.
-func decodeLine[T Event](line []byte) (Event, error) {
-	var ev T
-	err := json.Unmarshal(line, &ev, json.WithUnmarshalers(lineUnmarshalers()))
-	if err == nil {
-		err = name.ParsePrinted(&ev)
-	}
-	return ev, err
 }
 
 // known returns a pointer to v, or nil if v is not known.

@@ -122,13 +122,12 @@ func (l *liveProgress) drawUntil(stop <-chan struct{}, stopped chan<- struct{}) 
 	}
 }
 
-// draw writes the line. Between events it adds the time since the latest one: the events of a
-// replayed run have their times in the past.
+// draw writes the line. Between events it adds the time since the latest one.
 func (l *liveProgress) draw() {
 	l.mu.Lock()
 	now := l.tally.last.Add(time.Since(l.arrived))
 	// not the last column, because many terminals wrap as soon as it is written
-	line := l.tally.line(now, l.console.Err.columns()-1, palette.Painter(l.console.Err.Colour))
+	line := l.tally.line(now, l.console.Err.columns()-1)
 	l.mu.Unlock()
 	l.put(toStart + line + eraseRight)
 	l.drawn = true
@@ -186,71 +185,35 @@ func (t *tally) differing() string {
 	return readable.Number(t.differs) + " differ"
 }
 
-const fieldGap = "  "
+// line returns the progress line, cut after a number of columns.
+func (t *tally) line(now time.Time, columns int) string {
+	fields := append([]string{t.label()}, t.fields(now)...)
+	if longest, since, ok := t.longest(now); ok && t.engine.latest.Doing == "" {
+		fields = append(fields, "longest "+readable.Duration(now.Sub(since))+" "+name.Print(longest))
+	}
+	return columnRules().Truncate(strings.Join(fields, "  "), columns, "…")
+}
 
-// line returns the progress line of at most columns columns. Fields that do not fit are dropped
-// from the right. The name of the longest run is shortened first.
-func (t *tally) line(now time.Time, columns int, p palette.Painter) string {
+// fields describes the progress.
+func (t *tally) fields(now time.Time) []string {
+	if t.engine.latest.Doing != "" {
+		return t.engine.preparation(now)
+	}
 	perSecond, cores := t.rate(now)
-	busy := "– cores busy"
-	if cores > 0 {
-		busy = strconv.FormatFloat(cores, 'f', 2, 64) + " cores busy"
-	}
-	l := lineBuilder{room: columns}
-	l.add(t.label(), p, palette.Bold)
-	if doing := t.engine.doing(now); doing != "" {
-		l.add(shorten(doing, max(l.room-len(fieldGap), nameColumnsMin)), p, "")
-		return l.b.String()
-	}
+	fields := []string{t.position(), readable.Rate(perSecond)}
 	if t.engine.known {
-		busy = t.engine.flight(t.total - t.done)
+		fields = append(fields, t.engine.flight(t.total-t.done))
+	} else if cores > 0 {
+		fields = append(fields, strconv.FormatFloat(cores, 'f', 2, 64)+" cores busy")
 	}
-	l.add(t.position(), p, "")
-	l.add(readable.Rate(perSecond), p, "")
-	l.add(busy, p, "")
-	l.add(t.eta(now, perSecond), p, "")
+	fields = append(fields, t.eta(now, perSecond))
 	if share := t.engine.share(); share != "" {
-		l.add(share, p, "")
+		fields = append(fields, share)
 	}
 	if t.differs > 0 {
-		l.add(t.differing(), p, palette.Yellow)
+		fields = append(fields, t.differing())
 	}
-	if longest, since, ok := t.longest(now); ok {
-		l.addNamed("longest ", name.Print(longest), " "+readable.Duration(now.Sub(since)))
-	}
-	return l.b.String()
-}
-
-// A lineBuilder puts fields side by side while they fit.
-type lineBuilder struct {
-	b    strings.Builder
-	room int
-	full bool
-}
-
-func (l *lineBuilder) add(text string, p palette.Painter, c palette.Style) {
-	gap := fieldGap
-	if l.b.Len() == 0 {
-		gap = ""
-	}
-	width := textColumns(gap + text)
-	if l.full = l.full || width > l.room; l.full {
-		return
-	}
-	l.room -= width
-	l.b.WriteString(gap + p.Paint(c, text))
-}
-
-// nameColumnsMin is the shortest name that still means something.
-const nameColumnsMin = 10
-
-func (l *lineBuilder) addNamed(before, name, after string) {
-	room := l.room - textColumns(fieldGap+before+after)
-	if textColumns(name) > room && room < nameColumnsMin {
-		l.full = true
-		return
-	}
-	l.add(before+shorten(name, room)+after, false, "")
+	return fields
 }
 
 // shorten cuts a name in the middle to at most columns columns: its folder and its end say

@@ -226,7 +226,7 @@ func (m *markdown) writeNamed(b *boundedMarkdown, s regress.Summary) {
 // left out.
 func (m *markdown) tail(s regress.Summary, left int) string {
 	next := &boundedMarkdown{room: markdownNextBytes}
-	for _, h := range hintsFor(s, "") {
+	for _, h := range hintsFor(s) {
 		next.add("- " + whole(h.Command) + " – " + h.What + "\n")
 	}
 	b := &boundedMarkdown{room: markdownTailBytes}

@@ -14,8 +14,8 @@ import (
 // writer for results. If one terminal has both, results are written above the progress line.
 func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	switch {
-	case v == Quiet || c.Past:
-		return &notes{c.Err, v != Quiet}, c.Out
+	case v == Quiet:
+		return &warnings{c.Err}, c.Out
 	case c.Err.Terminal:
 		l := &liveProgress{console: c}
 		if c.Shared {
@@ -26,20 +26,17 @@ func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	return &counterLines{err: c.Err}, c.Out
 }
 
-// notes shows notes. Unless all is set, it shows warnings alone.
-type notes struct {
-	err Stream
-	all bool
-}
+// warnings shows warnings alone.
+type warnings struct{ err Stream }
 
-func (n *notes) Handle(ev Event) error {
-	if note, ok := ev.(Note); ok && (n.all || note.Warning) {
-		return writeNote(n.err, note)
+func (w *warnings) Handle(ev Event) error {
+	if note, ok := ev.(Note); ok && note.Warning {
+		return writeNote(w.err, note)
 	}
 	return nil
 }
 
-func (n *notes) Close() error { return nil }
+func (w *warnings) Close() error { return nil }
 
 // writeNote writes a note to a stream, with control characters made visible.
 func writeNote(to Stream, n Note) error {
@@ -248,16 +245,13 @@ func (e *engineTally) unsure() bool {
 // count for little.
 const mostlyCached = 10
 
-// doing returns the preparation before the first case, or "" once cases run.
-func (e *engineTally) doing(now time.Time) string {
-	if e.latest.Doing == "" {
-		return ""
-	}
-	text := readable.Line(e.latest.Doing)
+// preparation describes what comes before the first case.
+func (e *engineTally) preparation(now time.Time) []string {
+	fields := []string{readable.Line(e.latest.Doing)}
 	if e.latest.Sent > 0 {
-		text += fieldGap + "sent " + readable.Size(e.latest.Sent)
+		fields = append(fields, "sent "+readable.Size(e.latest.Sent))
 	}
-	return text + fieldGap + readable.Duration(now.Sub(e.since))
+	return append(fields, readable.Duration(now.Sub(e.since)))
 }
 
 // flight describes the requests that have not ended. The engine reports them from time to time,

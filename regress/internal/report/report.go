@@ -1,7 +1,6 @@
 // Package report turns the events of a run into output for people and programs: text, a
 // progress line, JSON lines, JUnit, an HTML page, Markdown, and the file of the events
-// themselves. One stream of events feeds every reporter, so a run that is replayed from its
-// events file reads as it did live.
+// themselves. One stream of events feeds every reporter.
 //
 // Package report must not run anything, decide a verdict, or query the runner: any fact that a
 // reporter needs is a field of an event.
@@ -78,9 +77,7 @@ func (s Stream) columns() int {
 // A Console is the two streams of a command: results go to Out, progress and notes to Err.
 type Console struct {
 	Out, Err Stream
-	Shared   bool   // one terminal has both: results must be written above the progress line
-	Past     bool   // the run is over, so there is no progress to show
-	Resume   string // shell line that continues the run; "" = unknown
+	Shared   bool // one terminal has both: results must be written above the progress line
 }
 
 // memberships knows the causes of a run and their cases, from Group events.

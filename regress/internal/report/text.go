@@ -29,7 +29,7 @@ import (
 // redrawn, else as a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
-	return Tee{progress, &results{w: out, stream: c.Out, paint: palette.Painter(c.Out.Colour), verbosity: v, resume: c.Resume}}
+	return Tee{progress, &results{w: out, stream: c.Out, paint: palette.Painter(c.Out.Colour), verbosity: v}}
 }
 
 // Bounds of the report. It counts what exceeds them. With Verbose the first two do not apply.
@@ -58,7 +58,6 @@ type results struct {
 	count     CauseCount    // of all
 	costs     *Cost
 	recording bool
-	resume    string // shell line that continues the run; "" = unknown
 	failing   []Case // cases of a record; with Verbose they come after the others
 	slow      slowCases
 }
@@ -72,7 +71,7 @@ type listedCause struct {
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		*r = results{w: r.w, stream: r.stream, paint: r.paint, verbosity: r.verbosity, resume: r.resume}
+		*r = results{w: r.w, stream: r.stream, paint: r.paint, verbosity: r.verbosity}
 		r.recording = ev.Command == regress.RecordCommand
 	case Case:
 		return r.show(ev)

@@ -156,6 +156,9 @@ func resourcesText(s regress.Summary) string {
 		readable.Duration(s.Wall), readable.Duration(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), readable.Duration(s.OwnCPU))
 }
 
+// causeColumnsMin is the shortest name of a cause that still means something.
+const causeColumnsMin = 10
+
 func (r *results) causeTable(s regress.Summary) string {
 	if len(r.causes) == 0 {
 		return ""
@@ -168,7 +171,7 @@ func (r *results) causeTable(s regress.Summary) string {
 		if r.stream.Terminal {
 			columns = r.stream.columns() - 1
 		}
-		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), nameColumnsMin)) + "\n")
+		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), causeColumnsMin)) + "\n")
 	}
 	if more := s.Groups - len(r.causes); more > 0 {
 		b.WriteString(r.paint.Paint(palette.Dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")
@@ -188,7 +191,7 @@ func allCauses(s regress.Summary) string {
 // hints returns the commands to go on with. On a narrow terminal they have no explanations.
 func (r *results) hints(s regress.Summary) string {
 	var b strings.Builder
-	lead, width, hints := "next: ", 23, hintsFor(s, r.resume)
+	lead, width, hints := "next: ", 23, hintsFor(s)
 	for _, h := range hints {
 		width = max(width, len(h.Command))
 	}
@@ -235,16 +238,11 @@ func countsOf(s regress.Summary) []count {
 // A hint is a suggested command.
 type hint struct{ Command, What string }
 
-// hintBytesMax is the longest command that is suggested. Commands are for pasting, so none is
-// cut. Only a forged events file has a longer one.
-const hintBytesMax = 1000
-
-// hintsFor returns the commands to go on with. resume is the shell line that continues the run.
-// Without one the hint leaves the arguments to the reader.
-func hintsFor(s regress.Summary, resume string) []hint {
+// hintsFor returns the commands to go on with.
+func hintsFor(s regress.Summary) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
-		if ok && len(command) <= hintBytesMax {
+		if ok {
 			hints = append(hints, hint{command, what})
 		}
 	}
@@ -254,11 +252,7 @@ func hintsFor(s regress.Summary, resume string) []hint {
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[regress.EnvironmentFailed] && s.Command != regress.CompareCommand
 	goesOn := s.BrokeOff && s.ExitStatus != regress.StatusInput // with other arguments the resumption would be refused
-	if resume != "" {
-		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
-	} else {
-		add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
-	}
+	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
 	add(s.Command == regress.RecordCommand && !s.BrokeOff && s.Recorded > 0, "muster check", "compares with what was recorded")
 	failing := s.Command == regress.RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")

@@ -133,7 +133,7 @@ func TestHostileText(t *testing.T) {
 	var l tally
 	for _, ev := range events {
 		l.handle(ev)
-		checkHarmless(t, l.line(epoch, 200, false))
+		checkHarmless(t, l.line(epoch, 200))
 	}
 }
 

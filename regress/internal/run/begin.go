@@ -201,7 +201,7 @@ func Open(ctx context.Context, j job.Job, h host.Host, base *golden.Store) (_ *R
 
 // OpenReporters makes a run report as its options say.
 func OpenReporters(r *Run) error {
-	out, err := console.Open(&r.Job.Report, r.Host, false)
+	out, err := console.Open(&r.Job.Report, r.Host)
 	if err == nil {
 		reportTo(r, out)
 	}
