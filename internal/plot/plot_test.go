@@ -280,7 +280,7 @@ func TestManyLinesHaveDashes(t *testing.T) {
 // Each form is drawn, over linear and logarithmic axes, and named in the legend.
 func TestForms(t *testing.T) {
 	pictures := map[string]bool{}
-	for _, form := range []plot.Form{plot.Joined, plot.Bars} {
+	for _, form := range []plot.Form{plot.Joined, plot.Cloud, plot.Rule, plot.Bars} {
 		for _, log := range []bool{false, true} {
 			line := points(1, 2, 10, 20, 100, 5)[0]
 			line.Form = form
@@ -293,7 +293,7 @@ func TestForms(t *testing.T) {
 			pictures[b.String()] = true
 		}
 	}
-	if len(pictures) != 4 {
-		t.Errorf("%d different pictures of 4", len(pictures))
+	if len(pictures) != 8 {
+		t.Errorf("%d different pictures of 8", len(pictures))
 	}
 }

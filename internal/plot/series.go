@@ -54,7 +54,7 @@ func (s strokeShape) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point)
 	}
 }
 
-// A series draws one line or row of bars.
+// A series draws one line, cloud or row of bars.
 type series struct {
 	form   Form
 	muted  bool
@@ -70,8 +70,18 @@ func newSeries(i int, l Line) *series {
 	if l.Muted {
 		s.line, s.glyph = draw.LineStyle{Color: muted, Width: 0.9}, draw.GlyphStyle{Color: muted, Radius: 1.2, Shape: draw.CircleGlyph{}}
 	}
+	switch l.Form {
+	case Cloud:
+		s.glyph.Radius, s.glyph.Shape = dot, draw.CircleGlyph{}
+	case Rule:
+		s.line = draw.LineStyle{Color: s.line.Color, Width: 1.5, Dashes: []vg.Length{5, 3}}
+	}
 	return s
 }
+
+// dot is the radius of a dot in a cloud. It is small enough that the shape of 2,000 dots
+// shows.
+const dot = 1.8 * vg.Length(1)
 
 // Plot implements gonum's Plotter.
 func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
@@ -91,9 +101,13 @@ func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
 			s.interval(c, x(pt.X), y(max(pt.Low, p.Y.Min)), y(pt.High))
 		}
 	}
-	c.StrokeLines(s.line, path)
-	for _, at := range path {
-		c.DrawGlyphNoClip(s.glyph, at)
+	if s.form != Cloud {
+		c.StrokeLines(s.line, path)
+	}
+	if s.form != Rule {
+		for _, at := range path {
+			c.DrawGlyphNoClip(s.glyph, at)
+		}
 	}
 }
 
@@ -138,12 +152,16 @@ const sampleWidth = 26 * vg.Length(1)
 
 // sample draws the line's piece in the legend.
 func (s *series) sample(c draw.Canvas, x, y vg.Length) {
-	if s.form == Bars {
+	switch s.form {
+	case Bars:
 		fillBox(c, s.line.Color, x+4, y-5, x+sampleWidth-10, y+5)
 		return
+	case Joined, Rule:
+		c.StrokeLine2(s.line, x, y, x+sampleWidth-6, y)
 	}
-	c.StrokeLine2(s.line, x, y, x+sampleWidth-6, y)
-	c.DrawGlyphNoClip(s.glyph, vg.Point{X: x + (sampleWidth-6)/2, Y: y})
+	if s.form != Rule {
+		c.DrawGlyphNoClip(s.glyph, vg.Point{X: x + (sampleWidth-6)/2, Y: y})
+	}
 }
 
 var (

@@ -32,6 +32,7 @@ type pageView struct {
 	Causes          []pageCause
 	CausesLeft      string
 	Cost            []string // nil if no cost was reported
+	CostPlot        template.HTML
 	Engine          []string // nil if cases ran on this machine
 	Slowest         []slowCase
 	CaseCount       string
@@ -50,10 +51,14 @@ type slowCase struct{ Name, Took, Where string }
 func (p *page) write(w io.Writer, s regress.Summary) error {
 	anchors := p.sortRows()
 	title, _ := ended(s)
+	plot, err := costPlot(p.costs)
+	if err != nil {
+		return err
+	}
 	v := pageView{
 		Policy: pagePolicy(), Style: template.CSS(style.CSS() + style.Pictures() + pageStyle), Script: template.JS(pageScript),
 		Title: readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff, Facts: p.facts(s), Hints: hintsFor(s), MoreNotes: p.moreNote,
-		Cost:   costLines(p.costs, false, true),
+		Cost: costLines(p.costs, false, true), CostPlot: template.HTML(plot), // safe, because package plot escapes its texts
 		NotRun: name.PrintAll(p.notRun),
 	}
 	if s.Engine != nil {
