@@ -30,7 +30,7 @@ type Execution struct {
 func (e *Execution) Start(ctx context.Context, s crew.Setup) error {
 	err := e.StartPlain(ctx, s)
 	if err == nil {
-		e.Executor = crew.ClassifyErrors(crew.TryRules(crew.IgnoreParts(e.Executor, e.ignored), e.tried))
+		e.Executor = crew.Finish(e.Executor, e.ignored, e.tried)
 		e.started = e.Executor
 	}
 	return err
