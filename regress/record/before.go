@@ -1,7 +1,6 @@
 package record
 
 import (
-
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"

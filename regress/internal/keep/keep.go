@@ -133,18 +133,6 @@ func (s *Store) JoinTo(ctx context.Context, w *golden.Writer, rec golden.Record,
 	return w.Put(ctx, rec, s.Content) // Put asks for contents that w lacks
 }
 
-// Withdraw removes all records, also for a later Resume, and sets the tool that later ones are of.
-func (s *Store) Withdraw(meta golden.Meta) error {
-	s.Meta = meta
-	if s.writer == nil {
-		return nil
-	}
-	if err := s.writer.Withdraw(); err != nil {
-		return err
-	}
-	return s.writer.SetTool(meta.Tool, meta.ExecutableDigest)
-}
-
 // Drop removes the store.
 func (s *Store) Drop() error {
 	if s.writer == nil {

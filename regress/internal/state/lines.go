@@ -139,16 +139,6 @@ func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int6
 	return whole, err
 }
 
-// Withdraw removes all lines and pairs. No Lines and Pairs may be open.
-func (r *Run) Withdraw() error {
-	for _, name := range []string{"cases.jsonl", "pairs.jsonl"} {
-		if err := os.WriteFile(r.File(name), nil, 0o644); err != nil {
-			return fault.Environmentf("state of run %s: %w", r.ID, err)
-		}
-	}
-	return nil
-}
-
 // journal is a file of JSON lines that a run appends to, each with a checksum. It survives kill -9 of
 // the process. A torn last line counts as not written.
 type journal struct {
