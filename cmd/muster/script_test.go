@@ -38,9 +38,8 @@ import (
 //	cmpjson FILE1 FILE2      fails unless the lines of FILE1 begin with the members of those of
 //	                         FILE2. Figures that differ from run to run read ~. Lines of
 //	                         causes are left out
-//	needs NAME               skips where there is no such program, or no root, no cgo, no user
-//	                         namespace with handlers of executed files ("binfmt"), or no way to
-//	                         make a control group that limits processes. "needs shm"
+//	needs NAME               skips where there is no such program, or no root, no cgo, or no
+//	                         way to make a control group that limits processes. "needs shm"
 //	                         skips if the script's own files are below /dev/shm, which it hides
 //	terminal, shows, …       see terminalCommands
 //
@@ -225,11 +224,6 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf(why)
 		}
 		testOf(ts).Skip(why)
-	} else if name == "binfmt" {
-		if exec.CommandContext(testOf(ts).Context(), "unshare", "-U", "-r", "-m", "mount", "-t", "binfmt_misc", "none", "/proc/sys/fs/binfmt_misc").Run() == nil {
-			return
-		}
-		testOf(ts).Skipf("no user namespace with handlers of its own") // no package provides it; since Linux 6.7
 	} else if name == "pids-group" {
 		if limitsProcesses() {
 			return

@@ -68,10 +68,8 @@ func runFor(ctx context.Context, o regress.Options, h host.Host, w *watcher) (su
 	defer func() { err = errors.Join(err, op.reuse.close()) }()
 	op.setup.Left, op.settler = crew.FilesLeft(base.Get), run.NewSettler(r, base.Store)
 	op.recorded = recordedGolden{base.Meta(), base.Digest(), r.Inputs.Durations(base.Wall).Complete(), base.Flaky}
-	op.newCosts = func() (*turns.Measurement, error) {
-		return newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) })
-	}
-	if op.costs, err = op.newCosts(); err != nil {
+	op.costs, err = newMeasurement(r, op.base, func() turns.Rival { return findRecordedRival(r, base.Meta()) })
+	if err != nil {
 		return sum, err
 	}
 	if len(r.Inputs.Cases) == 0 && len(r.Inputs.Lacking) == 0 {
@@ -138,10 +136,8 @@ func Compare(ctx context.Context, o regress.Options, h host.Host) (sum regress.S
 	op := newOperation(r, beside)
 	op.reference = beside
 	op.setup.Commands = append(op.setup.Commands, command)
-	op.newCosts = func() (*turns.Measurement, error) {
-		return newMeasurement(r, beside, func() turns.Rival { return turns.ReferenceRival(command) })
-	}
-	if op.costs, err = op.newCosts(); err != nil {
+	op.costs, err = newMeasurement(r, beside, func() turns.Rival { return turns.ReferenceRival(command) })
+	if err != nil {
 		return sum, err
 	}
 	return op.execute(ctx)

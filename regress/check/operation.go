@@ -11,7 +11,6 @@ import (
 
 	"muster/internal/readable"
 	"muster/regress"
-	"muster/regress/internal/closure"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -38,7 +37,6 @@ type operation struct {
 	recorded  recordedGolden     // zero in a compare
 	golden    *golden.Store      // nil in a compare
 	costs     *turns.Measurement
-	newCosts  func() (*turns.Measurement, error)
 	journal   verdict.Journal
 	watcher   *watcher // nil outside of Watch
 	reuse     *reuser  // nil without --reuse and --remote-cache
@@ -68,30 +66,23 @@ func (op *operation) execute(ctx context.Context) (regress.Summary, error) {
 	if err != nil {
 		return r.Ledger.Summary, err
 	}
+	watching, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
+	err = op.runCases(watching, pending)
 	var cases map[string]reuse.Case
-	for {
-		watching, watched := r.Tool.Watch(ctx, op.watcher.lookEvery(), r.Folder, r.Events.Warn)
-		err = op.runCases(watching, pending)
-		if err == nil {
-			cases, err = op.reuse.keep(op.loop, op.judge.Found)
-		}
-		var change *closure.Change
-		if change, err = watched(err); change == nil {
-			break
-		}
-		if op.watcher != nil { // it makes another check
-			err = cmp.Or[error](err, change)
-			break
-		}
-		if pending, err = op.restart(ctx, change, err); err != nil {
-			break
-		}
+	if err == nil {
+		cases, err = op.reuse.keep(op.loop, op.judge.Found)
 	}
-	if err != nil {
+	changed, err := watched(err)
+	if err != nil && !changed {
 		err = errors.Join(err, op.loop.ReportUndecided())
 	}
 	err = cmp.Or(err, op.journal.Close())
-	err = op.end(ctx, op.endStores(err), cases)
+	err = op.endStores(err)
+	if changed {
+		op.reportStart(0, 0)
+		err = errors.Join(err, r.Forget())
+	}
+	err = op.end(ctx, err, changed, cases)
 	return r.Ledger.Summary, err
 }
 
@@ -116,69 +107,6 @@ func (op *operation) runCases(ctx context.Context, pending []pass.Task) (err err
 		err = reportCost(ctx, r, op.costs)
 	}
 	return err
-}
-
-// restart withdraws all results after a change of the tool, and returns the cases, which have to run. It returns an
-// error if the run ends.
-func (op *operation) restart(ctx context.Context, change *closure.Change, err error) (pending []pass.Task, _ error) {
-	r := op.run
-	ends := r.Renew(ctx, change, err)
-	ran := 0
-	for i := range r.Inputs.Cases {
-		if op.loop.HasRun(i) {
-			ran++
-		}
-	}
-	if err := op.journal.Close(); err != nil {
-		return nil, err
-	}
-	r.Execution.Undecorate()
-	started := r.Execution.Executor
-	r.Execution.Executor = op.settler.Decorate(r.Execution.Executor)
-	if op.forker != nil {
-		r.Events.Warn(noForks + "the tool changed")
-	}
-	if op.reuse != nil {
-		r.Events.Warn(op.reuse.everyCaseRuns("the tool changed while cases ran"))
-		op.reuse.close()
-	}
-	op.forker, op.reuse = nil, nil
-	if ends == nil {
-		ends = run.ObserveTool(ctx, r, op.further()...)
-	}
-	meta, err := r.Meta(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Folder.Withdraw(); err != nil {
-		return nil, err
-	}
-	if err := op.judge.Found.Withdraw(meta); err != nil {
-		return nil, err
-	}
-	if op.reference != nil {
-		if err := op.reference.Withdraw(meta); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.Restart(change, ends, ran); err != nil {
-		return nil, err
-	}
-	sum := &r.Ledger.Summary
-	sum.ToolChanged, sum.Tool.Same = r.Tool.ChangedSince(op.recorded.meta.Tool)
-	if op.costs, err = op.newCosts(); err != nil {
-		return nil, err
-	}
-	op.costs.Start(started)
-	op.prepareLoop(op.judge.Found)
-	done, err := op.journal.Open(r.Folder, r.Inputs.Cases)
-	if err != nil {
-		return nil, err
-	}
-	if pending, err = op.takeFinished(done); err != nil {
-		return nil, err
-	}
-	return pending, ends
 }
 
 // further returns the commands that run beside the candidate's.
@@ -244,11 +172,17 @@ func (op *operation) takeFinished(done *verdict.Finished) (pending []pass.Task, 
 			left += op.recorded.took.Of(i)
 		}
 	}
+	op.reportStart(done.Count, left)
+	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
+}
+
+// reportStart begins the reports.
+func (op *operation) reportStart(resumed int, left time.Duration) {
+	r := op.run
 	r.Events.Emit(report.Started{
 		Command: r.Job.Name, Run: r.Folder.ID, Corpus: r.Job.Corpus.Path, Folder: r.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&r.Job.Command), Against: op.against(), Cases: len(r.Inputs.Cases), Jobs: r.Width().Jobs,
-		Resumed: done.Count, Expected: left, Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
+		Resumed: resumed, Expected: left, Allowed: job.ParseAllowed(&r.Job.Options), At: r.Began,
 	})
-	return op.loop.TakeFinished(r.OrderTasks(op.recorded.took), done)
 }
 
 // start brings up the lanes, and finds or makes the run and its stores.
@@ -353,8 +287,9 @@ func (op *operation) against() string {
 	return op.run.Job.Store.Golden
 }
 
-// end sums up, whatever happened before. After a run without an error it leaves cases for later checks.
-func (op *operation) end(ctx context.Context, err error, cases map[string]reuse.Case) error {
+// end sums up, whatever happened before. After a run without an error it leaves cases for later checks. If the tool
+// changed, no case counts as run.
+func (op *operation) end(ctx context.Context, err error, changed bool, cases map[string]reuse.Case) error {
 	r, touched := op.run, false
 	if err == nil {
 		err = r.Inputs.RefuseChanged(func(text string) {
@@ -369,7 +304,7 @@ func (op *operation) end(ctx context.Context, err error, cases map[string]reuse.
 		warnCommand(r, op.loop)
 		err = warnAcceptedElsewhere(r, op.base, op.recorded.meta)
 	}
-	r.Ledger.NotRun(r.Inputs.Cases, op.loop.IsDecided)
+	r.Ledger.NotRun(r.Inputs.Cases, func(i int) bool { return !changed && op.loop.IsDecided(i) })
 	if err == nil {
 		op.reuse.write(ctx, cases, touched)
 	}

@@ -88,7 +88,7 @@ func (w *watcher) next(ctx context.Context, idle func()) (changed string, err er
 		began := time.Now()
 		now := w.state.Look()
 		if changed = w.state.Differs(now); changed != "" {
-			w.state, err = now.Settle(ctx, w.tool, closure.IsExecutable, w.quietFor, w.pause)
+			w.state, err = now.Settle(ctx, w.tool, w.quietFor, w.pause)
 			return changed, err
 		}
 		if isFirst {

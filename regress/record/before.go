@@ -1,8 +1,6 @@
 package record
 
 import (
-	"time"
-
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -18,7 +16,6 @@ type runsBefore struct {
 	runs   int            // that are in the new golden
 	digest outcome.Digest // of the outcome in the golden; zero if the golden must be read
 	cost   outcome.Cost   // of the first run
-	engine engineRun      // an engine's account of the first run; none if it ran on this machine, or before --resume
 	isWide bool           // the runs show wide holes: see runsOfWide
 }
 
@@ -48,43 +45,4 @@ func hasWideHoles(j *job.Job, c content.Comparer, w *golden.Writer, rec *golden.
 		return err
 	})
 	return wide, err
-}
-
-// engineRun is an outcome.EngineRun with a number instead of the worker's name.
-type engineRun struct {
-	queued, took, asked          time.Duration
-	worker                       uint32 // one more than its index in engineRuns.workers; 0 for no account
-	cached, queueKnown, measured bool
-}
-
-// engineRuns packs the accounts of an engine, and has the names of its workers. One goroutine at a time uses it.
-type engineRuns struct {
-	workers []string
-	numbers map[string]uint32 // of the workers, by their names
-}
-
-func (e *engineRuns) pack(r *outcome.EngineRun) engineRun {
-	if r == nil {
-		return engineRun{}
-	}
-	number, known := e.numbers[r.Worker]
-	if !known {
-		e.workers = append(e.workers, r.Worker)
-		number = uint32(len(e.workers))
-		e.numbers[r.Worker] = number
-	}
-	return engineRun{
-		queued: r.Queued, took: r.Took, asked: r.Asked, worker: number,
-		cached: r.Cached, queueKnown: r.QueueKnown, measured: r.Measured,
-	}
-}
-
-func (e *engineRuns) unpack(p engineRun) *outcome.EngineRun {
-	if p.worker == 0 {
-		return nil
-	}
-	return &outcome.EngineRun{
-		Cached: p.cached, Worker: e.workers[p.worker-1], Queued: p.queued, QueueKnown: p.queueKnown,
-		Took: p.took, Measured: p.measured, Asked: p.asked,
-	}
 }

@@ -32,7 +32,6 @@ type cases struct {
 	had    []runsBefore   // nil if the first run of each case is its only one
 	failed map[int]error  // cases for which the machine failed
 	done   []bool         // cases that have all their runs
-	engine engineRuns     // has the names of the workers in had
 
 	firstEnded []time.Duration // when the first run of a case had ended, after run.Began; 0: before that, or not yet
 }
@@ -40,7 +39,7 @@ type cases struct {
 // newCases returns cases without runs. runAgain is true if cases run more than once, or ran before --resume.
 func newCases(took pass.Durations, runAgain bool) *cases {
 	c := &cases{
-		lanes: make([]int, len(took)), took: took, due: took.Complete(), engine: engineRuns{numbers: map[string]uint32{}},
+		lanes: make([]int, len(took)), took: took, due: took.Complete(),
 		failed: map[int]error{}, done: make([]bool, len(took)), firstEnded: make([]time.Duration, len(took)),
 	}
 	if runAgain {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -39,79 +38,6 @@ func TestMemoryOfSecondRuns(t *testing.T) {
 	t.Logf("%d bytes a case", took)
 	if took > most {
 		t.Errorf("a case takes %d bytes until its second run, more than %d", took, most)
-	}
-}
-
-// TestEngineRuns checks that an account of an engine is the same after it was packed and unpacked.
-func TestEngineRuns(t *testing.T) {
-	e := newCases(nil, true).engine
-	full := outcome.EngineRun{Cached: true, Worker: "a", Queued: 1, QueueKnown: true, Took: 2, Measured: true, Asked: 3}
-	for v, i := reflect.ValueOf(full), 0; i < v.NumField(); i++ {
-		if v.Field(i).IsZero() {
-			t.Fatalf("this test does not know the field %s", v.Type().Field(i).Name)
-		}
-	}
-	all := []*outcome.EngineRun{&full, nil, {}, {Worker: "b", Took: 4, Measured: true}, {Worker: "a", QueueKnown: true}, {Cached: true}}
-	var packed []engineRun
-	for _, r := range all {
-		packed = append(packed, e.pack(r))
-	}
-	for i, r := range all {
-		if got := e.unpack(packed[i]); !reflect.DeepEqual(got, r) {
-			t.Errorf("%+v became %+v", r, got)
-		}
-	}
-	if len(e.workers) != 3 {
-		t.Errorf("the workers a, b and one without a name are %q", e.workers)
-	}
-}
-
-// lastVerdict keeps the last verdict that is reported.
-type lastVerdict struct{ report.Case }
-
-func (l *lastVerdict) Handle(e report.Event) error {
-	if c, ok := e.(report.Case); ok {
-		l.Case = c
-	}
-	return nil
-}
-
-func (l *lastVerdict) Close() error { return nil }
-
-// TestEngineOfFirstRun checks that a verdict has the engine's account of the first run, or none if that run
-// was before --resume.
-func TestEngineOfFirstRun(t *testing.T) {
-	for _, first := range []*outcome.EngineRun{{Worker: "first", Took: time.Second}, nil} {
-		var got lastVerdict
-		p := twoPasses(1, &got)
-		ran := []ranCase{{pass: 1, onEngine: first}, {pass: 2, onEngine: &outcome.EngineRun{Worker: "second"}}}
-		if first == nil {
-			ran = ran[1:]
-			p.cases.had[0].runs = 1
-		}
-		for _, r := range ran {
-			r.had.runs = r.pass
-			if err := p.count(pass.Task{Entry: &corpus.Entry{Name: "a"}}, r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got.Name != "a" || !reflect.DeepEqual(got.Engine, first) {
-			t.Errorf("the verdict on %q has the account %+v, want %+v", got.Name, got.Engine, first)
-		}
-	}
-}
-
-// TestWorkersOfOneRun checks that nothing is kept of workers that no later run asks for. An engine may have
-// as many as there are cases.
-func TestWorkersOfOneRun(t *testing.T) {
-	p := twoPasses(1)
-	p.run.Job.Judge.Repeat = 1
-	ran := ranCase{pass: 1, onEngine: &outcome.EngineRun{Worker: "w"}, had: runsBefore{runs: 1}}
-	if err := p.count(pass.Task{Entry: &corpus.Entry{Name: "a"}}, ran); err != nil {
-		t.Fatal(err)
-	}
-	if len(p.cases.engine.workers) > 0 {
-		t.Errorf("the workers %q are kept", p.cases.engine.workers)
 	}
 }
 

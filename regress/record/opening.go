@@ -85,28 +85,24 @@ func begin(ctx context.Context, s *run.Run, into place.Place, took pass.Duration
 			err = repeatFinished(ctx, s, w, p.cases)
 		}
 	}
-	if err == nil {
-		err = p.goOn(s.Resumed)
+	rest := s.Inputs.Tasks()
+	if err == nil && s.Resumed {
+		rest, err = p.cases.readRuns(&s.Job, s.Comparer, w, rest)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.Abort(true))
 	}
+	p.reportStart(rest)
 	return p, nil
 }
 
-// goOn reads the runs that cases have, if they may have some, and reports the start.
-func (p *passes) goOn(hasRuns bool) (err error) {
-	s, rest := p.run, p.run.Inputs.Tasks()
-	if hasRuns {
-		if rest, err = p.cases.readRuns(&s.Job, s.Comparer, p.writer, rest); err != nil {
-			return err
-		}
-	}
+// reportStart reports the start of a run in which these cases have no runs yet.
+func (p *passes) reportStart(rest []pass.Task) {
+	s := p.run
 	s.Events.Emit(report.Started{
 		Command: s.Job.Name, Run: s.Folder.ID, Corpus: s.Job.Corpus.Path, Folder: s.Inputs.Corpus.Root() != "", Tool: job.CommandLine(&s.Job.Command), Cases: len(s.Inputs.Cases), Jobs: s.Width().Jobs,
 		Resumed: len(s.Inputs.Cases) - len(rest), Expected: p.cases.due.Sum(rest), At: s.Began,
 	})
-	return nil
 }
 
 // openWriter begins the new golden, or continues the unfinished one of the resumed run. It

@@ -163,10 +163,6 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	}
 	p.run.Events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: p.cases.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	p.run.Ledger.Summary.CPU += got.cost.CPU
-	first := got.onEngine
-	if got.pass > 1 {
-		first = p.cases.engine.unpack(p.cases.before(t.Index).engine)
-	}
 	if got.differ {
 		p.varying.example = cmp.Or(p.varying.example, got.example)
 	}
@@ -179,9 +175,8 @@ func (p *passes) count(t pass.Task, got ranCase) error {
 	p.cases.lanes[t.Index] = got.lane
 	p.cases.took[t.Index] = got.cost.Wall
 	if !got.had.lacks(p.run.Job.Judge.Repeat) {
-		return p.conclude(t, got.record, first)
+		return p.conclude(t, got.record, got.onEngine)
 	}
-	got.had.engine = p.cases.engine.pack(first)
 	p.cases.had[t.Index] = got.had
 	return nil
 }
@@ -193,8 +188,8 @@ func (p *passes) countError(t pass.Task, err error) error {
 	return p.run.Ledger.EnvironmentFailed(t, err)
 }
 
-// conclude counts a case that has all its runs. first is an engine's account of the first one, or nil.
-func (p *passes) conclude(t pass.Task, rec golden.Record, first *outcome.EngineRun) error {
+// conclude counts a case that has all its runs. last is an engine's account of the last one, or nil.
+func (p *passes) conclude(t pass.Task, rec golden.Record, last *outcome.EngineRun) error {
 	p.cases.done[t.Index] = true
 	p.run.Ledger.Summary.Recorded++
 	p.run.Ledger.Summary.Endings.Add(rec.Outcome.Ending)
@@ -206,7 +201,7 @@ func (p *passes) conclude(t pass.Task, rec golden.Record, first *outcome.EngineR
 	}
 	word := report.Case{
 		Name: t.Entry.Name, Index: t.Index, Verdict: regress.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: first,
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: last,
 	}
 	side := content.NewSide(&rec.Outcome, keep.ContentsIn(p.writer))
 	left, err := content.UncomparedIn(p.run.Job.Rules, side)
@@ -242,7 +237,7 @@ func (p *passes) failsSoFar() (bool, error) {
 		}
 		rec, _, err := p.writer.Get(t.Entry.Name) // read again, because a list of all records would be long
 		if err == nil {
-			err = p.conclude(t, rec, p.cases.engine.unpack(p.cases.before(t.Index).engine))
+			err = p.conclude(t, rec, nil)
 		}
 		if err != nil {
 			return true, err

@@ -14,7 +14,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/host"
-	"muster/regress/internal/closure"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/job"
@@ -57,44 +56,9 @@ func Run(ctx context.Context, o regress.Options, h host.Host) (sum regress.Summa
 	if err != nil {
 		return s.Ledger.Summary, err
 	}
-	for {
-		watching, watched := s.Tool.Watch(ctx, run.WatchEvery, s.Folder, s.Events.Warn)
-		change, err := watched(p.runAll(watching))
-		if change != nil {
-			err = p.restart(ctx, change, err)
-		}
-		if change == nil || err != nil {
-			return s.Ledger.Summary, end(ctx, into, p, err)
-		}
-	}
-}
-
-// restart withdraws all results after a change of the tool. It returns an error if the run ends.
-func (p *passes) restart(ctx context.Context, change *closure.Change, err error) error {
-	s := p.run
-	ends := s.Renew(ctx, change, err)
-	ran := 0
-	for i := range s.Inputs.Cases {
-		if p.cases.done[i] || p.cases.before(i).runs > 0 {
-			ran++
-		}
-	}
-	s.Execution.Undecorate()
-	if ends == nil {
-		ends = run.ObserveTool(ctx, s)
-	}
-	if err := p.writer.Withdraw(); err != nil {
-		return err
-	}
-	if err := s.Restart(change, ends, ran); err != nil {
-		return err
-	}
-	p.cases = newCases(p.cases.took, true)
-	p.failing, p.varying = failures{run: s, writer: p.writer}, variation{}
-	if err := p.goOn(true); err != nil {
-		return err
-	}
-	return ends
+	watching, watched := s.Tool.Watch(ctx, run.WatchEvery, s.Folder, s.Events.Warn)
+	changed, err := watched(p.runAll(watching))
+	return s.Ledger.Summary, end(ctx, into, p, changed, err)
 }
 
 // countKept counts the cases that the unfinished golden keeps. Those that a full disk has lost are counted
@@ -117,8 +81,8 @@ func (p *passes) countKept(kept map[string]bool) {
 	}
 }
 
-// end completes the golden, or keeps what is done for --resume.
-func end(ctx context.Context, into place.Place, p *passes, err error) error {
+// end completes the golden, or keeps what is done for --resume. If the tool changed while cases ran, it keeps nothing.
+func end(ctx context.Context, into place.Place, p *passes, changed bool, err error) error {
 	s := p.run
 	if err == nil {
 		err = s.Inputs.RefuseChanged(s.Events.Warn)
@@ -150,9 +114,14 @@ func end(ctx context.Context, into place.Place, p *passes, err error) error {
 		}
 	}
 	// An unfinished golden is kept for --resume.
-	err = errors.Join(err, p.writer.Abort(true))
+	err = errors.Join(err, p.writer.Abort(!changed))
+	if changed {
+		p.cases = newCases(p.cases.took, true)
+		p.reportStart(s.Inputs.Tasks())
+		err = errors.Join(err, s.Forget())
+	}
 	s.Ledger.NotRun(s.Inputs.Cases, p.cases.isKnown)
-	if kept, incomplete := p.writer.Kept(); incomplete && err != nil {
+	if kept, incomplete := p.writer.Kept(); incomplete && err != nil && !changed {
 		p.countKept(kept)
 	}
 	err = s.Finish(err)

@@ -32,13 +32,6 @@ func NewCollector(rules normalize.Rules) *Collector {
 	return &Collector{rules: rules, analysis: cause.New()}
 }
 
-// Renew returns an empty collector that examines cases like this one.
-func (l *Collector) Renew() *Collector {
-	c := NewCollector(l.rules)
-	c.Leaks.IsWatching = l.Leaks.IsWatching
-	return c
-}
-
 // Add adds a case with a verdict, both sides and their comparison. size is the size of its source.
 // It ignores a case whose verdict has no causes.
 func (l *Collector) Add(caseName string, size int64, v regress.Verdict, was, is content.Side, c outcome.Comparison) error {

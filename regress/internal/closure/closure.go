@@ -261,24 +261,6 @@ func (c *Closure) byRole() []File {
 	return list
 }
 
-// Renew returns the closure as its files and places are now. A file that is gone is a place from now on, unless it is
-// an executable, without which no case runs.
-func (c *Closure) Renew(digests *filedigest.Cache) *Closure {
-	now := Restore(context.Background(), c.Files, c.Places, c.Own, digests)
-	now.Varying = c.Varying
-	here := map[string]bool{}
-	for _, f := range now.Files {
-		here[f.Path] = true
-	}
-	for _, f := range c.Files {
-		if !here[f.Path] && f.Role != Executable {
-			now.Places = append(now.Places, Place{Path: f.Path, State: c.Own.StateOf(f.Path, false)})
-		}
-	}
-	now.Sort()
-	return now
-}
-
 // Restore returns the files and places of an earlier closure as they are now. A file that is gone
 // is left out. If ctx ends before, it returns nil.
 func Restore(ctx context.Context, files []File, places []Place, own Own, digests *filedigest.Cache) *Closure {

@@ -287,30 +287,6 @@ func TestOpenedByKernel(t *testing.T) {
 	}
 }
 
-// A closure becomes that of the present files. What is gone is a place, so that its return is a change.
-func TestRenew(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"same", "written", "gone", "listed/x"} {
-		put(t, at(name), name)
-	}
-	c := of(t, []observe.Access{
-		use(at("same"), observe.Opened), use(at("written"), observe.Opened), use(at("gone"), observe.Opened),
-		use(at("new"), observe.Asked), use(at("none"), observe.Asked), use(at("listed"), observe.Listed),
-	})
-	put(t, at("same"), "same")
-	put(t, at("written"), "other")
-	must(t, os.Remove(at("gone")))
-	put(t, at("new"), "")
-	put(t, at("listed/y"), "")
-	now := c.Renew(filedigest.Open(""))
-	must(t, now.Changed())
-	put(t, at("gone"), "gone")
-	if err := now.Changed(); err == nil || !strings.Contains(err.Error(), "/gone, a file of the tool, changed while cases ran (the tool looks for it, and it appeared") {
-		t.Error(err)
-	}
-}
-
 // A link counts by where it leads, also if that is the same.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()

@@ -8,63 +8,37 @@ import (
 	"muster/regress/lane/observe"
 )
 
-// A file has the handler that the kernel starts for it. Where handlers may be hidden, only programs of this machine and
-// scripts are known to have none.
+// Where the kernel may have handlers, only programs of this machine and scripts are known to need none.
 func TestHandlers(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	for handlers, list := range map[string][]string{"none": {"register", "status"}, "hidden": nil, "one": {"register", "status", "qemu-mips"}} {
+		folder := filepath.Join(dir, handlers)
+		for _, file := range append(list, "") {
+			if err := os.MkdirAll(filepath.Join(folder, file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := hasHandlers(folder); got != (handlers != "none") {
+			t.Errorf("%s: %t", handlers, got)
 		}
 	}
-	program, err := os.ReadFile("/proc/self/exe")
+	if hasHandlers(filepath.Join(dir, "gone")) {
+		t.Error("a kernel without the file system has handlers")
+	}
+	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"a.jar": "PK", "b": "..XY", "c": "..XZ", "d": "..x", "e": "#!/bin/sh", "f": string(program[:headBytes]), "g": ""}
-	check := func(when, want string) {
-		t.Helper()
-		got, h := "", readHandlers(dir)
-		for _, name := range []string{"a.jar", "b", "c", "d", "e", "f", "g"} {
-			interpreter, isKnown := h.of("/x/"+name, []byte(files[name]))
-			if got += interpreter + ";"; !isKnown {
-				got += "?"
-			}
+	for text, want := range map[string]bool{"": false, "#!/bin/sh\n": false, "MZ": true} {
+		file := filepath.Join(dir, "file")
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", when, got, want)
+		w := &opening{hasHandlers: true, known: map[observe.Access]bool{}}
+		w.execute(observe.Access{Path: own, Kind: observe.Executed})
+		w.execute(observe.Access{Path: file, Kind: observe.Executed})
+		if (w.o.Blind != "") != want {
+			t.Errorf("%q: %q", text, w.o.Blind)
 		}
-	}
-	check("not mounted", ";?;?;?;?;;;")
-	write("status", "disabled\n")
-	write("register", "")
-	write("jar", "enabled\ninterpreter /usr/bin/java run\nflags: \nextension .jar\n")
-	write("xy", "enabled\ninterpreter xy\nflags: F\noffset 2\nmagic 5859\nmask fffe\n")
-	write("off", "disabled\ninterpreter /off\nflags: \noffset 0\nmagic 2e\n")
-	check("disabled", ";;;;;;;")
-	write("status", "enabled\n")
-	check("enabled", "/usr/bin/java run;xy;;;;;;")
-	write("xy", "enabled\ninterpreter xy\nflags: F\noffset 2\nmagic 5859\nmask fffc\n")
-	check("masked", "/usr/bin/java run;xy;xy;;;;;")
-	dir = filepath.Join(dir, "none")
-	check("a kernel without handlers", ";;;;;;;")
-}
-
-// An interpreter with a relative path is known by the folder of the process.
-func TestRelativeInterpreter(t *testing.T) {
-	dir := t.TempDir()
-	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte("#!./x/y\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for folder, want := range map[string]string{"/a/..": "/a/../x/y", "/": "/x/y"} {
-		o := WithOpenedByKernel(&observe.Observation{Accesses: []observe.Access{{Path: script, Kind: observe.Executed, Folder: folder}}})
-		if len(o.Accesses) != 2 || o.Accesses[1].Path != want || o.Blind != "" {
-			t.Errorf("in %s: %+v", folder, o)
-		}
-	}
-	if o := WithOpenedByKernel(&observe.Observation{Accesses: []observe.Access{{Path: script, Kind: observe.Executed}}}); o.Blind == "" {
-		t.Errorf("in the folder of the case: %+v", o)
 	}
 }

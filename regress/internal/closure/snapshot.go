@@ -38,16 +38,16 @@ func (s Snapshot) Look() Snapshot {
 	return now
 }
 
-// Settle waits until the paths have not changed for a time, from now or from a later change, and all files of c
-// with such a role are there. It returns their state. pause waits between two looks; took is the duration of the
+// Settle waits until the paths have not changed for a time, from now or from a later change, and all
+// executables of c are there. It returns their state. pause waits between two looks; took is the duration of the
 // last one.
-func (s Snapshot) Settle(ctx context.Context, c *Closure, isNeeded func(Role) bool, quiet time.Duration, pause func(ctx context.Context, took time.Duration) error) (Snapshot, error) {
+func (s Snapshot) Settle(ctx context.Context, c *Closure, quiet time.Duration, pause func(ctx context.Context, took time.Duration) error) (Snapshot, error) {
 	for since := time.Now(); ; {
 		began := time.Now()
 		now := s.Look()
 		if s.Differs(now) != "" {
 			s, since = now, began
-		} else if began.Sub(since) >= quiet && c.Lacks(now, isNeeded) == "" {
+		} else if began.Sub(since) >= quiet && !c.lacksExecutable(now) {
 			return now, nil
 		}
 		if err := pause(ctx, time.Since(began)); err != nil {
@@ -66,18 +66,12 @@ func (s Snapshot) Differs(now Snapshot) (first string) {
 	return first
 }
 
-// IsExecutable reports whether a file is an executable of a command.
-func IsExecutable(r Role) bool { return r == Executable }
-
-// IsCode reports whether the tool cannot run without a file. For files that it only opens, this is unknown.
-func IsCode(r Role) bool { return r != Opened }
-
-// Lacks returns the first file with such a role that is not there in a state of its paths, or "".
-func (c *Closure) Lacks(s Snapshot, isNeeded func(Role) bool) string {
+// lacksExecutable reports whether an executable of a command is not there in a state of its paths.
+func (c *Closure) lacksExecutable(s Snapshot) bool {
 	for f := range c.All() {
-		if isNeeded(f.Role) && !isFileState(s[f.Path]) {
-			return f.Path
+		if f.Role == Executable && !isFileState(s[f.Path]) {
+			return true
 		}
 	}
-	return ""
+	return false
 }

@@ -44,8 +44,8 @@ func TestSnapshot(t *testing.T) {
 			want = at(want)
 		}
 		now := c.Snapshot().Look()
-		if got := c.Snapshot().Differs(now); got != want || (c.Lacks(now, IsExecutable) == "") != step.whole {
-			t.Errorf("%s: %q differs, not %q; executables are there: %v", step.name, got, want, (c.Lacks(now, IsExecutable) == ""))
+		if got := c.Snapshot().Differs(now); got != want || c.lacksExecutable(now) == step.whole {
+			t.Errorf("%s: %q differs, not %q; lacks executables: %t", step.name, got, want, c.lacksExecutable(now))
 		}
 	}
 }

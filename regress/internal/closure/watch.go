@@ -109,7 +109,7 @@ func (w *Watch) look() {
 		if now == p.State {
 			continue
 		}
-		how := DescribeMove(p.State, now)
+		how := describeMove(p.State, now)
 		if how != otherNames {
 			w.change = &Change{p.Path, how}
 			return
@@ -123,8 +123,8 @@ const (
 	appeared   = "the tool looks for it, and it appeared"
 )
 
-// DescribeMove says how a place went from one state to another.
-func DescribeMove(was, now string) string {
+// describeMove says how a place went from one state to another.
+func describeMove(was, now string) string {
 	switch {
 	case was == absent && !strings.HasPrefix(now, absent):
 		return appeared

@@ -77,7 +77,7 @@ func TestSettlerOfFailure(t *testing.T) {
 }
 
 // The machine is to blame for an error, unless the context ended.
-func TestClassifyErrors(t *testing.T) {
+func TestErrorsOfTheMachine(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestClassifyErrors(t *testing.T) {
 		{ended, fault.Inputf("corpus"), regress.Input},
 		{t.Context(), nil, regress.None},
 	} {
-		runBothWays(c.ctx, ClassifyErrors(fake{err: c.err}), func(_ *exec.Result, err error) {
+		runBothWays(c.ctx, Finish(fake{err: c.err}, nil, nil), func(_ *exec.Result, err error) {
 			if got := regress.ClassOf(err); got != c.want || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("%v is of class %v, want %v", err, got, c.want)
 			}

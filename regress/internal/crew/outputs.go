@@ -150,17 +150,6 @@ func (e taking) RunAll(ctx context.Context, b exec.Batch) int {
 	return e.Executor.RunAll(ctx, b)
 }
 
-// ClassifyErrors returns an executor that blames the machine for the errors of another one: they are
-// of class Environment, unless the context ended.
-func ClassifyErrors(e exec.Executor) exec.Executor {
-	return taking{e, func(ctx context.Context, _ string, _ *exec.Result, err error) error {
-		if err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment {
-			return fault.Environmentf("%w", err)
-		}
-		return err
-	}}
-}
-
 // runCounter sums up the runs on an engine. Several goroutines may use it.
 type runCounter struct {
 	mu  sync.Mutex
@@ -185,32 +174,22 @@ func (c *runCounter) sum() *regress.EngineRuns {
 	return c.all.Runs()
 }
 
-// IgnoreParts returns an executor that marks the parts to ignore. The digests of outcomes are made
-// afterwards: an ignored log that differs each time makes no difference.
-func IgnoreParts(e exec.Executor, list content.IgnoreList) exec.Executor {
-	if len(list) == 0 {
-		return e
-	}
-	return taking{e, func(_ context.Context, _ string, r *exec.Result, err error) error {
-		if r != nil {
-			r.Outcome.Ignore(list.Match)
-		}
-		return err
-	}}
-}
-
-// TryRules returns an executor that applies the rules of --normalize to outputs until each has matched one.
-// Comparisons apply them only to parts that differ.
-func TryRules(e exec.Executor, rules normalize.Rules) exec.Executor {
-	if len(rules) == 0 {
-		return e
-	}
-	return taking{e, func(_ context.Context, _ string, r *exec.Result, err error) error {
-		if r == nil {
+// Finish returns an executor that completes the results of another one. It marks the parts to ignore before the
+// digests of outcomes are made: an ignored log that differs each time makes no difference. It applies the rules of
+// --normalize until each has matched an output, as comparisons apply them only to parts that differ. And it blames the
+// machine for errors, unless the context ended.
+func Finish(e exec.Executor, ignored content.IgnoreList, rules normalize.Rules) exec.Executor {
+	return taking{e, func(ctx context.Context, _ string, r *exec.Result, err error) error {
+		switch {
+		case err != nil && ctx.Err() == nil && regress.ClassOf(err) != regress.Environment:
+			return fault.Environmentf("%w", err)
+		case r == nil:
 			return err
+		case len(ignored) > 0:
+			r.Outcome.Ignore(ignored.Match)
 		}
 		for _, p := range r.Outcome.Parts {
-			if p.Form == outcome.Regular && rules.AwaitMatch(p.Key) {
+			if len(rules) > 0 && p.Form == outcome.Regular && rules.AwaitMatch(p.Key) {
 				_, _ = content.Shown(rules, r.Open, &p) // the comparison returns its error
 			}
 		}

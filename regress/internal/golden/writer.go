@@ -233,17 +233,6 @@ func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	return w.do(func() error { return putShared(context.Background(), w.conn, files) })
 }
 
-// Withdraw removes all records. After that no Resume finds them.
-func (w *Writer) Withdraw() error {
-	return w.do(func() error {
-		err := w.exec("DELETE FROM outcome")
-		if err == nil {
-			err = w.commit()
-		}
-		return err
-	})
-}
-
 // caseNames returns the names of all cases.
 func caseNames(q querier) (map[string]bool, error) {
 	names := map[string]bool{}

@@ -206,47 +206,6 @@ func TestResume(t *testing.T) {
 	same(t, mustRead(t, path), whole{Meta: meta, Records: map[string]Record{"one": one, "two": two}, Contents: b})
 }
 
-// A withdrawn record is gone for a Resume as well, with its contents, and the case may be put again.
-func TestWithdraw(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "g")
-	b, kept := bag{}, bag{}
-	old, two := b.simple("one", "1", incompressible(1, 3*pieceMax)), b.simple("two", "2", nil)
-	now, _ := kept.simple("one", "new", nil), kept.simple("two", "2", nil)
-	w, err := Create(path, Meta{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range []Record{old, two} {
-		if err := w.Put(t.Context(), r, b.open); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Withdraw(); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Abort(true); err != nil {
-		t.Fatal(err)
-	}
-	if w, err = Resume(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, found, err := w.Get("one"); err != nil || found {
-		t.Errorf("found %v, %v", found, err)
-	}
-	for _, r := range []Record{now, two} {
-		if err := w.Put(t.Context(), r, kept.open); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.SetTool(nil, outcome.Of([]byte("tool"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	same(t, mustRead(t, path), whole{Meta: Meta{ExecutableDigest: outcome.Of([]byte("tool"))}, Records: map[string]Record{"one": now, "two": two}, Contents: kept})
-}
-
 // A damaged unfinished store is detected before anything is built on it.
 func TestResumeOfDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")

@@ -100,18 +100,6 @@ func (s *Store) Merge(ctx context.Context, name string, r *exec.Result, l Likene
 	return err
 }
 
-// Withdraw removes all records, also for a later Resume, and sets the tool that later ones are of.
-func (s *Store) Withdraw(meta golden.Meta) error {
-	s.Meta = meta
-	if s.writer == nil {
-		return nil
-	}
-	if err := s.writer.Withdraw(); err != nil {
-		return err
-	}
-	return s.writer.SetTool(meta.Tool, meta.ExecutableDigest)
-}
-
 // Drop removes the store.
 func (s *Store) Drop() error {
 	if s.writer == nil {

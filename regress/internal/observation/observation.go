@@ -96,10 +96,6 @@ func New(o Options) *Observer {
 // kernel or the tool does not let itself be observed. A job that fails shows nothing, and is observed
 // again after its plain run.
 func (o *Observer) First(ctx context.Context, e exec.Executor, jobs []exec.Job) (c *closure.Closure, blind string, err error) {
-	if len(o.known) > 0 { // the tool changed, and the runs before are forgotten
-		o.o.Began = time.Now()
-		clear(o.unmatched)
-	}
 	g := closure.Gatherer{Leave: o.o.Leave, Began: o.o.Began, Own: o.o.Own}
 	var wait sync.WaitGroup
 	for _, j := range jobs {

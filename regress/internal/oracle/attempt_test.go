@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"muster/regress"
@@ -29,7 +28,6 @@ type attempt struct {
 	broken map[string]bool
 	cut    bool
 	turned bool
-	again  bool // all cases ran again after that
 	faults []string
 }
 
@@ -53,12 +51,12 @@ func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (re
 	defer cancel()
 	var out, notes bytes.Buffer
 	o.Report = regress.Report{Format: regress.JSON, Verbose: true}
-	h := host.Host{Stdout: &out, Stderr: restartWatch{&notes, r.world}}
+	h := host.Host{Stdout: &out, Stderr: &notes}
 	r.world.begin(&h, plan, cancel)
 	a := &attempt{verdicts: map[string]regress.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}, causes: map[string][]string{}, kinds: map[string]cause.Kind{}}
 	a.sum, a.err = do(ctx, o, h)
 	w := r.world
-	a.log, a.broken, a.cut, a.turned, a.again, a.faults = w.log, w.broken, w.cut, w.turned, w.restarted, w.faults
+	a.log, a.broken, a.cut, a.turned, a.faults = w.log, w.broken, w.cut, w.turned, w.faults
 	for line := range bytes.Lines(out.Bytes()) {
 		if err := a.read(line); err != nil {
 			r.Fatalf("%s: %v", line, err)
@@ -67,21 +65,6 @@ func (r *round) attempt(do func(context.Context, regress.Options, host.Host) (re
 	r.tally.attempts++
 	r.Logf("  ran %d times, cut %t: error %v; verdicts %v", w.begun, a.cut, a.err, a.verdicts)
 	return a
-}
-
-// restartWatch forgets what runs left once a command reports that cases run again, as the tool changed.
-type restartWatch struct {
-	io.Writer
-	world *world
-}
-
-func (w restartWatch) Write(text []byte) (int, error) {
-	if bytes.Contains(text, []byte(" that ran before will run again\n")) {
-		w.world.mu.Lock()
-		defer w.world.mu.Unlock()
-		w.world.log, w.world.broken, w.world.restarted = map[string][]face{}, map[string]bool{}, true
-	}
-	return w.Writer.Write(text)
 }
 
 func (a *attempt) read(line []byte) error {

@@ -185,7 +185,7 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 		r.assert(resumeRunsAgain, !(goesOn && c.betrayed && a.wentOn()), "finished cases had another outcome, and it went on")
 		c.betrayed = false
 		if a.turned {
-			r.assert(changeIsForgotten, a.again || a.err != nil, "%v while it ran, and no case ran again", r.turning)
+			r.assert(changeIsForgotten, a.err != nil && len(a.verdicts) == 0, "%v while it ran, and it ended with %v and verdicts %v", r.turning, a.err, a.verdicts)
 			c = newChain()
 		}
 		switch {
@@ -194,7 +194,7 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 			r.assert(changeIsSeen, c.change == nil || c.change.unseen || len(a.log) == 0, "%v, and cases ran: %v", c.change, a.err)
 			r.assert(resumeGoesOn, c.change != nil || c.touched || a.turned || r.random(), "%v", a.err)
 			c, o.Store.Resume = newChain(), false
-		case a.turned && a.err != nil:
+		case a.turned:
 			c, o.Store.Resume = newChain(), true // nothing of the tool before is left
 		case a.interrupted(), a.failedByMachine():
 			c.add(a, r.how)

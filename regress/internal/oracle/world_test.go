@@ -20,15 +20,14 @@ type world struct {
 	numbers int // given to runs, for what is unique
 
 	// Of the present command:
-	plan      disturbance
-	cancel    context.CancelFunc
-	begun     int
-	log       map[string][]face // what completed runs left, by case, in order
-	broken    map[string]bool   // cases with a run that the machine failed
-	cut       bool
-	turned    bool // the tool changed while the command ran
-	restarted bool // all cases run again since
-	faults    []string
+	plan   disturbance
+	cancel context.CancelFunc
+	begun  int
+	log    map[string][]face // what completed runs left, by case, in order
+	broken map[string]bool   // cases with a run that the machine failed
+	cut    bool
+	turned bool // the tool changed while the command ran
+	faults []string
 }
 
 // turn counts the runs of a case by a tool.
@@ -54,7 +53,7 @@ func (d disturbance) String() string {
 // begin prepares a call of a command with this host.
 func (w *world) begin(h *host.Host, plan disturbance, cancel context.CancelFunc) {
 	w.plan, w.cancel = plan, cancel
-	w.begun, w.cut, w.turned, w.restarted, w.faults = 0, false, false, false, nil
+	w.begun, w.cut, w.turned, w.faults = 0, false, false, nil
 	w.log, w.broken = map[string][]face{}, map[string]bool{}
 	h.Executor = func(lanes int) (exec.Executor, error) { return modelExecutor{w, lanes}, nil }
 }

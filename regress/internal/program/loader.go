@@ -3,13 +3,10 @@ package program
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"errors"
-	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -25,11 +22,8 @@ type Loader struct {
 // Libraries is the libraries of one program.
 type Libraries struct {
 	Paths   map[string]string // absolute, by the name that a program or library requests
-	Missing []Missing
+	Missing []string          // that were not found
 }
-
-// Missing is a library that was not found.
-type Missing struct{ Library, By string }
 
 // Bounds of one question to a loader.
 const (
@@ -57,17 +51,14 @@ func (l Loader) Libraries(ctx context.Context, file string) (Libraries, error) {
 		if end := strings.LastIndex(at, " (0x"); end >= 0 && filepath.IsAbs(at) && at[:end] != l.Path {
 			found.Paths[base] = filepath.Clean(at[:end])
 		} else if at == "not found" {
-			found.Missing = append(found.Missing, Missing{Library: requested})
+			found.Missing = append(found.Missing, requested)
 		}
 	}
 	for line := range strings.Lines(errs.String()) { // musl tells here what is missing
 		if rest, ok := strings.CutPrefix(line, "Error loading shared library "); ok {
 			library, _, _ := strings.Cut(rest, ": ")
-			found.Missing = append(found.Missing, Missing{Library: library})
+			found.Missing = append(found.Missing, library)
 		}
-	}
-	for i, none := range found.Missing {
-		found.Missing[i].By = found.user(file, none.Library)
 	}
 	first, _, _ := strings.Cut(errs.String(), "\n")
 	switch {
@@ -94,26 +85,6 @@ func (l Loader) options() (options []string) {
 		options = append(options, mask, "none")
 	}
 	return options
-}
-
-// user returns the program, or the library of it, that requests a library.
-func (f Libraries) user(file, library string) string {
-	for _, by := range append([]string{file}, slices.Sorted(maps.Values(f.Paths))...) {
-		if requests(by, library) {
-			return by
-		}
-	}
-	return file
-}
-
-func requests(file, library string) bool {
-	f, err := elf.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	needed, err := f.ImportedLibraries()
-	return err == nil && slices.Contains(needed, library)
 }
 
 // answer is the beginning of what a loader prints.

@@ -7,6 +7,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +87,7 @@ func TestLibraries(t *testing.T) {
 				t.Fatal(err)
 			}
 			found, err = program.Loader{Path: loader}.Libraries(t.Context(), file)
-			if want := (program.Missing{Library: "libone.so", By: file}); err != nil || len(found.Missing) != 1 || found.Missing[0] != want {
+			if err != nil || !slices.Equal(found.Missing, []string{"libone.so"}) {
 				t.Errorf("%v, %v", found, err)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"muster/regress"
 	"muster/regress/host"
 	"muster/regress/internal/analyse"
-	"muster/regress/internal/closure"
 	"muster/regress/internal/console"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
@@ -98,46 +98,22 @@ func refuseResume(last *state.Run, key string) error {
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", key, last.ID, mend)
 }
 
-// refuseChangedTool refuses to resume a run if a file or a place of the tool changed since. It looks
-// for another content first, then for a file that was replaced by an equal one.
+// refuseChangedTool refuses to resume a run if a file or a place of the tool changed since, or was written to.
 func refuseChangedTool(was, now map[string]string, run string) error {
-	if !hasTool(was) {
+	ofTool := func(id map[string]string) map[string]string {
+		id = maps.Clone(id)
+		maps.DeleteFunc(id, func(key, _ string) bool { return !isOfTool(key) })
+		return id
+	}
+	key := FirstDifference(ofTool(was), ofTool(now))
+	if key == "" || !hasTool(was) {
 		return nil
 	}
 	if isOlder(was) {
 		return fault.Inputf("--resume: an earlier muster began run %s, and noted the tool in another way: run without --resume", run)
 	}
-	of := func(id map[string]string, prefix string, value func(string) string) map[string]string {
-		list := map[string]string{}
-		for key, v := range id {
-			if path, ok := strings.CutPrefix(key, prefix); ok {
-				list[path] = value(v)
-			}
-		}
-		return list
-	}
-	whole := func(value string) string { return value }
-	path := FirstDifference(of(was, toolFile, digestOf), of(now, toolFile, digestOf))
-	_, known := was[toolFile+path]
-	_, found := now[toolFile+path]
-	const mend = ": run without --resume"
-	switch {
-	case path == "":
-	case !known:
-		return fault.Inputf("--resume: %s is a file of the tool now, and was not one in run %s"+mend, path, run)
-	case !found:
-		return fault.Inputf("--resume: %s, a file of the tool in run %s, is gone, or another file is found in its place"+mend, path, run)
-	default:
-		return fault.Inputf("--resume: %s, a file of the tool, is not what it was in run %s"+mend, path, run)
-	}
-	if path = FirstDifference(of(was, toolPlace, whole), of(now, toolPlace, whole)); path != "" {
-		move := closure.DescribeMove(strings.TrimPrefix(was[toolPlace+path], listed), strings.TrimPrefix(now[toolPlace+path], listed))
-		return fault.Inputf("--resume: %s, where the tool looked in run %s, changed (%s)"+mend, path, run, move)
-	}
-	if path = FirstDifference(of(was, toolFile, whole), of(now, toolFile, whole)); path != "" {
-		return fault.Inputf("--resume: %s, a file of the tool, was written to or replaced since run %s began, and may have had other content meanwhile"+mend, path, run)
-	}
-	return nil
+	path := strings.TrimPrefix(strings.TrimPrefix(key, toolFile), toolPlace)
+	return fault.Inputf("--resume: %s, which the tool uses, changed or was written to since run %s began: run without --resume", path, run)
 }
 
 // New returns a run of a job. Nothing is open yet.

@@ -20,7 +20,6 @@ type Execution struct {
 	Executor exec.Executor // nil before Start
 	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
 
-	started exec.Executor      // by Start, without what others put before it
 	ignored content.IgnoreList // parts that are never compared
 	tried   normalize.Rules    // that may match nothing
 	usedAt  time.Duration      // CPU that this process had used at the start
@@ -30,14 +29,10 @@ type Execution struct {
 func (e *Execution) Start(ctx context.Context, s crew.Setup) error {
 	err := e.StartPlain(ctx, s)
 	if err == nil {
-		e.Executor = crew.ClassifyErrors(crew.TryRules(crew.IgnoreParts(e.Executor, e.ignored), e.tried))
-		e.started = e.Executor
+		e.Executor = crew.Finish(e.Executor, e.ignored, e.tried)
 	}
 	return err
 }
-
-// Undecorate takes away what was put before the executor after Start.
-func (e *Execution) Undecorate() { e.Executor = e.started }
 
 // StartPlain starts an executor that marks no parts to ignore.
 func (e *Execution) StartPlain(ctx context.Context, s crew.Setup) error {

@@ -80,7 +80,7 @@ func isOfTool(key string) bool {
 	return strings.HasPrefix(key, toolFile) || strings.HasPrefix(key, toolPlace)
 }
 
-// hasTool reports whether an identity has a tool. It has none after a change that ended the run.
+// hasTool reports whether an identity has a tool. It has none if an engine ran the cases by a path of its own.
 func hasTool(id map[string]string) bool {
 	for key := range id {
 		if isOfTool(key) {

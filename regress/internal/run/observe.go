@@ -15,23 +15,20 @@ import (
 
 // ObserveTool observes the commands on the first cases, and on some of those that run later on
 // Execution.Executor. A resumed run has its tool from the interrupted one. further are commands that
-// run beside the others. Call it after Execution.Start and IdentifyTool, and before Identity, and again after
-// Renew and Execution.Undecorate. On an engine it does nothing.
+// run beside the others. Call it after Execution.Start and IdentifyTool, and before Identity. On an engine it
+// does nothing.
 func ObserveTool(ctx context.Context, r *Run, further ...*exec.Command) error {
 	t := r.Tool
 	if t.remote {
 		return nil
 	}
-	o := t.observer
-	if o == nil {
-		o = observation.New(observation.Options{
-			Leave: t.options.Leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
-			Grown: t.add,
-			Warn: func(why string) {
-				r.Events.Warn("muster does not know all files of the tool, because " + why + ", and does not notice changes of the others: name them with --tool-file")
-			},
-		})
-	}
+	o := observation.New(observation.Options{
+		Leave: t.options.Leave, Began: r.Began, Own: t.own, Digests: t.options.Digests, All: r.Job.Command.Observe == regress.ObserveAll,
+		Grown: t.add,
+		Warn: func(why string) {
+			r.Events.Warn("muster does not know all files of the tool, because " + why + ", and does not notice changes of the others: name them with --tool-file")
+		},
+	})
 	isKnown, err := restoreTool(r)
 	if err != nil {
 		return err

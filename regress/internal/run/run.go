@@ -52,8 +52,7 @@ type Run struct {
 	Comparer    content.Comparer
 	Differences *analyse.Collector
 
-	unlock  func()
-	changes int // of the tool, while cases ran
+	unlock func()
 }
 
 // Lock locks the state folder until Close.

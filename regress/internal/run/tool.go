@@ -239,42 +239,43 @@ func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same in
 }
 
 // Watch looks at the files at each interval while cases run. The first change ends the returned context. Call the
-// returned function with the run's error when no case runs any more. That function returns the change, if any. With a
-// change, it drops the run's error unless ctx ended. The folder of the run gets what later cases add to the tool.
-func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) (*closure.Change, error)) {
+// returned function with the run's error when no case runs any more. That function reports whether there was a change,
+// which is the error then, unless ctx ended. The folder of the run gets what later cases add to the tool.
+func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) (changed bool, _ error)) {
 	ticker := time.NewTicker(every)
 	t.folder = folder
 	watched, end := t.watchAt(ctx, ticker.C, warn)
-	return watched, func(err error) (*closure.Change, error) {
+	return watched, func(err error) (bool, error) {
 		ticker.Stop()
-		change, err := end(err)
+		changed, err := end(err)
 		t.Identify(folder.Identity)
-		return change, err
+		return changed, err
 	}
 }
 
-func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) (*closure.Change, error)) {
+func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(string)) (context.Context, func(error) (changed bool, _ error)) {
 	watched, cancel := context.WithCancelCause(ctx)
 	t.mu.Lock()
 	watch := t.closure.Watch(ticks, cancel)
 	t.watch = watch
 	t.mu.Unlock()
-	return watched, func(err error) (*closure.Change, error) {
+	return watched, func(err error) (bool, error) {
 		t.mu.Lock()
 		t.watch = nil
 		t.mu.Unlock()
-		touched, relisted, change := watch.End()
+		var change *closure.Change
+		var touched []string
+		touched, t.relisted, change = watch.End()
 		cancel(nil)
-		t.relisted = append(t.relisted, relisted...)
 		for _, path := range touched {
 			warn(path + writtenMeanwhile)
 		}
-		for _, path := range relisted {
+		for _, path := range t.relisted {
 			warn("the names in " + name.Print(path) + ", which the tool lists, changed while cases ran: run again if they matter to the tool")
 		}
 		if change != nil && ctx.Err() == nil {
-			err = nil
+			err = change
 		}
-		return change, err
+		return change != nil, err
 	}
 }

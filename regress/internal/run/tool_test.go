@@ -54,9 +54,9 @@ func TestToolChangesWhileCasesRun(t *testing.T) {
 		case <-ctx.Done(): // no more cases are handed out
 		}
 	}
-	change, err := end(ctx.Err())
-	if err != nil || change == nil || change.Path != file {
-		t.Errorf("the change is %v, and the error %v", change, err)
+	changed, err := end(ctx.Err())
+	if change, is := errors.AsType[*closure.Change](err); !changed || !is || change.Path != file {
+		t.Errorf("changed is %t, and the error %v", changed, err)
 	}
 }
 
@@ -94,8 +94,8 @@ func TestFolderChangesAndChangesBack(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "new")); err != nil {
 		t.Fatal(err)
 	}
-	if change, err := end(nil); change != nil || err != nil || warnings != 1 {
-		t.Errorf("%v, %v, %d warnings", change, err, warnings)
+	if changed, err := end(nil); changed || err != nil || warnings != 1 {
+		t.Errorf("%t, %v, %d warnings", changed, err, warnings)
 	}
 	if got, want := s.Touched(), "the names in "+folder+" changed while cases ran"; got != want {
 		t.Errorf("touched is %q, want %q", got, want)
@@ -107,7 +107,7 @@ func TestToolDoesNotChange(t *testing.T) {
 	s, _ := scriptTool(t)
 	_, end := s.Watch(t.Context(), WatchEvery, &state.Run{Info: state.Info{Identity: map[string]string{}}}, ignoreWarning)
 	own := errors.New("own")
-	if change, err := end(own); change != nil || !errors.Is(err, own) {
-		t.Errorf("the change is %v, and the error %v", change, err)
+	if changed, err := end(own); changed || !errors.Is(err, own) {
+		t.Errorf("changed is %t, and the error %v", changed, err)
 	}
 }

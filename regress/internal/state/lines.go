@@ -188,14 +188,6 @@ func (r *Run) scanLines(take func(at int64, line *Line) (more bool)) (whole int6
 	return whole, nil
 }
 
-// Withdraw removes all lines. No Lines may be open.
-func (r *Run) Withdraw() error {
-	if err := os.WriteFile(r.File(linesName), nil, 0o644); err != nil {
-		return fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	return nil
-}
-
 // addSum completes a JSON object that lacks its closing brace. It appends a checksum, the brace and a line end.
 func addSum(text []byte) []byte {
 	return fmt.Appendf(text, `,"crc32":"%08x"}`+"\n", crc32.ChecksumIEEE(text))

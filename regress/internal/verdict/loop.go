@@ -132,12 +132,6 @@ func (l *Loop) ReportUndecided() error {
 // IsDecided reports whether a case has its verdict.
 func (l *Loop) IsDecided(index int) bool { return l.collector.progress[index] == decided }
 
-// HasRun reports whether a case has a run, which may be an earlier one.
-func (l *Loop) HasRun(index int) bool {
-	c := &l.collector
-	return c.progress[index] == decided || c.undecided != nil && c.undecided[index].at != noLine
-}
-
 // AllEnded reports whether every case has its verdict or could not run.
 func (l *Loop) AllEnded() bool { return !slices.Contains(l.collector.progress, undecided) }
 

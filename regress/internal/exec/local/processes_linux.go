@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 	"muster/internal/cgroup"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
 )
 
 // processesMax returns how many processes and threads one case may have at a time. It is
@@ -143,46 +141,7 @@ func (w *worker) wake() { _ = w.helper.Process.Signal(syscall.SIGCONT) }
 // stuckError returns the error for processes that SIGKILL does not end: those of the present
 // helper's case, or the helper itself.
 func (w *worker) stuckError() error {
-	const shown = 3
-	list := livingBelow(w.helper.Process.Pid)
-	if len(list) == 0 {
-		text, _ := describeProcess(strconv.Itoa(w.helper.Process.Pid))
-		list = []string{text}
-	}
-	if more := len(list) - shown; more > 0 {
-		list = append(list[:shown], fmt.Sprintf("%d more", more))
-	}
-	return fault.Environmentf("lane %d is given up: SIGKILL does not end process %s; thaw its control group if that is frozen (/proc/PID/cgroup), or bring back or unmount with force the file system that it waits for (/proc/PID/stack), and run again",
-		w.number, strings.Join(list, ", "))
-}
-
-// livingBelow describes the processes below another that have not ended.
-func livingBelow(pid int) (list []string) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, file := range files {
-		children, _ := os.ReadFile(file) // the thread may have ended
-		for _, child := range strings.Fields(string(children)) {
-			if text, alive := describeProcess(child); alive {
-				list = append(list, text)
-			}
-			if number, err := strconv.Atoi(child); err == nil {
-				list = append(list, livingBelow(number)...)
-			}
-		}
-	}
-	return list
-}
-
-// describeProcess returns the number and the name of a process, and whether it has not ended. It
-// reads /proc/PID/stat: other files wait for a process that is stuck in its memory. The name is in
-// brackets, may contain any bytes, and stands before the state.
-func describeProcess(pid string) (text string, alive bool) {
-	line, _ := os.ReadFile("/proc/" + pid + "/stat")
-	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
-	if from < 0 || len(line) < to+3 {
-		return pid, false // it is gone
-	}
-	return pid + " (" + name.Print(string(line[from+1:to])) + ")", line[to+2] != 'Z' && line[to+2] != 'X'
+	return fault.Environmentf("lane %d is given up: SIGKILL does not end a process of its case; thaw the control group if it is frozen (/proc/PID/cgroup), or bring back or unmount with force the file system that the process waits for (/proc/PID/stack), and run again", w.number)
 }
 
 // helperKey is the variable in a helper's environment that names the folder of its lanes.

@@ -38,7 +38,7 @@ func soon(t *testing.T, began time.Time) {
 }
 
 // TestCaseUnkillable: a case that SIGKILL does not end ends the run with an error
-// that names its process, or with that of the interrupt; nothing waits for it.
+// that names its lane, or with that of the interrupt; nothing waits for it.
 func TestCaseUnkillable(t *testing.T) {
 	for _, mode := range []string{"namespaces", "plain"} {
 		for _, what := range []string{"the command", "what it left", "interrupted"} {
@@ -78,10 +78,10 @@ func TestCaseUnkillable(t *testing.T) {
 					if !errors.Is(got.err, context.Canceled) {
 						t.Errorf("an interrupted run gave %v", got.err)
 					}
-				case regress.ClassOf(got.err) != regress.Environment || !strings.HasPrefix(text, "one.c: lane 0 is given up: ") || !strings.Contains(text, " (sh); thaw "):
+				case regress.ClassOf(got.err) != regress.Environment || !strings.HasPrefix(text, "one.c: lane 0 is given up: "):
 					t.Errorf("it gave %v; alive are %v", got.err, marked(t, mark))
 				case mode == "plain": // in a namespace it has ended with the init
-					if left := marked(t, mark); len(left) != 1 || !strings.Contains(text, fmt.Sprintf(" %d (sh)", left[0])) {
+					if left := marked(t, mark); len(left) != 1 {
 						t.Errorf("alive are %v, and it gave %v", left, got.err)
 					}
 				}
@@ -129,10 +129,9 @@ func TestHelperUnkillable(t *testing.T) {
 		must(t, err)
 
 		began := time.Now()
-		helpers := fmt.Sprintf("process %d (", r.crew.lanes[0].helper.Process.Pid)
 		_, err = r.try("one.c", "exit 0")
-		if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), helpers) {
-			t.Errorf("it gave %v, and not %s", err, helpers)
+		if regress.ClassOf(err) != regress.Environment || !strings.Contains(fmt.Sprint(err), "lane 0 is given up") {
+			t.Errorf("it gave %v", err)
 		}
 		soon(t, began)
 

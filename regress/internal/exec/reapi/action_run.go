@@ -20,34 +20,28 @@ import (
 
 // actionRun is one run of an action on an engine, for a case or a preflight.
 type actionRun struct {
-	engine    *Engine
-	builder   *actionBuilder
-	action    *action
-	exclusive bool // nothing else is uploaded or executed at the same time
+	engine  *Engine
+	builder *actionBuilder
+	action  *action
 }
 
 // result returns the outcome of a run. If the run need not be fresh, it may be one that the
 // engine has in its cache.
-func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
-	gone := (*client.MissingError)(nil)
+func (run *actionRun) result(ctx context.Context, fresh bool) (*exec.Result, error) {
 	for n := 1; ; n++ {
-		err = run.nthAttempt(ctx, n, func(run *actionRun) error {
-			resp, err := run.lookUpOrExecute(ctx, fresh)
-			if err != nil {
-				return err
-			}
-			r, err = run.action.resultOf(ctx, resp, run.store(run.companyWait(resp)))
-			gone, _ = errors.AsType[*client.MissingError](err)
-			return err
-		})
-		switch {
-		case gone == nil && errors.Is(err, errNotStarted) && n <= startsMax:
-		case gone == nil:
-			return r, err
-		case n == attemptsMax:
-			return nil, exhausted(err)
+		resp, err := run.lookUpOrExecute(ctx, fresh)
+		if err != nil {
+			return nil, err
 		}
-		fresh, gone = true, nil // executed once more, because its outputs are gone or were never made
+		r, err := run.action.resultOf(ctx, resp, run.store(run.companyWait(resp)))
+		isGone := errors.As(err, new(*client.MissingError))
+		switch {
+		case isGone && n == attemptsMax:
+			return nil, exhausted(err)
+		case n == attemptsMax, !isGone && !errors.Is(err, errNotStarted):
+			return r, err
+		}
+		fresh = true // executed once more, because its outputs are gone or were never made
 	}
 }
 
@@ -69,16 +63,13 @@ func unreadableResult(err error) bool {
 	return err != nil && (status.Code(err) == codes.Unknown || status.Code(err) == codes.DataLoss)
 }
 
-// execute uploads and executes. If the engine has lost contents, execute uploads again: first
+// execute uploads and executes. If the engine may have lost contents, execute uploads again: first
 // those that the engine names, which may be only the top of a lost tree, then everything that
 // the action needs.
-func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, err error) {
+func (run *actionRun) execute(ctx context.Context, fresh bool) (response, error) {
 	inputs := run.action.blobs
 	for n := 1; ; n++ {
-		err = run.nthAttempt(ctx, n, func(run *actionRun) error {
-			resp, err = run.uploadAndExecute(ctx, inputs, fresh)
-			return err
-		})
+		resp, err := run.uploadAndExecute(ctx, inputs, fresh)
 		m := (*client.MissingError)(nil)
 		switch {
 		case !errors.As(err, &m):
@@ -99,12 +90,6 @@ func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, e
 // uploadAndExecute uploads sources while other actions are executed. Executions are limited.
 func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, fresh bool) (response, error) {
 	e := run.engine
-	if !run.exclusive {
-		if err := e.exclusion.Acquire(ctx, 1); err != nil {
-			return response{}, err
-		}
-		defer e.exclusion.Release(1)
-	}
 	if err := e.client.Upload(ctx, inputs); err != nil {
 		return response{}, err
 	}
@@ -130,59 +115,23 @@ func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, 
 	return resp, err
 }
 
-// store returns the engine's CAS. It reads small messages within the given time. Its contents
-// may be opened after the run is no longer exclusive.
+// store returns the engine's CAS. It reads small messages within the given time.
 func (run *actionRun) store(wait time.Duration) contentStore {
-	later := *run
-	later.exclusive = false
 	read := func(ctx context.Context, d blob.Digest) ([]byte, error) {
 		return run.engine.client.ReadWithin(ctx, d, wait)
 	}
 	return contentStore{read: read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
-		return &outputReader{run: &later, ctx: ctx, digest: d}, nil
+		return &outputReader{run: run, ctx: ctx, digest: d}, nil
 	}}
 }
 
-// attemptsMax bounds the attempts at an action whose inputs or outputs the engine loses. After
-// the first attempts, which run beside others, the action is tried alone: an engine with little
-// room loses contents because of uploads and executions for others.
-const (
-	attemptsMax    = 5
-	sharedAttempts = 2
-)
+// attemptsMax bounds the attempts at an action whose inputs or outputs the engine loses, or that its sandbox does not
+// start.
+const attemptsMax = 3
 
-// pauseMin is the pause before the first attempt alone. It doubles with each further one.
-// Engines free room in the background, and still report contents that they are about to drop.
-const pauseMin = 200 * time.Millisecond
-
-// exclusiveWeight is the share of Engine.exclusion that an action takes when it is tried alone.
-// Beside others it takes 1.
-const exclusiveWeight = 1 << 30
-
-// nthAttempt makes the nth attempt: beside others, or alone.
-func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun) error) error {
-	if run.exclusive || n <= sharedAttempts {
-		return do(run)
-	}
-	if err := run.engine.exclusion.Acquire(ctx, exclusiveWeight); err != nil {
-		return err
-	}
-	defer run.engine.exclusion.Release(exclusiveWeight)
-	if err := run.engine.client.Pause(ctx, pauseMin<<(n-sharedAttempts-1)); err != nil {
-		return err
-	}
-	alone := *run
-	alone.exclusive = true
-	return do(&alone)
-}
-
-// exhausted returns the error after the last attempt: the engine does not keep contents for
-// long enough. It suggests remedies.
+// exhausted returns the error after the last attempt.
 func exhausted(err error) error {
-	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
-		return fault.Environmentf("%w (%d attempts); perhaps no worker of the engine fits: the key platform of [engine] names what a worker must have", err, attemptsMax)
-	}
-	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
+	return fault.Environmentf("%w (%d attempts): the engine does not keep what a case needs for as long as it needs it, or no worker fits: its store wants more room, or the key platform of [engine] names another worker", err, attemptsMax)
 }
 
 // State counts the executions in flight, and those in each stage that the engine reports.

@@ -43,14 +43,13 @@ const backlogPart = 8
 
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
-	o         Options
-	client    *client.Client
-	shared    *sharedInputs
-	slots     *semaphore.Weighted // bounds executions: Options.Jobs
-	exclusion *semaphore.Weighted // held by uploads and executions: by many together, or by one alone
-	stages    stages
-	backlog   backlog
-	lookups   lookupPolicy
+	o       Options
+	client  *client.Client
+	shared  *sharedInputs
+	slots   *semaphore.Weighted // bounds executions: Options.Jobs
+	stages  stages
+	backlog backlog
+	lookups lookupPolicy
 
 	mu         sync.Mutex // held while a command is prepared; guards the fields below
 	commands   map[*exec.Command]*preparedCommand
@@ -67,7 +66,7 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, slots: semaphore.NewWeighted(int64(max(1, o.Jobs))), exclusion: semaphore.NewWeighted(exclusiveWeight),
+		o: o, client: c.client, slots: semaphore.NewWeighted(int64(max(1, o.Jobs))),
 		backlog: backlog{limit: o.Jobs / backlogPart}, commands: map[*exec.Command]*preparedCommand{},
 	}
 	var err error
@@ -207,7 +206,7 @@ const (
 
 // companyWait returns how long a result may wait. It is 0 if no other result is expected.
 func (run *actionRun) companyWait(resp response) time.Duration {
-	if resp.cached || run.exclusive || run.engine.State().InFlight < 2*companyPart {
+	if resp.cached || run.engine.State().InFlight < 2*companyPart {
 		return 0
 	}
 	return min(resp.asked/companyPart, companyMax)

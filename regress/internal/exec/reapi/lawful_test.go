@@ -17,7 +17,7 @@ import (
 // With all that can be in an action, in no order and some of it twice, each message is as the
 // API's text wants it: the engine of the tests refuses others.
 func TestActionsAreLawful(t *testing.T) {
-	for name, high := range map[string]*semver.SemVer{"2.0": {Major: 2}, "2.3": {Major: 2, Minor: 3}} {
+	for name, high := range map[string]*semver.SemVer{"2.1": {Major: 2, Minor: 1}, "2.3": {Major: 2, Minor: 3}} {
 		w := newWorker(t, reapitest.Options{Can: func(c *repb.ServerCapabilities) {
 			c.HighApiVersion = high
 			c.CacheCapabilities.SymlinkAbsolutePathStrategy = repb.SymlinkAbsolutePathStrategy_DISALLOWED

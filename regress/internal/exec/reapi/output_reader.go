@@ -1,7 +1,6 @@
 package reapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -65,36 +64,15 @@ func (o *outputReader) open() (io.ReadCloser, error) {
 
 // reproduce returns nil if another attempt makes sense after err.
 func (o *outputReader) reproduce(err error) error {
-	m := (*client.MissingError)(nil)
-	if o.attempts++; !errors.As(err, &m) {
+	if o.attempts++; !errors.As(err, new(*client.MissingError)) {
 		return err
 	}
 	if o.attempts == attemptsMax {
 		return exhausted(err)
 	}
 	o.closeBody()
-	return o.run.nthAttempt(o.ctx, o.attempts, func(run *actionRun) error {
-		if _, err := run.execute(o.ctx, true); err != nil || !run.exclusive {
-			return err
-		}
-		return o.buffer()
-	})
-}
-
-// buffer reads the content into memory, because a later reader could be too late again. It returns nil if
-// the content is gone once more: the next attempt is counted.
-func (o *outputReader) buffer() error {
-	body, err := o.open()
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	defer body.Close() // nothing was written
-	b, err := io.ReadAll(body)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	o.body = io.NopCloser(bytes.NewReader(b[min(o.offset, int64(len(b))):]))
-	return nil
+	_, err = o.run.execute(o.ctx, true)
+	return err
 }
 
 // ignoreMissing returns nil for the error of a content that the service does not have.

@@ -127,7 +127,7 @@ func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, 
 	job := exec.Job{Source: corpus.Entry{Name: probeName}, Command: &exec.Command{Words: start}}
 	return b.assemble(job, blob.Of([]byte(probeName)), tree.Command{
 		Args: start, Env: b.setting.Env, Folder: workFolder,
-		Platform: b.setting.Platform, Before21: b.before21, Outputs: way.outputPaths(),
+		Platform: b.setting.Platform, Outputs: way.outputPaths(),
 	})
 }
 

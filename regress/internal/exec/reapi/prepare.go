@@ -52,7 +52,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command, ready *preparedCo
 	if err != nil {
 		return err
 	}
-	builder.whole, builder.before21 = e.whole, e.client.Before21()
+	builder.whole = e.whole
 	shared := slices.Collect(builder.sharedBlobs)
 	e.o.Doing("sending what all cases share, " + sizeOf(shared))
 	if err := e.client.Upload(ctx, shared); err != nil {
@@ -108,12 +108,11 @@ type action struct {
 
 // actionBuilder makes actions of cases, for one command. Several goroutines may use it.
 type actionBuilder struct {
-	shared   *sharedInputs
-	bundle   *bundle.Bundle
-	setting  Setting
-	root     *tree.Folder // inputs that all cases share, made once
-	whole    wholePath
-	before21 bool // the engine does not know output paths
+	shared  *sharedInputs
+	bundle  *bundle.Bundle
+	setting Setting
+	root    *tree.Folder // inputs that all cases share, made once
+	whole   wholePath
 }
 
 // newActionBuilder lays out what all cases share. Its caller adds how the engine is asked for
@@ -217,7 +216,7 @@ func (b *actionBuilder) source(job exec.Job) (blob.Blob, error) {
 func (b *actionBuilder) command(job exec.Job) (c tree.Command, counts func(path string) bool) {
 	c = tree.Command{
 		Args: b.bundle.CaseArgs(job.Command, job.Source.Name), Env: b.setting.Env, Folder: workFolder,
-		Platform: b.setting.Platform, Before21: b.before21,
+		Platform: b.setting.Platform,
 	}
 	if c.Outputs = b.whole.outputPaths(); c.Outputs == nil && b.setting.Outputs != nil {
 		c.Outputs, counts = b.setting.Outputs(job)

@@ -110,10 +110,6 @@ func copyEntry(w io.Writer, c *corpus.Corpus, e corpus.Entry) (int64, error) {
 // worker lacks something.
 var errNotStarted = errors.New("the engine's sandbox did not start it")
 
-// startsMax bounds the attempts to start a command. They bypass the engine's cache, which may
-// have kept the failure.
-const startsMax = 2
-
 // lacks are the shortages of a worker. A missing or unexecutable program is not among them,
 // because that is the tool's fault.
 var lacks = [...]string{

@@ -198,8 +198,8 @@ func (m *making) libraries(ctx context.Context, file, loader string) error {
 		return fault.Inputf("%s cannot be bundled: its loader %s does not list its libraries: %w", name.Print(file), name.Print(loader), fault.Reason(err))
 	}
 	for _, none := range found.Missing {
-		if m.libs[path.Base(none.Library)] == "" {
-			return fault.Inputf("%s cannot be bundled: the library %s that %s needs is not found; name its folder by --env LD_LIBRARY_PATH=…", name.Print(file), name.Print(none.Library), name.Print(none.By))
+		if m.libs[path.Base(none)] == "" {
+			return fault.Inputf("%s cannot be bundled: the library %s is not found; name its folder by --env LD_LIBRARY_PATH=…", name.Print(file), name.Print(none))
 		}
 	}
 	for base, library := range found.Paths {

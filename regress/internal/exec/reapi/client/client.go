@@ -35,9 +35,6 @@ const (
 	inFlightMax       = 4        // requests of one kind in flight, each a batch
 	executionsPerConn = 100      // executions on one connection: the smallest limit of usual servers
 
-	resultMax       = 4 << 20   // bytes of a result: one for each execution may arrive at once
-	largeResultsMax = 4         // larger results at once, each of up to messageMax
-	largeReadsMax   = 128 << 20 // bytes of large contents that are read whole
 )
 
 // Client may be used by many goroutines at once. Close it at the end.
@@ -45,7 +42,6 @@ type Client struct {
 	o     Options
 	limit limits
 
-	before21 bool  // the engine knows no version after 2.0
 	noResult error // of an execution that took too long, made once: an error costs more than a request
 	readOnly bool  // the service takes no results of clients
 
@@ -58,25 +54,21 @@ type Client struct {
 	end     context.CancelFunc
 	working sync.WaitGroup
 
-	traffic      traffic
-	nextConn     atomic.Uint32 // index of the connection for the next execution
-	successes    atomic.Int64  // requests of any kind that succeeded
-	executed     atomic.Int64  // executions that have a result
-	cannotCancel atomic.Bool   // the engine does not cancel executions
-	namesAtOnce  atomic.Bool   // the engine names executions before they run
-	away         atomic.Bool   // a caller waited for the engine in vain, and nothing succeeded since
-	noted        atomic.Bool   // the user was told that muster waits for the engine
+	traffic   traffic
+	nextConn  atomic.Uint32 // index of the connection for the next execution
+	successes atomic.Int64  // requests of any kind that succeeded
+	executed  atomic.Int64  // executions that have a result
+	away      atomic.Bool   // a caller waited for the engine in vain, and nothing succeeded since
+	noted     atomic.Bool   // the user was told that muster waits for the engine
 
-	encoder      *zstd.Encoder // of batches; nil if the engine accepts none
-	decoder      *zstd.Decoder
-	known        *knownBlobs
-	buffered     *semaphore.Weighted
-	streams      *semaphore.Weighted
-	largeResults *semaphore.Weighted
-	largeReads   *semaphore.Weighted // in bytes
-	queries      batcher[*batchQuery]
-	uploads      batcher[*batchUpload]
-	reads        batcher[*batchRead]
+	encoder  *zstd.Encoder // of batches; nil if the engine accepts none
+	decoder  *zstd.Decoder
+	known    *knownBlobs
+	buffered *semaphore.Weighted
+	streams  *semaphore.Weighted
+	queries  batcher[*batchQuery]
+	uploads  batcher[*batchUpload]
+	reads    batcher[*batchRead]
 }
 
 // Dial connects, and asks for the engine's capabilities. An error of class Environment says why
@@ -91,7 +83,6 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{
 		o: o, known: newKnownBlobs(o.Remember),
 		buffered: semaphore.NewWeighted(bufferedMax), streams: semaphore.NewWeighted(streamsMax),
-		largeResults: semaphore.NewWeighted(largeResultsMax), largeReads: semaphore.NewWeighted(largeReadsMax),
 	}
 	c.noResult = c.failed(executing, fmt.Errorf("no result within %s", readable.Duration(o.ExecutionTimeout)))
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -140,15 +131,9 @@ func (c *Client) Close() {
 	c.working.Wait()
 }
 
-// Before21 reports whether the engine does not know output paths, which came with version 2.1.
-func (c *Client) Before21() bool { return c.before21 }
-
 // Forget drops what the client remembers of the engine's store: the named contents, or all if
 // none is named. The next Upload asks the engine again.
 func (c *Client) Forget(ds ...blob.Digest) { c.known.forget(ds) }
-
-// Pause waits as between attempts.
-func (c *Client) Pause(ctx context.Context, d time.Duration) error { return c.o.Sleep(ctx, d) }
 
 // forExecution takes the connections in turn.
 func (c *Client) forExecution() *grpc.ClientConn {
@@ -201,8 +186,6 @@ func (c *Client) learn(ctx context.Context, failFast bool) error {
 	}
 	c.limit = limitsOf(caps.GetCacheCapabilities())
 	c.readOnly = !caps.GetCacheCapabilities().GetActionCacheUpdateCapabilities().GetUpdateEnabled()
-	high := caps.GetHighApiVersion()
-	c.before21 = high.GetMajor() == 2 && high.GetMinor() == 0
 	return nil
 }
 
@@ -219,6 +202,8 @@ func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	switch {
 	case high != nil && high.Major < 2 || low != nil && low.Major > 2:
 		return "speaks another version of the Remote Execution API than 2"
+	case !o.CacheOnly && high.GetMajor() == 2 && high.GetMinor() == 0:
+		return "speaks version 2.0 of the Remote Execution API, and muster needs 2.1 or later: use a newer engine"
 	case !o.CacheOnly && !execution.GetExecEnabled():
 		return "does not execute actions, it only stores contents" + o.perhapsElsewhere()
 	case cache == nil:

@@ -65,6 +65,7 @@ func TestCapabilities(t *testing.T) {
 			c.ExecutionCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_SHA1}
 		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) { c.LowApiVersion = &semver.SemVer{Major: 3} }, 0, "another version"},
+		{func(c *repb.ServerCapabilities) { c.HighApiVersion = &semver.SemVer{Major: 2} }, 0, "muster needs 2.1 or later"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.ExecutionPriorityCapabilities = &repb.PriorityCapabilities{
 				Priorities: []*repb.PriorityCapabilities_PriorityRange{{MinPriority: 0, MaxPriority: 2}}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,12 +30,6 @@ type MissingError struct {
 func (m *MissingError) Error() string { return m.err.Error() }
 func (m *MissingError) Unwrap() error { return m.err }
 
-// AboutContents reports whether the engine clearly reports missing contents. Otherwise the
-// error may mean something else.
-func (m *MissingError) AboutContents() bool {
-	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
-}
-
 // failed returns the error for a caller: of class Environment, with the engine's name and
 // words.
 func (c *Client) failed(p purpose, err error) error { return c.failedAfter(p, err, 1, 0) }
@@ -51,10 +44,6 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 		tries = fmt.Sprintf(" (%s in %s)", readable.Count(n, "attempt"), readable.Duration(took))
 	}
 	hint, shown := "", &rewordedError{err.Error(), err}
-	details := ""
-	if w := (*detailedError)(nil); errors.As(err, &w) {
-		err, details = w.error, "; "+w.details
-	}
 	if m := (*MissingError)(nil); errors.As(err, &m) {
 		shown.message, hint = c.o.redacted(statusText(m.err)), c.o.hintOf(p, status.Convert(m.err))
 	} else if isStatus(err) {
@@ -62,7 +51,7 @@ func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) er
 	} else if errors.Is(err, errStalled) {
 		hint = "; does it hang, or lack threads? fewer jobs in [engine] leave an engine with few some for its workers"
 	}
-	shown.message = oneLine(shown.message) + oneLine(c.o.redacted(details))
+	shown.message = oneLine(shown.message)
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, p, tries, shown, hint)
 }
 
@@ -130,30 +119,14 @@ func Unreachable(err error) bool {
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-// asMissing makes a MissingError of a status that is about contents, and returns nil for any
-// other.
+// asMissing makes a MissingError of a status by which engines report missing inputs, and returns nil for any
+// other. FAILED_PRECONDITION may also mean that no worker fits. Sending the inputs again does no harm then.
 func asMissing(err error) error {
-	s := status.Convert(err)
-	ds := violations(s)
-	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
-		s.Code() == codes.Internal && aboutContents(s.Message()):
-		return &MissingError{ds, err}
+	switch s := status.Convert(err); s.Code() {
+	case codes.FailedPrecondition, codes.NotFound:
+		return &MissingError{violations(s), err}
 	}
 	return nil
-}
-
-// aboutContents detects engines that report a missing input as an internal error, as buildbox
-// does: "Tree is not completely available from LocalCAS."
-func aboutContents(text string) bool {
-	return hasAny(strings.ToLower(text), "digest", "blob", "not found", "missing", "not completely available")
-}
-
-// aboutWorkers detects the other use of FAILED_PRECONDITION: no worker is available or allowed
-// for an action. Reports of missing inputs have no common form, so every other text counts as
-// one.
-func aboutWorkers(text string) bool {
-	return hasAny(strings.ToLower(text), "worker", "platform", "propert", "allowed")
 }
 
 func violations(s *status.Status) (ds []blob.Digest) {
@@ -185,51 +158,6 @@ func subject(text string) (d blob.Digest, ok bool) {
 	return d, err == nil
 }
 
-// Bounds of an engine's log: the bytes that are shown, from its end, and those that are read.
-const (
-	logShown = 400
-	logMax   = 256 << 10
-)
-
-// detailedError is an error with what the engine reported beside its status.
-type detailedError struct {
-	error
-	details string
-}
-
-func (d *detailedError) Unwrap() error { return d.error }
-
-// withDetails adds the engine's text to an error: its message and the ends of its logs.
-func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResponse) error {
-	var details []string
-	if text := r.GetMessage(); text != "" {
-		details = append(details, text)
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.GetServerLogs())) {
-		if text := c.logTail(ctx, r.GetServerLogs()[key]); text != "" {
-			details = append(details, "its log "+key+": "+text)
-		}
-	}
-	if len(details) == 0 {
-		return err
-	}
-	return &detailedError{err, strings.Join(details, "; ")}
-}
-
-// logTail returns "" if the log cannot be read or has nothing for people.
-func (c *Client) logTail(ctx context.Context, l *repb.LogFile) string {
-	d, err := blob.FromProto(l.GetDigest())
-	if err != nil || !l.GetHumanReadable() || d.Size > logMax {
-		return ""
-	}
-	text, err := c.Read(ctx, d)
-	if err != nil {
-		return ""
-	}
-	last := strings.ToValidUTF8(string(text[max(0, len(text)-logShown):]), "")
-	return strings.Join(strings.Fields(last), " ")
-}
-
 // transient is an error on this side that another attempt may mend.
 type transient struct{ error }
 
@@ -247,30 +175,17 @@ func retryable(err error) bool {
 	if !ok {
 		return false
 	}
-	text := s.Message()
 	switch s.Code() {
 	case codes.Unavailable:
-		return !refusedByTLS(text)
-	case codes.ResourceExhausted:
-		return !strings.Contains(text, tooLargeSign)
-	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller has checked its own end before
+		return !refusedByTLS(s.Message())
+	case codes.ResourceExhausted, codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller has checked its own end before
 		return true
-	case codes.Internal, codes.Unknown:
-		return brokenStream(text)
 	}
 	return false
 }
 
-// tooLargeSign is part of gRPC's text about a message's size.
-const tooLargeSign = "larger than max"
-
-// tooLarge reports whether one side refuses a message of that size.
-func tooLarge(err error) bool {
-	return status.Code(err) == codes.ResourceExhausted && strings.Contains(status.Convert(err).Message(), tooLargeSign)
-}
-
-// doubtful reports whether err may be temporary although most such errors are not: an internal
-// error of an engine, perhaps of one of its workers.
+// doubtful reports whether err may be temporary although many such errors are not: a broken connection, or an
+// internal error of an engine, perhaps of one of its workers.
 func doubtful(err error) bool {
 	if m := (*MissingError)(nil); errors.As(err, &m) {
 		return false // its caller can mend it
@@ -287,19 +202,13 @@ func isStatus(err error) bool {
 // unanswered reports whether an attempt had no answer, or only that of a proxy.
 func unanswered(err error) bool {
 	code := status.Code(err)
-	return errors.As(err, new(transient)) || code == codes.Unavailable || code == codes.DeadlineExceeded
+	return errors.Is(err, errStalled) || code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
 // refusedByTLS distinguishes a rejected certificate from a server that went away meanwhile.
 // gRPC passes on only a text.
 func refusedByTLS(text string) bool {
 	return hasAny(text, "x509: ", "tls: ")
-}
-
-// brokenStream distinguishes a broken connection, in the words of gRPC and proxies, from an
-// internal error of the engine.
-func brokenStream(text string) bool {
-	return hasAny(text, "RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY")
 }
 
 // hasAny reports whether a text contains one of the signs.

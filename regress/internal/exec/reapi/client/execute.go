@@ -30,9 +30,10 @@ type Execution struct {
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
 	ctx = ofAction(ctx, x)
 	err = c.retries().do(ctx, gettingResult, func() (err error) {
-		if result, err = c.getResult(ctx, x, true, resultMax); tooLarge(err) {
-			result, err = c.getLargeResult(ctx, x)
-		}
+		result, err = c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
+			InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
+			InlineStdout: true, InlineStderr: true,
+		})
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
 			return nil // without a cache for clients, Execute still looks in the engine's own
@@ -55,30 +56,9 @@ func StoreResult(ctx context.Context, c *Client, action blob.Digest, result *rep
 // IsReadOnly reports whether the service takes no results of clients.
 func IsReadOnly(c *Client) bool { return c.readOnly }
 
-// getLargeResult asks for a result without inline contents. The size of such a result is not
-// known in advance, so few are requested at once.
-func (c *Client) getLargeResult(ctx context.Context, x Execution) (*repb.ActionResult, error) {
-	if err := c.largeResults.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer c.largeResults.Release(1)
-	return c.getResult(ctx, x, false, messageMax)
-}
-
-// getResult asks for a result once, with or without inline contents.
-func (c *Client) getResult(ctx context.Context, x Execution, inline bool, most int) (*repb.ActionResult, error) {
-	return c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
-		InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
-		InlineStdout: inline, InlineStderr: inline,
-	}, grpc.MaxCallRecvMsgSize(most))
-}
-
 // Execute executes an action and returns the result. Its status is OK, or DEADLINE_EXCEEDED if
 // the action ran into its timeout. Everything else is an error of class Environment. It wraps a
-// MissingError if contents may be missing.
-//
-// A response may have up to 16 MiB. The client holds only a few of more than 4 MiB at once, for
-// all callers. Other callers wait. A returned response belongs to its caller.
+// MissingError if contents may be missing. A response may have up to messageMax bytes.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.ExecutionTimeout, c.noResult)
 	defer cancel()
@@ -97,6 +77,9 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	})
 	if err != nil {
 		o.cancel(ctx)
+		if status.Code(err) == codes.Internal { // buildbox reports missing inputs in this way
+			err = &MissingError{nil, err}
+		}
 		return nil, err
 	}
 	c.executed.Add(1)
@@ -112,19 +95,11 @@ type operation struct {
 	resumed  bool   // the latest stream was opened with that name
 	stage    repb.ExecutionStage_Value
 	received bool // the latest stream has sent something
-	large    bool // the result was larger than usual
-	noInline bool // the result was larger than any message: request it without inline contents
 }
 
 // follow opens a stream and reads it up to the result.
 func (o *operation) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	o.received = false
-	if o.large {
-		if err := o.c.largeResults.Acquire(ctx, 1); err != nil {
-			return nil, err
-		}
-		defer o.c.largeResults.Release(1)
-	}
 	watch := o.watchdog(ctx)
 	defer watch.end()
 	stream, err := o.open(watch.ctx)
@@ -134,43 +109,37 @@ func (o *operation) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 			break
 		}
 		if o.observe(op); o.name != "" {
-			watch.after = o.c.o.Silence
 			watch.progressed()
 		}
 		if op.GetDone() {
-			return o.finish(ctx, op)
+			return o.finish(op)
 		}
 	}
 	return nil, o.interrupted(watch.cause(err))
 }
 
-// watchdog ends a silent stream. An unnamed operation can only be requested anew. If the engine
-// is known to name operations at once, a proxy has lost the request or the answer, so watchdog
-// ends the stream soon. Otherwise the operation may be running, and watchdog waits for its
-// whole time limit.
+// watchdog ends a silent stream. An execution without a name cannot be asked for again, and it may be running. So its
+// stream may be silent until the time limit of the execution.
 func (o *operation) watchdog(ctx context.Context) *watchdog {
-	if o.name != "" {
-		return newWatchdog(ctx, o.c.o.Silence, func() bool { return false })
+	w := newWatchdog(ctx, o.c.o.Silence)
+	if o.name == "" {
+		w.timer.Stop()
 	}
-	return newWatchdog(ctx, max(o.c.o.Silence, o.c.o.Wait), func() bool { return !o.c.namesAtOnce.Load() })
+	return w
 }
 
 func (o *operation) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
-	most := grpc.MaxCallRecvMsgSize(resultMax)
-	if o.large {
-		most = grpc.MaxCallRecvMsgSize(messageMax)
-	}
 	if o.resumed = o.name != ""; o.resumed {
-		return repb.NewExecutionClient(o.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: o.name}, most)
+		return repb.NewExecutionClient(o.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: o.name})
 	}
 	req := &repb.ExecuteRequest{
 		InstanceName: o.c.o.Instance, ActionDigest: o.x.Action.Proto(), SkipCacheLookup: o.x.SkipCache,
-		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: !o.noInline, InlineStderr: !o.noInline,
+		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: true, InlineStderr: true,
 	}
 	if o.c.o.Priority != 0 {
 		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: o.c.o.Priority}
 	}
-	return repb.NewExecutionClient(o.on).Execute(ctx, req, most)
+	return repb.NewExecutionClient(o.on).Execute(ctx, req)
 }
 
 // observe reads the name and the stage from a message.
@@ -180,11 +149,7 @@ func (o *operation) observe(op *longrunningpb.Operation) {
 		o.name = op.GetName()
 	}
 	about := &repb.ExecuteOperationMetadata{}
-	err := op.GetMetadata().UnmarshalTo(about)
-	if o.name != "" && about.Stage < repb.ExecutionStage_EXECUTING && !op.GetDone() {
-		o.c.namesAtOnce.Store(true)
-	}
-	if err != nil || about.Stage == o.stage {
+	if err := op.GetMetadata().UnmarshalTo(about); err != nil || about.Stage == o.stage {
 		return
 	}
 	if o.stage = about.Stage; o.x.Stage != nil {
@@ -202,12 +167,6 @@ func (o *operation) interrupted(err error) error {
 	case o.resumed && (code == codes.NotFound || code == codes.Unimplemented):
 		o.name = "" // the engine has forgotten it, so the action is executed anew
 		return transient{err}
-	case tooLarge(err) && !o.large && o.name != "":
-		o.large = true // it has ended, and its name still has the result
-		return transient{err}
-	case tooLarge(err) && !o.noInline:
-		o.name, o.large, o.noInline = "", true, true
-		return transient{err}
 	case code == codes.DataLoss:
 		return transient{err} // it had a result, so it can produce another
 	case !retryable(err):
@@ -219,7 +178,7 @@ func (o *operation) interrupted(err error) error {
 }
 
 // finish judges the last message.
-func (o *operation) finish(ctx context.Context, op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
+func (o *operation) finish(op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
 	o.name = "" // another attempt is another execution
 	response := &repb.ExecuteResponse{}
 	s := status.FromProto(op.GetError())
@@ -246,22 +205,21 @@ func (o *operation) finish(ctx context.Context, op *longrunningpb.Operation) (*r
 	if m := asMissing(s.Err()); m != nil {
 		return nil, m
 	}
-	return nil, o.c.withDetails(ctx, s.Err(), response)
+	if text := response.GetMessage(); text != "" { // such as the address of a page about the action
+		s = status.New(s.Code(), s.Message()+"; "+text)
+	}
+	return nil, s.Err()
 }
 
 // cancelMax bounds the time for cancelling an operation.
 const cancelMax = 2 * time.Second
 
-// cancel asks the engine to drop an execution that nobody waits for. Engines need not support
-// that, and one that does not is not asked again.
+// cancel asks the engine to drop an execution that nobody waits for. Engines need not support that.
 func (o *operation) cancel(ctx context.Context) {
-	if o.name == "" || ctx.Err() == nil || o.c.cannotCancel.Load() {
+	if o.name == "" || ctx.Err() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelMax)
 	defer cancel()
-	_, err := longrunningpb.NewOperationsClient(o.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: o.name})
-	if status.Code(err) == codes.Unimplemented {
-		o.c.cannotCancel.Store(true)
-	}
+	_, _ = longrunningpb.NewOperationsClient(o.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: o.name})
 }

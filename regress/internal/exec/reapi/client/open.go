@@ -40,15 +40,10 @@ type streamRead struct {
 	d      blob.Digest
 	sum    hash.Hash
 	offset int64
-	gained int64 // bytes of this attempt
 	tries  *retries
 	body   io.ReadCloser
 	end    error
 }
-
-// gainMin is the progress in bytes below which an attempt counts as failed. Otherwise a stream
-// that always breaks after one byte would go on for ever.
-const gainMin = 128 << 10
 
 func (r *streamRead) Read(p []byte) (int, error) {
 	for r.end == nil && len(p) > 0 {
@@ -59,9 +54,6 @@ func (r *streamRead) Read(p []byte) (int, error) {
 		if n > 0 {
 			r.sum.Write(p[:n])
 			r.offset += int64(n)
-			if r.gained += int64(n); r.gained >= gainMin {
-				r.tries.progressed()
-			}
 		}
 		if err != nil {
 			r.stop(err)
@@ -94,7 +86,6 @@ func (r *streamRead) stop(err error) {
 		r.body.Close()
 		r.body = nil
 	}
-	r.gained = 0
 	switch {
 	case err == io.EOF && r.offset < r.d.Size:
 		err = transient{io.ErrUnexpectedEOF}

@@ -168,22 +168,14 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 		return "; it may need the name of an instance: the key instance of [engine]"
 	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound):
 		return "; perhaps it has no instance " + o.Instance + ": the key instance of [engine] names another"
-	case p == learning && code == codes.Unavailable && o.cutOff(s.Message()):
-		return "; perhaps it wants a client's certificate, or another: tls-cert and tls-key of [engine]"
 	case p == learning && code == codes.DeadlineExceeded:
 		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer wait in [engine] is more patient"
 	case p == learning && code == codes.Unimplemented:
 		return "; the server at that port is not an engine of the Remote Execution API: is it another port?"
 	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
-	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
-		return "; the key platform of [engine] names what a worker must have"
-	case (p == executing || p == gettingResult) && tooLarge(s.Err()):
-		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
-	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
-		return "; a web server answers there, and no engine: is it another port?"
-	case code == codes.Unavailable && hasAny(s.Message(), "produced zero addresses", "no such host"):
-		return "; no machine of this name is known here"
+	case p == executing && code == codes.FailedPrecondition:
+		return "; if no worker fits, the key platform of [engine] names what a worker must have"
 	}
 	return o.hint(s)
 }
@@ -192,9 +184,6 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 func (o Options) hint(s *status.Status) string {
 	if h := o.tlsHint(s.Message()); h != "" {
 		return "; " + h
-	}
-	if full(s.Message()) {
-		return "; its store has too little room for this, or is full"
 	}
 	switch s.Code() {
 	case codes.Unauthenticated:
@@ -212,36 +201,13 @@ func (o Options) hint(s *status.Status) string {
 	return ""
 }
 
-// cutOff reports whether a server closed the connection after the handshake. A server refuses a
-// client's certificate at that point, and its reason may be lost with the connection.
-func (o Options) cutOff(text string) bool {
-	return hasAny(text, "broken pipe", "connection reset", "server preface: EOF") && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
-}
-
-// full recognises an engine without room by its words, because no status means that.
-func full(text string) bool {
-	return hasAny(strings.ToLower(text), "outofspace", "out of space", "no space left", "storage allocation", "storage quota")
-}
-
-// tlsHint recognises the words of Go's TLS and of servers' answers, because gRPC passes on only
-// a text.
+// tlsHint recognises the words of Go's TLS, because gRPC passes on only a text.
 func (o Options) tlsHint(text string) string {
-	has := func(signs ...string) bool { return hasAny(text, signs...) }
 	switch {
-	case has("unknown authority", "not standards compliant"):
-		return "tls-ca of [engine] names the file with the certificates to trust"
-	case has("certificate has expired or is not yet valid"):
-		return "the engine needs another certificate, or this machine's clock is wrong"
-	case has("certificate is valid for", "doesn't contain any IP SANs", "not valid for any names"):
-		return "--remote must name the host that the certificate is for"
-	case has("remote error: tls: certificate required", "remote error: tls: handshake failure", "remote error: tls: bad certificate") && o.Cert == "":
-		return "the engine wants a client's certificate: tls-cert and tls-key of [engine]"
-	case has("remote error: tls:"):
-		return "the engine does not take this client's certificate: tls-cert and tls-key of [engine] name another"
-	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
-		return "if no TLS is spoken there it is grpc:// in --remote"
-	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):
-		return "if TLS is spoken there it is grpcs:// in --remote"
+	case refusedByTLS(text) && strings.HasPrefix(o.URL, "grpcs:"):
+		return "tls-ca of [engine] names the certificates to trust, tls-cert and tls-key this client's; --remote must name the host of the certificate, and begin with grpc:// where no TLS is spoken"
+	case hasAny(text, "server preface", "handshake failed", "broken pipe", "connection reset"):
+		return "grpcs:// in --remote speaks TLS and grpc:// does not; tls-cert and tls-key of [engine] name a client's certificate, if the engine wants one"
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package client_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"regexp"
@@ -127,52 +126,6 @@ func TestQueueMoves(t *testing.T) {
 			t.Errorf("took %v: nothing had to wait for longer than it waits for one that stands still", took)
 		}
 	})
-}
-
-// A proxy may lose an execution before the engine has named it, while it passes on all else.
-// It is made anew where the engine is known to name executions while they wait, also if that
-// is seen later. Of another it may as well be one that runs: it is not made twice.
-func TestNeverNamed(t *testing.T) {
-	for _, c := range []struct {
-		queued  bool
-		number  int // of the request that is lost
-		took    time.Duration
-		stopped bool // it is never named
-	}{
-		{queued: true, number: 2, took: 45 * time.Second},
-		{queued: true, number: 1, took: 45 * time.Second},
-		{queued: true, number: 2, took: 90 * time.Second, stopped: true},
-		{queued: false, number: 2, took: time.Hour},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, reapitest.Options{Queued: c.queued, Fault: func(ctx context.Context, call reapitest.Call) error {
-				if call.Method == "Execute" && call.Moment == reapitest.Begin && (call.Number == c.number || c.stopped && call.Number > c.number) {
-					<-ctx.Done()
-				}
-				return nil
-			}}, client.Options{Wait: 45 * time.Second, Silence: 40 * time.Second, ExecutionTimeout: time.Hour, Sleep: func(context.Context, time.Duration) error { return nil }})
-			began := time.Now()
-			done := make(chan error)
-			for _, name := range []string{"a", "b"} {
-				x := client.Execution{Action: r.action("cc", name)}
-				go func() {
-					_, err := r.Execute(t.Context(), x)
-					done <- err
-				}()
-				synctest.Wait() // they are asked for in this order
-			}
-			err := errors.Join(<-done, <-done)
-			if took := time.Since(began); took != c.took || (err != nil) != (c.stopped || !c.queued) || err != nil && regress.ClassOf(err) != regress.Environment {
-				t.Errorf("%+v: after %v, %v", c, took, err)
-			}
-			if c.stopped && !strings.Contains(err.Error(), "within the deadline; does it hang, or lack threads? fewer jobs in [engine]") {
-				t.Errorf("%+v: %v", c, err)
-			}
-			if want := map[bool]int{true: 3, false: 2}[c.queued]; r.engine.Calls("Execute") != want {
-				t.Errorf("%+v: %d requests, want %d", c, r.engine.Calls("Execute"), want)
-			}
-		})
-	}
 }
 
 // What mostly does not pass is tried a few times, and nothing is said of how long that took

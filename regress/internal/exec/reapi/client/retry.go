@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -145,38 +143,25 @@ var errStalled = errors.New("nothing came or went within the deadline")
 
 // watchdog ends a stream without progress.
 type watchdog struct {
-	ctx     context.Context
-	stop    context.CancelCauseFunc
-	timer   *time.Timer
-	after   time.Duration
-	started atomic.Bool // something has moved
+	ctx   context.Context
+	stop  context.CancelCauseFunc
+	timer *time.Timer
+	after time.Duration
 }
 
 func (c *Client) watchdog(ctx context.Context) *watchdog {
-	return newWatchdog(ctx, c.o.Deadline, func() bool { return false })
+	return newWatchdog(ctx, c.o.Deadline)
 }
 
-// newWatchdog returns a watchdog that ends the stream after a time without progress. As long as
-// nothing has moved and excused returns true, it waits as long again. Any goroutine may call
-// excused.
-func newWatchdog(ctx context.Context, after time.Duration, excused func() bool) *watchdog {
+// newWatchdog returns a watchdog that ends the stream after a time without progress.
+func newWatchdog(ctx context.Context, after time.Duration) *watchdog {
 	w := &watchdog{after: after}
 	w.ctx, w.stop = context.WithCancelCause(ctx)
-	w.timer = time.AfterFunc(math.MaxInt64, func() {
-		if !w.started.Load() && excused() {
-			w.timer.Reset(after)
-		} else {
-			w.stop(errStalled)
-		}
-	})
-	w.timer.Reset(after) // only now is there a timer to reset
+	w.timer = time.AfterFunc(after, func() { w.stop(errStalled) })
 	return w
 }
 
-func (w *watchdog) progressed() {
-	w.started.Store(true)
-	w.timer.Reset(w.after)
-}
+func (w *watchdog) progressed() { w.timer.Reset(w.after) }
 
 // end must be called, even after an error.
 func (w *watchdog) end() {

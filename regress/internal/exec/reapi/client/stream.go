@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +24,8 @@ var errDigest = errors.New("what it sent has another digest than what was asked 
 const readMax = 64 << 20
 
 // Read returns a whole content, of up to 64 MiB. It is best for small contents that many
-// callers read. For all callers together it reads large ones, such as lists of very many files,
-// up to 128 MiB at once; a returned content belongs to its caller. The error wraps a
-// MissingError if the engine does not have the content.
+// callers read. A returned content belongs to its caller. The error wraps a MissingError if the engine does not have
+// the content.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	return c.ReadWithin(ctx, d, 0)
 }
@@ -41,7 +39,12 @@ func (c *Client) ReadWithin(ctx context.Context, d blob.Digest, wait time.Durati
 		return nil, fault.Environmentf("engine %s, reading a content: it has %s, and %s are possible here", c.o.URL, readable.Count(d.Size, "byte"), readable.Number(int64(readMax)))
 	}
 	if d.Size > c.limit.small {
-		return c.readLarge(ctx, d)
+		r, err := c.Open(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
 	}
 	var data []byte
 	one := newLatch(1)
@@ -55,24 +58,6 @@ func (c *Client) ReadWithin(ctx context.Context, d blob.Digest, wait time.Durati
 	return data, nil
 }
 
-func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
-	if err := c.largeReads.Acquire(ctx, d.Size); err != nil {
-		return nil, err
-	}
-	defer c.largeReads.Release(d.Size)
-	r, err := c.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var data bytes.Buffer
-	if _, err = io.CopyN(&data, r, 1); err == nil { // allocates nothing before the engine has sent something
-		data.Grow(int(d.Size) + bytes.MinRead) // avoids the double memory of growing by copies
-		_, err = data.ReadFrom(r)
-	}
-	return data.Bytes(), err
-}
-
 // blobGone reports whether the engine lacks a content, or a part of it, that it reported as
 // present.
 func blobGone(err error) bool {
@@ -83,32 +68,9 @@ func blobGone(err error) bool {
 // chunkSize is the number of bytes of a content in one message of a stream.
 const chunkSize = 256 << 10
 
-// streamUpload is a content that is sent by itself.
-type streamUpload struct {
-	c      *Client
-	b      blob.Blob
-	name   string
-	offset int64 // the engine has the content up to this offset
-	best   int64 // the largest offset that counted as progress
-}
-
-// write sends a content in pieces. After a break it continues at the engine's offset.
+// write sends a content in pieces. After a break it sends the content again.
 func (c *Client) write(ctx context.Context, b blob.Blob) error {
-	u := &streamUpload{c: c, b: b}
-	u.newName()
-	r := c.retries()
-	return r.do(ctx, sendingBlob, func() error {
-		err := u.attempt(ctx)
-		if err != nil && retryable(err) && ctx.Err() == nil && u.queryOffset(ctx) {
-			r.progressed()
-		}
-		return err
-	})
-}
-
-// newName gives the upload a new name, which an upload from the beginning needs.
-func (u *streamUpload) newName() {
-	u.offset, u.name = 0, u.c.resource("uploads/"+uuid.NewString()+"/", u.b.Digest)
+	return c.retries().do(ctx, sendingBlob, func() error { return c.writeOnce(ctx, b) })
 }
 
 // resource returns the name of the content in streams, with its compression.
@@ -124,41 +86,21 @@ func (c *Client) resource(upload string, d blob.Digest) string {
 	return name
 }
 
-// queryOffset asks how much has arrived. It reports whether that is so much more than ever
-// before that the attempt does not count as failed. Only the engine can find the offset of a
-// compressed content again.
-func (u *streamUpload) queryOffset(ctx context.Context) bool {
-	if !u.c.limit.zstdStream {
-		reply, err := u.c.byteStream.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: u.name})
-		if n := reply.GetCommittedSize(); err == nil && n > 0 && n <= u.b.Digest.Size && !reply.GetComplete() {
-			if u.offset = n; n-u.best < gainMin {
-				return false
-			}
-			u.best = n
-			return true
-		}
-	}
-	u.newName()
-	return false
-}
-
-func (u *streamUpload) attempt(ctx context.Context) error {
-	src, err := u.b.Reader()
+// writeOnce sends a content under a new name.
+func (c *Client) writeOnce(ctx context.Context, b blob.Blob) error {
+	src, err := b.Reader()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if _, err := io.CopyN(io.Discard, src, u.offset); err != nil {
-		return err
-	}
-	watch := u.c.watchdog(ctx)
+	watch := c.watchdog(ctx)
 	defer watch.end()
-	stream, err := u.c.byteStream.Write(watch.ctx)
+	stream, err := c.byteStream.Write(watch.ctx)
 	if err != nil {
 		return watch.cause(err)
 	}
-	out := &chunkWriter{stream: stream, watch: watch, name: u.name, offset: u.offset}
-	if err := u.send(out, src); err != nil && !errors.Is(err, io.EOF) {
+	out := &chunkWriter{stream: stream, watch: watch, name: c.resource("uploads/"+uuid.NewString()+"/", b.Digest)}
+	if err := c.copyTo(out, b, src); err != nil && !errors.Is(err, io.EOF) {
 		return watch.cause(err)
 	}
 	reply, err := stream.CloseAndRecv()
@@ -169,24 +111,23 @@ func (u *streamUpload) attempt(ctx context.Context) error {
 		return watch.cause(err)
 	}
 	// for compressed data an engine returns its own figure, or -1 if it had the content
-	if n := reply.GetCommittedSize(); n != u.b.Digest.Size && n != -1 && !u.c.limit.zstdStream {
-		return transient{fmt.Errorf("it has %s of %s", readable.Number(n), readable.Count(u.b.Digest.Size, "byte"))}
+	if n := reply.GetCommittedSize(); n != b.Digest.Size && n != -1 && !c.limit.zstdStream {
+		return transient{fmt.Errorf("it has %s of %s", readable.Number(n), readable.Count(b.Digest.Size, "byte"))}
 	}
 	return nil
 }
 
-// send returns io.EOF if the engine ended the stream; the stream has the reason
-func (u *streamUpload) send(out *chunkWriter, src io.Reader) error {
-	left := u.b.Digest.Size - u.offset
+// copyTo returns io.EOF if the engine ended the stream; the stream has the reason
+func (c *Client) copyTo(out *chunkWriter, b blob.Blob, src io.Reader) error {
 	var to io.Writer = out
 	finish := out.finish
-	if u.c.limit.zstdStream {
+	if c.limit.zstdStream {
 		zip := newEncoder(out)
 		to, finish = zip, func() error { return errors.Join(zip.Close(), out.finish()) }
 	}
-	n, err := io.Copy(to, io.LimitReader(src, left))
-	if err == nil && n < left {
-		err = changed(u.b, u.offset+n)
+	n, err := io.Copy(to, io.LimitReader(src, b.Digest.Size))
+	if err == nil && n < b.Digest.Size {
+		err = changed(b, n)
 	}
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func TestTLS(t *testing.T) {
 		"right":             {client.Options{URL: "grpcs://" + at, CA: server.cert, Cert: me.cert, Key: me.key, Token: "secret"}, ""},
 		"unknown server":    {client.Options{URL: "grpcs://" + at, CA: other.cert, Cert: me.cert, Key: me.key}, "asking what it can do: Unavailable: certificate signed by unknown authority; tls-ca of [engine] names"},
 		"unknown client":    {client.Options{URL: "grpcs://" + at, CA: server.cert, Cert: other.cert, Key: other.key}, at}, // what the server says gets lost now and then,
-		"TLS is not spoken": {client.Options{URL: "grpc://" + at}, "it is grpcs://"},
+		"TLS is not spoken": {client.Options{URL: "grpc://" + at}, "grpcs:// in --remote speaks TLS"},
 	} {
 		c.o.Sleep = (&rig{}).sleep
 		got, err := client.Dial(t.Context(), c.o)

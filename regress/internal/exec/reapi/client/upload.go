@@ -13,24 +13,10 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// partMax is the number of contents that an Upload handles at once.
-const partMax = 4096
-
 // Upload returns when the engine has all blobs. It sends those that the engine reports as
 // missing, each only once for all callers, and remembers those that are present. Contents in
 // memory must not change. In addition it holds at most 32 MiB for all callers.
 func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
-	for len(blobs) > 0 {
-		n := min(len(blobs), partMax)
-		if err := c.uploadPart(ctx, blobs[:n]); err != nil {
-			return err
-		}
-		blobs = blobs[n:]
-	}
-	return nil
-}
-
-func (c *Client) uploadPart(ctx context.Context, blobs []blob.Blob) error {
 	for len(blobs) > 0 {
 		mine, others := c.known.claim(blobs)
 		// First the contents for which others may wait, then those of others, so that no two
@@ -236,14 +222,13 @@ func (c *Client) queryBatch(items []*batchQuery) {
 	}
 }
 
-// knownBlobs remembers which contents the engine has, and which are being sent. It keeps the
-// latest ones: when a generation is full, it becomes the older one, and only contents that are
-// asked for move to the new one.
+// knownBlobs remembers which contents the engine has, and which are being sent. When it is full, it forgets all that
+// the engine has: the next Upload asks again.
 type knownBlobs struct {
-	mu            sync.Mutex
-	recent, older map[knownKey]struct{}
-	generationMax int
-	pending       map[blob.Digest]*pendingUpload
+	mu      sync.Mutex
+	there   map[knownKey]struct{}
+	most    int
+	pending map[blob.Digest]*pendingUpload
 }
 
 // knownKey is half of a digest, to save memory. If two contents share it, the engine reports the
@@ -262,7 +247,7 @@ type pendingUpload struct {
 }
 
 func newKnownBlobs(most int) *knownBlobs {
-	return &knownBlobs{recent: map[knownKey]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
+	return &knownBlobs{there: map[knownKey]struct{}{}, most: most, pending: map[blob.Digest]*pendingUpload{}}
 }
 
 // claim divides blobs into those that the caller must settle and those that others settle. It
@@ -286,21 +271,8 @@ func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
 }
 
 func (k *knownBlobs) has(d blob.Digest) bool {
-	if _, ok := k.recent[keyOf(d)]; ok {
-		return true
-	}
-	_, ok := k.older[keyOf(d)]
-	if ok {
-		k.put(d)
-	}
+	_, ok := k.there[keyOf(d)]
 	return ok
-}
-
-func (k *knownBlobs) put(d blob.Digest) {
-	if len(k.recent) >= k.generationMax {
-		k.older, k.recent = k.recent, make(map[knownKey]struct{}, k.generationMax/4)
-	}
-	k.recent[keyOf(d)] = struct{}{}
 }
 
 func (k *knownBlobs) settle(u *pendingUpload, err error) {
@@ -311,7 +283,10 @@ func (k *knownBlobs) settle(u *pendingUpload, err error) {
 	}
 	delete(k.pending, u.b.Digest)
 	if u.err = err; err == nil {
-		k.put(u.b.Digest)
+		if len(k.there) >= k.most {
+			clear(k.there)
+		}
+		k.there[keyOf(u.b.Digest)] = struct{}{}
 	}
 	close(u.done)
 }
@@ -329,10 +304,9 @@ func (k *knownBlobs) forget(ds []blob.Digest) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(ds) == 0 {
-		k.recent, k.older = map[knownKey]struct{}{}, nil
+		clear(k.there)
 	}
 	for _, d := range ds {
-		delete(k.recent, keyOf(d))
-		delete(k.older, keyOf(d))
+		delete(k.there, keyOf(d))
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-	"google.golang.org/genproto/googleapis/bytestream"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"muster/regress"
@@ -178,66 +176,10 @@ func TestUploadGivenUp(t *testing.T) {
 	}
 }
 
-// A stream that breaks goes on where the engine is.
-func TestUploadResumes(t *testing.T) {
-	var mu sync.Mutex
-	messages := 0
-	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if c.Method == "Write" && c.Moment == reapitest.Received {
-			if messages++; c.Message == 4 && c.Number < 4 {
-				return errUnavailable
-			}
-		}
-		return nil
-	}}, client.Options{Attempts: 2})
-	r.upload(opened(noise(4 << 20))) // 16 pieces
-	if w, q := r.engine.Calls("Write"), r.engine.Calls("QueryWriteStatus"); w != 4 || q != 3 || messages > 16+3+1 {
-		t.Errorf("%d streams, %d questions, %d messages", w, q, messages)
-	}
-}
-
-// A stream that always breaks is not opened for ever, though the engine has a little more each
-// time, or as much again after it had lost all.
-func TestUploadCreeps(t *testing.T) {
-	const enough = 50 // questions, if nothing ends it
-	for name, has := range map[string]func(question int) int64{
-		"a byte more":          func(n int) int64 { return int64(n) },
-		"lost and there again": func(n int) int64 { return int64(n%2) << 19 },
-	} {
-		var r *rig
-		r = newRig(t, reapitest.Options{
-			Fault: func(_ context.Context, c reapitest.Call) error {
-				if c.Method == "Write" {
-					return errUnavailable
-				}
-				return nil
-			},
-			Server: []grpc.ServerOption{grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-				if _, ok := req.(*bytestream.QueryWriteStatusRequest); !ok {
-					return handle(ctx, req)
-				}
-				size := int64(0)
-				if n := r.engine.Calls("QueryWriteStatus"); n < enough {
-					size = has(n)
-				}
-				return &bytestream.QueryWriteStatusResponse{CommittedSize: size}, nil
-			})},
-		}, client.Options{Attempts: 3})
-		err := r.Upload(t.Context(), []blob.Blob{noise(2 << 20)})
-		if w := r.engine.Calls("Write"); regress.ClassOf(err) != regress.Environment || w != 3 {
-			t.Errorf("%s: %d streams, %v", name, w, err)
-		}
-	}
-}
-
-// With compression, or an engine that knows nothing of it, all is sent again.
+// A stream that breaks is sent again.
 func TestUploadStartsAnew(t *testing.T) {
-	for _, o := range []reapitest.Options{{Zstd: true}, {}} {
-		cut, gone := on("Write", reapitest.Received, codes.Unavailable, 1, 2), on("QueryWriteStatus", reapitest.Begin, codes.Unimplemented, 1, 2)
-		o.Fault = func(ctx context.Context, c reapitest.Call) error { return errors.Join(cut(ctx, c), gone(ctx, c)) }
-		newRig(t, o, client.Options{}).upload(noise(3 << 20))
+	for _, zip := range []bool{false, true} {
+		newRig(t, reapitest.Options{Zstd: zip, Fault: on("Write", reapitest.Received, codes.Unavailable, 1, 2)}, client.Options{}).upload(noise(3 << 20))
 	}
 }
 

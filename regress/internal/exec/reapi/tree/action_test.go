@@ -84,15 +84,3 @@ func TestActionDigest(t *testing.T) {
 		seen[d] = name
 	}
 }
-
-// Engines of version 2.0 are asked in their own way.
-func TestCommandBefore21(t *testing.T) {
-	var m repb.Command
-	b := encoded(t, tree.Command{Args: []string{"cc"}, Outputs: []string{"a", ""}, Before21: true})
-	if err := proto.Unmarshal(b.Bytes, &m); err != nil {
-		t.Fatal(err)
-	}
-	if want := "\x0a\x02cc\x1a\x01a\x22\x00"; string(b.Bytes) != want || len(m.GetOutputPaths()) != 0 {
-		t.Errorf("%q, want %q", b.Bytes, want)
-	}
-}

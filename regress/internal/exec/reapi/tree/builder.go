@@ -124,7 +124,6 @@ type Command struct {
 	Folder   string     // the working directory below the root of the input; "" = the root
 	Outputs  []string   // paths below Folder; "" or "." = the whole folder
 	Platform []Property // as in the Action
-	Before21 bool       // the engine does not know output paths, only output files and folders
 }
 
 // Blob returns the canonical message.
@@ -136,14 +135,10 @@ func (c Command) Blob() (blob.Blob, error) {
 	if err := checkTexts(append(slices.Clone(c.Args), c.Outputs...)); err != nil {
 		return blob.Blob{}, err
 	}
-	outputs := slices.Compact(slices.Sorted(slices.Values(c.Outputs)))
-	m := &repb.Command{Arguments: c.Args, EnvironmentVariables: env, WorkingDirectory: c.Folder}
-	setPlatform(m, platform(c.Platform))
-	if c.Before21 {
-		setOutputs(m, outputs)
-	} else {
-		m.OutputPaths = outputs
+	m := &repb.Command{
+		Arguments: c.Args, EnvironmentVariables: env, WorkingDirectory: c.Folder, OutputPaths: slices.Compact(slices.Sorted(slices.Values(c.Outputs))),
 	}
+	setPlatform(m, platform(c.Platform))
 	return encoded(m)
 }
 
