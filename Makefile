@@ -96,7 +96,7 @@ long: export MUSTER_LONG = 1
 long: MEMORY = $(shell test -d /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 long:
 	$(GO) test -race -short -timeout 30m ./lab/... ./cmd/... ./regress/...
-	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/uring ./cmd/muster
+	$(GO) test -count=1 -timeout 60m ./regress/internal/golden ./fileio/cthreads ./fileio/pooled ./fileio/uring ./cmd/muster
 	scripts/object-stores install-minio
 	MUSTER_REQUIRE=all TMPDIR=$(MEMORY) $(GO) test -count=1 -timeout 120m -run 'TestServers|TestStoreIsKilled' -v ./files/bucket
 	MUSTER_REQUIRE=all $(GO) test -count=1 -timeout 60m -run TestLargeFile -v ./files/bucket
