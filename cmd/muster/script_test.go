@@ -72,6 +72,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
 			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // a user who runs nothing else
 			env.Setenv("MUSTER_REPEAT_AFTER", "0s")                 // few scripts show times
+			env.Setenv("MUSTER_COST_CASES", "0")                    // or costs, which take a third of a check
 			env.Setenv("GORACE", "atexit_sleep_ms=0")               // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}

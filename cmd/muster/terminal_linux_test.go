@@ -2,8 +2,8 @@ package main_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 )
@@ -40,7 +41,7 @@ type sitting struct {
 	drained  chan struct{} // all output has been drawn
 
 	mu     sync.Mutex
-	screen *screen
+	screen *vt.Emulator
 	drawn  chan struct{} // closed with the next change of the screen
 	recent []byte        // the end of the output
 }
@@ -80,7 +81,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	path, err = exec.LookPath(path)
 	ts.Check(err)
-	s := &sitting{keyboard: keyboard, before: before, screen: newScreen(int(size.Col), int(size.Row)), drawn: make(chan struct{}), ended: make(chan struct{}), drained: make(chan struct{})}
+	s := &sitting{keyboard: keyboard, before: before, screen: vt.NewEmulator(int(size.Col), int(size.Row)), drawn: make(chan struct{}), ended: make(chan struct{}), drained: make(chan struct{})}
 	s.cmd = exec.CommandContext(context.Background(), path, args[3:]...)
 	s.cmd.Dir, s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = ts.MkAbs("."), tty, tty, tty
 	s.cmd.Env = []string{"TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
@@ -95,6 +96,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	ts.Check(s.cmd.Start())
 	go s.read()
+	go func() { _, _ = io.Copy(io.Discard, s.screen) }() // what a terminal answers to questions
 	go func() {
 		defer close(s.ended)
 		_ = s.cmd.Wait() // ProcessState has its status
@@ -103,6 +105,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 		_ = s.cmd.Process.Kill() // it may have ended already
 		<-s.ended
 		keyboard.Close()
+		s.screen.Close()
 	})
 	ts.Value(sittingsKey{}).(map[string]*sitting)[args[0]] = s
 }
@@ -145,6 +148,11 @@ func (s *sitting) read() {
 	}
 }
 
+// text returns the visible text.
+func (s *sitting) text() string { return blanksAtEnd.ReplaceAllString(s.screen.String(), "") }
+
+var blanksAtEnd = regexp.MustCompile(`(?m) +$`)
+
 // patience is how long a test waits for a screen: far longer than any machine needs.
 const patience = 20 * time.Second
 
@@ -154,9 +162,8 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	late := time.After(patience)
 	for {
 		s.mu.Lock()
-		drawn, text, err := s.drawn, s.screen.String(), s.screen.err
+		drawn, text := s.drawn, s.text()
 		s.mu.Unlock()
-		ts.Check(err)
 		if pattern.MatchString(text) != neg {
 			return
 		}
@@ -182,7 +189,7 @@ func resizes(ts *testscript.TestScript, neg bool, args []string) {
 	s := sittingOf(ts, neg, args, 2)
 	size := sizeOf(ts, args[1])
 	s.mu.Lock()
-	s.screen.resize(int(size.Col), int(size.Row))
+	s.screen.Resize(int(size.Col), int(size.Row))
 	s.mu.Unlock()
 	ts.Check(unix.IoctlSetWinsize(int(s.keyboard.Fd()), unix.TIOCSWINSZ, &size))
 }
@@ -198,15 +205,14 @@ func leaves(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if got := strconv.Itoa(s.cmd.ProcessState.ExitCode()); got != args[1] {
-		ts.Fatalf("exit status %s, want %s:\n%s", got, args[1], s.screen)
+		ts.Fatalf("exit status %s, want %s:\n%s", got, args[1], s.text())
 	}
 	after, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
 	ts.Check(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ts.Check(errors.Join(s.screen.err))
-	if *after != *s.before || s.screen.other || s.screen.hidden {
-		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v, after output that ends with %q", *after == *s.before, s.screen.other, s.screen.hidden, s.recent)
+	if *after != *s.before || s.screen.IsAltScreen() || s.screen.CursorHidden() {
+		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v, after output that ends with %q", *after == *s.before, s.screen.IsAltScreen(), s.screen.CursorHidden(), s.recent)
 	}
 }
 

@@ -28,9 +28,11 @@ func start(t *testing.T, o cthreads.Options) *cthreads.Engine {
 }
 
 func TestEngine(t *testing.T) {
-	for name, o := range map[string]cthreads.Options{
-		"one thread": {Threads: 1}, "several": {Threads: 4, Light: 2, Affinity: true},
-	} {
+	of := map[string]cthreads.Options{"several": {Threads: 4, Light: 2, Affinity: true}}
+	if os.Getenv("MUSTER_LONG") != "" {
+		of["one thread"] = cthreads.Options{Threads: 1}
+	}
+	for name, o := range of {
 		t.Run(name, func(t *testing.T) {
 			enginetest.Run(t, func(t *testing.T) fileio.Engine { return start(t, o) })
 		})

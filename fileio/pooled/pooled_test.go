@@ -1,6 +1,7 @@
 package pooled_test
 
 import (
+	"os"
 	"testing"
 
 	"muster/fileio"
@@ -9,9 +10,11 @@ import (
 )
 
 func TestEngine(t *testing.T) {
-	for name, o := range map[string]pooled.Options{
-		"one thread": {Threads: 1}, "several": {Threads: 4, Light: 2},
-	} {
+	of := map[string]pooled.Options{"several": {Threads: 4, Light: 2}}
+	if os.Getenv("MUSTER_LONG") != "" {
+		of["one thread"] = pooled.Options{Threads: 1}
+	}
+	for name, o := range of {
 		t.Run(name, func(t *testing.T) {
 			enginetest.Run(t, func(t *testing.T) fileio.Engine {
 				e, err := pooled.New(o)

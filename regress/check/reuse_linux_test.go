@@ -314,11 +314,19 @@ func (m *machine) reusing() regress.Options {
 	return o
 }
 
+// seeds returns the number of a test's rounds: with -short, a half.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 2
+	}
+	return n
+}
+
 // Whatever changes between checks, a check with --reuse gives the verdicts of a full check, if all
 // that the tool depends on can be observed.
 func TestReuseGivesTheVerdictsOfAFullCheck(t *testing.T) {
 	reused, differ := 0, 0
-	for seed := range uint64(4) {
+	for seed := range seeds(4) {
 		m := newMachine(t, modelCases)
 		r := rand.New(rand.NewPCG(seed, 7))
 		var changes []string

@@ -70,7 +70,7 @@ func (m *machine) sharing(url, state string) regress.Options {
 // check, if all that the tool depends on can be observed.
 func TestCacheGivesTheVerdictsOfAFullCheck(t *testing.T) {
 	reused, differ := 0, 0
-	for seed := range uint64(3) {
+	for seed := range seeds(3) {
 		_, url := startCache(t)
 		m := newMachine(t, modelCases)
 		r := rand.New(rand.NewPCG(seed, 8))

@@ -16,11 +16,6 @@ import (
 	"muster/test/kits/faulty"
 )
 
-// Without faults the engine passes the suite.
-func TestEngine(t *testing.T) {
-	enginetest.Run(t, func(*testing.T) fileio.Engine { return faulty.New(&direct.Engine{}, faulty.Options{}) })
-}
-
 // Whatever fails, each file has the content of a successful put, or of a put whose flush
 // failed. No file is torn, and no temporary file remains.
 func TestNothingIsTorn(t *testing.T) {
