@@ -146,7 +146,7 @@ var rooms = []room{
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "internal/cgroup lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
-	{"lab/native", "", stdlib},
+	{"lab/native", "lab/results", plain},
 	{"lab/native/contest", "", stdlib},
 	{"lab/probe", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load internal/cgroup lab/native/contest lab/results pool regress regress/host regress/record", plain},
 	{"lab/stat", "", pure},

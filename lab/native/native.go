@@ -24,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"muster/lab/results"
 )
 
 //go:embed cpp erlang rust java all:_go all:_call all:_db contest
@@ -64,17 +66,6 @@ const (
 	StatusNoMore     = 9 // the system refuses more threads; standard error reports how many existed
 )
 
-// Missing reports why this machine cannot build a program, and the command that would help.
-type Missing struct {
-	Program string
-	Reason  string // one line
-	Install string // command that installs its compiler on Debian
-}
-
-func (m *Missing) Error() string {
-	return fmt.Sprintf("cannot build %s: %s; to install its compiler on Debian: %s", m.Program, m.Reason, m.Install)
-}
-
 // buildTimeout bounds one build, including downloads by cargo and go.
 const buildTimeout = 10 * time.Minute
 
@@ -89,8 +80,11 @@ type Executable struct {
 
 // Build compiles a program into the folder cache, or finds an earlier build. Programs with
 // equal sources and build commands share a build. If this machine lacks a tool, the error is a
-// *Missing.
+// *results.Missing.
 func (p Program) Build(ctx context.Context, cache string) (*Executable, error) {
+	if cache == "" {
+		return nil, &results.Missing{Peer: p.Name, Reason: "no cache folder for compiled contestants: set HOME or XDG_CACHE_HOME"}
+	}
 	start, err := p.findTool(p.run[0])
 	if err != nil {
 		return nil, err
@@ -132,7 +126,9 @@ func (p Program) Build(ctx context.Context, cache string) (*Executable, error) {
 	return b, nil
 }
 
-func (p Program) newMissing(reason string) error { return &Missing{p.Name, reason, p.install} }
+func (p Program) newMissing(reason string) error {
+	return &results.Missing{Peer: p.Name, Reason: reason, Install: p.install}
+}
 
 // findTool returns the path of a command's first word.
 func (p Program) findTool(name string) (string, error) {

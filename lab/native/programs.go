@@ -1,6 +1,14 @@
 package native
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// ProgramsFor lists the programs for a question, in the order of reports.
+func ProgramsFor(q Question) []Program {
+	return slices.DeleteFunc(Programs(), func(p Program) bool { return p.Question != q })
+}
 
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {

@@ -43,19 +43,12 @@ func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
 	return Trial{Name: name, Estimate: estimate, Foreign: true, dir: p.dir, command: slices.Concat(p.command, args)}
 }
 
-// Peers builds the contestants for the questions, as selected in the options.
-func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers []Peer, err error) {
-	if err := checkPeers(p.options.Peers, questions); err != nil {
+// Peers builds the contestants for a question, as selected in the options.
+func (p *Plan) Peers(ctx context.Context, question native.Question) (peers []Peer, err error) {
+	if err := checkPeers(p.options.Peers, question); err != nil {
 		return nil, err
 	}
-	for _, question := range questions {
-		some, err := p.Compile(ctx, question, p.options.Peers)
-		if err != nil {
-			return nil, err
-		}
-		peers = append(peers, some...)
-	}
-	return peers, nil
+	return p.Compile(ctx, question, p.options.Peers)
 }
 
 // Compile builds the wanted contestants for a question. wanted lists languages or contestants;
@@ -66,21 +59,22 @@ func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []s
 			peers = append(peers, Peer{Impl: impl, Language: Golang, Own: true})
 		}
 	}
-	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return n.Question != question })
-	for _, n := range programs {
-		impls := slices.DeleteFunc(slices.Clone(n.Impls), func(impl string) bool { return !takesPart(wanted, n.Language, impl) })
+	for _, n := range native.ProgramsFor(question) {
+		impls := slices.DeleteFunc(n.Impls, func(impl string) bool { return !takesPart(wanted, n.Language, impl) })
 		if len(impls) == 0 {
 			continue
 		}
 		if p.options.Progress != nil {
 			p.options.Progress(Progress{Next: "compiling " + n.Name, Left: -1})
 		}
-		built, missing, err := p.build(ctx, n)
-		if err != nil {
-			return nil, err
+		built, err := n.Build(ctx, p.options.Cache)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		if built == nil {
-			p.Results.Missing = append(p.Results.Missing, missing)
+		if err != nil {
+			missing := &results.Missing{Peer: n.Name, Reason: err.Error()}
+			errors.As(err, &missing)
+			p.Results.Missing = append(p.Results.Missing, *missing)
 			continue
 		}
 		if err := p.AddCondition(results.Pair{Key: "compiler-" + built.Compiler, Value: built.Version}); err != nil {
@@ -91,24 +85,6 @@ func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []s
 		}
 	}
 	return peers, nil
-}
-
-// build builds a program. It returns nil and the reason if this machine cannot build it.
-func (p *Plan) build(ctx context.Context, n native.Program) (*native.Executable, results.Missing, error) {
-	if p.options.Cache == "" {
-		return nil, results.Missing{Peer: n.Name, Reason: "no cache folder for compiled contestants: set HOME or XDG_CACHE_HOME"}, nil
-	}
-	built, err := n.Build(ctx, p.options.Cache)
-	var missing *native.Missing
-	switch {
-	case err == nil:
-		return built, results.Missing{}, nil
-	case ctx.Err() != nil:
-		return nil, results.Missing{}, err
-	case errors.As(err, &missing):
-		return nil, results.Missing{Peer: missing.Program, Reason: missing.Reason, Install: missing.Install}, nil
-	}
-	return nil, results.Missing{Peer: n.Name, Reason: err.Error()}, nil
 }
 
 func takesPart(wanted []string, language, impl string) bool {
@@ -123,27 +99,16 @@ func languageWord(language string) string {
 	return strings.ToLower(language)
 }
 
-// checkPeers rejects names that are neither a language nor a contestant for one of the
-// questions.
-func checkPeers(names []string, questions []native.Question) error {
-	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return !slices.Contains(questions, n.Question) })
-	known := []string{languageWord(Golang)} // muster's own language
-	for _, n := range programs {
-		if word := languageWord(n.Language); !slices.Contains(known, word) {
-			known = append(known, word)
-		}
+// checkPeers rejects names that are neither a language nor a contestant for a question.
+func checkPeers(names []string, question native.Question) error {
+	languages, impls := []string{languageWord(Golang)}, ownContestants(question) // muster is in Go
+	for _, n := range native.ProgramsFor(question) {
+		languages, impls = append(languages, languageWord(n.Language)), append(impls, n.Impls...)
 	}
-	languages := len(known)
-	for _, q := range questions {
-		known = append(known, ownContestants(q)...)
-	}
-	for _, n := range programs {
-		known = append(known, n.Impls...)
-	}
+	languages = slices.Compact(languages)
 	for _, name := range names {
-		if name != Muster && !slices.Contains(known, name) {
-			return inputf("unknown peer %q: name a language (%s) or a contestant (%s)",
-				name, strings.Join(known[:languages], ", "), strings.Join(known[languages:], ", "))
+		if name != Muster && !slices.Contains(languages, name) && !slices.Contains(impls, name) {
+			return inputf("unknown peer %q: name a language (%s) or a contestant (%s)", name, strings.Join(languages, ", "), strings.Join(impls, ", "))
 		}
 	}
 	return nil
