@@ -1,4 +1,4 @@
-package run
+package lab
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"muster/lab/results"
 )
 
-// A Peer is one implementation of a task: muster's own or a contestant's.
-type Peer struct {
+// A contestant is one implementation of a task: muster's own or another.
+type contestant struct {
 	Impl, Language string
 	Own            bool // this program plays it
 
@@ -21,14 +21,11 @@ type Peer struct {
 	command []string
 }
 
-// Muster is the name of this program's own implementation, which always takes part.
-const Muster = probe.Own
+// muster is the name of this program's own implementation, which always takes part.
+const muster = probe.Own
 
-// Golang is the language whose programs obey GOMAXPROCS.
-const Golang = "Go"
-
-// OwnPeer returns this program's own implementation.
-func OwnPeer() Peer { return Peer{Impl: Muster, Language: Golang, Own: true} }
+// golang is the language whose programs obey GOMAXPROCS.
+const golang = "Go"
 
 // ownContestants returns the contestants that this program plays, so that they need no compiler.
 func ownContestants(q native.Question) []string {
@@ -38,25 +35,25 @@ func ownContestants(q native.Question) []string {
 	return nil
 }
 
-// Trial returns a trial of a contestant with the given flags.
-func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
-	return Trial{Name: name, Estimate: estimate, Foreign: true, dir: p.dir, command: slices.Concat(p.command, args)}
+// trial returns a trial of a contestant with the given flags.
+func (c contestant) trial(name string, estimate time.Duration, args ...string) trial {
+	return trial{Name: name, Estimate: estimate, Foreign: true, dir: c.dir, command: slices.Concat(c.command, args)}
 }
 
-// Peers builds the contestants for a question, as selected in the options.
-func (p *Plan) Peers(ctx context.Context, question native.Question) (peers []Peer, err error) {
+// selected builds the contestants for a question, as selected in the options.
+func (p *planner) selected(ctx context.Context, question native.Question) (peers []contestant, err error) {
 	if err := checkPeers(p.options.Peers, question); err != nil {
 		return nil, err
 	}
-	return p.Compile(ctx, question, p.options.Peers)
+	return p.compile(ctx, question, p.options.Peers)
 }
 
-// Compile builds the wanted contestants for a question. wanted lists languages or contestants;
+// compile builds the wanted contestants for a question. wanted lists languages or contestants;
 // nil means all. Contestants that cannot be built go to the results' Missing.
-func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []string) (peers []Peer, err error) {
+func (p *planner) compile(ctx context.Context, question native.Question, wanted []string) (peers []contestant, err error) {
 	for _, impl := range ownContestants(question) {
-		if takesPart(wanted, Golang, impl) {
-			peers = append(peers, Peer{Impl: impl, Language: Golang, Own: true})
+		if takesPart(wanted, golang, impl) {
+			peers = append(peers, contestant{Impl: impl, Language: golang, Own: true})
 		}
 	}
 	for _, n := range native.ProgramsFor(question) {
@@ -77,11 +74,11 @@ func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []s
 			p.Results.Missing = append(p.Results.Missing, *missing)
 			continue
 		}
-		if err := p.AddCondition(results.Pair{Key: "compiler-" + built.Compiler, Value: built.Version}); err != nil {
+		if err := p.addCondition(results.Pair{Key: "compiler-" + built.Compiler, Value: built.Version}); err != nil {
 			return nil, err
 		}
 		for _, impl := range impls {
-			peers = append(peers, Peer{Impl: impl, Language: n.Language, dir: built.Dir, command: append(slices.Clone(built.Args), "-impl", impl)})
+			peers = append(peers, contestant{Impl: impl, Language: n.Language, dir: built.Dir, command: append(slices.Clone(built.Args), "-impl", impl)})
 		}
 	}
 	return peers, nil
@@ -101,13 +98,13 @@ func languageWord(language string) string {
 
 // checkPeers rejects names that are neither a language nor a contestant for a question.
 func checkPeers(names []string, question native.Question) error {
-	languages, impls := []string{languageWord(Golang)}, ownContestants(question) // muster is in Go
+	languages, impls := []string{languageWord(golang)}, ownContestants(question) // muster is in Go
 	for _, n := range native.ProgramsFor(question) {
 		languages, impls = append(languages, languageWord(n.Language)), append(impls, n.Impls...)
 	}
 	languages = slices.Compact(languages)
 	for _, name := range names {
-		if name != Muster && !slices.Contains(languages, name) && !slices.Contains(impls, name) {
+		if name != muster && !slices.Contains(languages, name) && !slices.Contains(impls, name) {
 			return inputf("unknown peer %q: name a language (%s) or a contestant (%s)", name, strings.Join(languages, ", "), strings.Join(impls, ", "))
 		}
 	}
