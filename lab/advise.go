@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 		return nil, err
 	}
 	n := processors()
-	for _, procs := range oneAndMax(n) {
+	for _, procs := range slices.Compact([]int{1, n}) {
 		p.add(channelTrial(adviseItems, 0, 0, procs, 0, false))
 	}
 	p.add(spawnTrial(probe.Bare, 1, directCalls(1), n))

@@ -225,24 +225,18 @@ type upload struct {
 	size   int
 }
 
-// uploads returns the article's kinds: without a pool, with a pool in Go, and with a pool in C
-// whose threads are bound to processors or not. The last one has smaller files.
-func uploads() []upload {
-	return []upload{
-		{probe.Direct, false, uploadLarge}, {probe.Pool, false, uploadLarge},
-		{probe.CThreads, true, uploadLarge}, {probe.CThreads, false, uploadLarge},
-		{probe.Direct, false, uploadSmall},
-	}
-}
-
 func (u upload) name() string {
 	return fmt.Sprintf("Upload/engine=%s/bound=%t/size=%d", u.engine, u.bound, u.size)
 }
 
-// addUploads adds a trial for each kind of upload.
+// addUploads adds the article's kinds: without a pool, with a pool in Go, and with a pool in C whose
+// threads are bound to processors or not. The last one has smaller files.
 func (p *planner) addUploads(o ClaimsOptions) {
 	here := p.availableEngines(probe.Direct, probe.Pool, probe.CThreads)
-	for _, u := range uploads() {
+	for _, u := range []upload{
+		{probe.Direct, false, uploadLarge}, {probe.Pool, false, uploadLarge}, {probe.CThreads, true, uploadLarge}, {probe.CThreads, false, uploadLarge},
+		{probe.Direct, false, uploadSmall},
+	} {
 		if slices.Contains(here, u.engine) {
 			// A failure here must not end the run, because it may be the disk's or the system's.
 			p.add(trial{Name: u.name(), Estimate: 100*time.Millisecond + time.Duration(o.Sizes.Uploads)*150*time.Microsecond, Foreign: true, Folder: true, FolderIn: o.Dir,

@@ -33,11 +33,3 @@ func MemoryFree() int64 { return probe.MemoryFree() }
 func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	return probe.Run(ctx, args, stdin, stdout)
 }
-
-// oneAndMax returns 1 and n, without repetition.
-func oneAndMax(n int) []int {
-	if n > 1 {
-		return []int{1, n}
-	}
-	return []int{1}
-}

@@ -17,13 +17,12 @@ import (
 type planner struct {
 	Results *results.Results
 
-	options        *Options
-	trials         []trial
-	counts         map[string]int           // measurements of each trial so far
-	durations      map[string]time.Duration // duration of the last measurement of each trial
-	head           *results.Results         // results before the first measurement: conditions and missing contestants
-	journalStarted bool                     // the journal has its first line
-	earlier        *results.Results         // results of an interrupted run; may be empty
+	options   *Options
+	trials    []trial
+	counts    map[string]int           // measurements of each trial so far
+	durations map[string]time.Duration // duration of the last measurement of each trial
+	head      strings.Builder          // for a new journal, before the first result: conditions and missing contestants
+	earlier   *results.Results         // results of an interrupted run; may be empty
 }
 
 // newPlanner starts the results of a question from those of an interrupted run. The conditions in
@@ -107,8 +106,11 @@ func (p *planner) add(t trial) {
 // figures are measured at the same time. Each round starts with another trial.
 func (p *planner) measure(ctx context.Context) error {
 	p.adoptEarlier()
-	head := *p.Results
-	p.head = &head
+	if p.earlier.Empty() {
+		if err := p.Results.Write(&p.head); err != nil {
+			return err
+		}
+	}
 	for round := range p.options.Count {
 		for i := range p.trials {
 			t := &p.trials[(i+round)%len(p.trials)]
@@ -173,17 +175,11 @@ func (p *planner) runsWanted(t *trial) int {
 // writeJournal writes a result to the journal. The first result of a new journal follows the
 // conditions.
 func (p *planner) writeJournal(line string) error {
-	to := p.options.Journal
-	if to == nil {
+	if p.options.Journal == nil {
 		return nil
 	}
-	if !p.journalStarted && p.earlier.Empty() {
-		if err := p.head.Write(to); err != nil {
-			return err
-		}
-	}
-	p.journalStarted = true
-	_, err := io.WriteString(to, line+"\n")
+	_, err := io.WriteString(p.options.Journal, p.head.String()+line+"\n")
+	p.head.Reset()
 	return err
 }
 

@@ -53,6 +53,7 @@ type Program struct {
 	shared  string            // a package that it shares with muster; "" = none
 	renamed map[string]string // sources whose names differ from those in the build
 	build   []string          // build command, run in the build folder
+	version []string          // command that prints the compiler's version; nil = with --version
 	run     []string          // run command; a first word with a slash is relative to the build folder
 	jdk     int               // least version of the JDK that provides the commands; 0 = not a Java program
 	env     []string          // environment of the build, beside the caller's
@@ -175,21 +176,16 @@ const versionTimeout = 30 * time.Second
 // compilerVersion returns the version that the compiler reports. It is part of the digest, so
 // another version compiles again.
 func (p Program) compilerVersion(ctx context.Context) (string, error) {
-	words := []string{p.build[0], "--version"}
-	switch p.build[0] {
-	case "go":
-		words[1] = "version"
-	case "erlc": // erlc has no such flag
-		words = []string{"erl", "-noshell", "-noinput", "-eval", `io:format("Erlang/OTP ~s", [erlang:system_info(otp_release)]), halt().`}
-	}
-	compiler, err := p.findTool(p.build[0])
-	if err != nil {
+	if _, err := p.findTool(p.build[0]); err != nil {
 		return "", err
 	}
-	if words[0] != p.build[0] {
-		if compiler, err = p.findTool(words[0]); err != nil {
-			return "", err
-		}
+	words := p.version
+	if words == nil {
+		words = []string{p.build[0], "--version"}
+	}
+	compiler, err := p.findTool(words[0])
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
