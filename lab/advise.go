@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -40,7 +40,7 @@ const overheadMax = 0.01
 
 // adviseWorkers returns the numbers of workers to try: multiples of the processors.
 func adviseWorkers() []int {
-	n := run.Processors()
+	n := processors()
 	return []int{n, 2 * n, 4 * n, 8 * n}
 }
 
@@ -55,35 +55,34 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := run.New(&o.Options, "advise", results.Pair{Key: "dir", Value: dir})
+	p, err := newPlanner(&o.Options, "advise", results.Pair{Key: "dir", Value: dir})
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
-	n := run.Processors()
-	for _, procs := range oneAndMax(n) {
-		p.Add(channelTrial(adviseItems, 0, 0, procs, 0, false))
+	n := processors()
+	for _, procs := range slices.Compact([]int{1, n}) {
+		p.add(channelTrial(adviseItems, 0, 0, procs, 0, false))
 	}
-	p.Add(spawnTrial(probe.Bare, 1, directCalls(1), n))
-	p.Add(spawnTrial(probe.Grouped, 1, adviseCalls, n))
-	p.addDispatch(run.OwnPeer(), "single", n, adviseTasks, []int{n})
+	p.add(spawnTrial(probe.Bare, 1, directCalls(1), n))
+	p.add(spawnTrial(probe.Grouped, 1, adviseCalls, n))
+	p.addDispatch(contestant{Impl: muster, Language: golang, Own: true}, "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
-		p.Add(workersTrial(workers, n, 0))
-		p.Add(workersTrial(workers, n, adviseWait))
+		p.add(workersTrial(workers, n, 0))
+		p.add(workersTrial(workers, n, adviseWait))
 	}
 	if n > 1 {
-		p.Add(workersTrial(n, 1, 0))
+		p.add(workersTrial(n, 1, 0))
 	}
 	for _, workers := range adviseThreads() {
-		p.Add(o.fileTrial(workers))
+		p.add(o.fileTrial(workers))
 	}
-	return p.Results, p.Measure(ctx)
+	return p.Results, p.measure(ctx)
 }
 
 // workersTrial returns a trial of tasks that compute for about a millisecond and then wait.
-func workersTrial(workers, procs int, wait time.Duration) run.Trial {
-	tasks := adviseWork * run.Processors()
-	return run.Trial{Name: fmt.Sprintf("Workers/workers=%d/wait=%s/procs=%d", workers, wait, procs), Procs: procs,
+func workersTrial(workers, procs int, wait time.Duration) trial {
+	tasks := adviseWork * processors()
+	return trial{Name: fmt.Sprintf("Workers/workers=%d/wait=%s/procs=%d", workers, wait, procs), Procs: procs,
 		Estimate: time.Duration(tasks/max(procs, 1)) * time.Millisecond,
 		Question: probe.Workers{Workers: workers, Tasks: tasks, Roots: adviseRoots, Wait: wait}}
 }
@@ -93,7 +92,7 @@ func workersName(workers, procs int, wait time.Duration) string {
 }
 
 // fileTrial returns a trial of files with a number of workers.
-func (o AdviseOptions) fileTrial(workers int) run.Trial {
+func (o AdviseOptions) fileTrial(workers int) trial {
 	return filesTrial(o.Dir, adviseFiles, adviseSize, workers)
 }
 
@@ -111,7 +110,7 @@ type adviser struct {
 }
 
 func newAdviser(r *Results, o AdviseOptions) *adviser {
-	quota, err := strconv.ParseFloat(r.Condition(run.QuotaKey), 64)
+	quota, err := strconv.ParseFloat(r.Condition(quotaKey), 64)
 	if err != nil {
 		quota = math.Inf(1)
 	}
@@ -255,7 +254,7 @@ func (a *adviser) charts() []plot.Chart {
 
 // chunks returns the number of tasks to dispatch at a time, for one duration or several.
 func (a *adviser) chunks() (list []advice) {
-	single := DispatchName(run.Muster, "single", a.cpus, adviseTasks, a.cpus)
+	single := DispatchName(muster, "single", a.cpus, adviseTasks, a.cpus)
 	costs := []time.Duration{10 * time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 10 * time.Microsecond}
 	if a.o.Task > 0 {
 		costs = []time.Duration{a.o.Task}
@@ -280,8 +279,8 @@ func (a *adviser) chunks() (list []advice) {
 // idle processors to spare.
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
-	group, bare := SpawnName(run.Muster, string(probe.Grouped), 1, adviseCalls, a.cpus), bareName(1, a.cpus)
-	single := DispatchName(run.Muster, "single", a.cpus, adviseTasks, a.cpus)
+	group, bare := SpawnName(muster, string(probe.Grouped), 1, adviseCalls, a.cpus), bareName(1, a.cpus)
+	single := DispatchName(muster, "single", a.cpus, adviseTasks, a.cpus)
 	if why := a.findMissing(group, bare, single); why != "" {
 		return unknownSetting(setting, why)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -79,8 +78,8 @@ func (s setting) articles() []article {
 }
 
 func (s setting) poolClaims() []claim {
-	none, one, many := corpusName(run.Muster, 0), corpusName(run.Muster, 1), corpusName(run.Muster, claimWorkers)
-	each, twice := corpusName(run.Muster, s.cpus), corpusName(run.Muster, 2*s.cpus)
+	none, one, many := corpusName(muster, 0), corpusName(muster, 1), corpusName(muster, claimWorkers)
+	each, twice := corpusName(muster, s.cpus), corpusName(muster, 2*s.cpus)
 	boost := DispatchName("cpp-boost", "single", claimJobs, s.Tasks, 0)
 	article := func(procs int) string { return DispatchName("article", "single", claimJobs, s.Tasks, procs) }
 	long := &part{"a run over the corpus takes %s s, so the start of the workers distorts it: measure the article's size with --full",
@@ -139,7 +138,7 @@ func (s setting) channelClaims() []claim {
 		twoToOne = append(twoToOne, within(fmt.Sprintf("%s%d cycles: %%s", before, cycles), ratio(channelAt(cycles, 2), channelAt(cycles, 1)), 0, 1))
 	}
 	few, many := insertName(claimWriters()[0]), insertName(claimWriters()[1])
-	processes := min(s.cpus, run.ProcessesMax)
+	processes := min(s.cpus, processesMax)
 	return []claim{
 		{number: 8, statement: "A channel is fastest at GOMAXPROCS 1.", condition: "no other value is faster", parallel: true, parts: against,
 			held: "both goroutines take turns on one processor at any GOMAXPROCS", gone: "further processors take over some of the work"},
@@ -198,7 +197,7 @@ func (s setting) goroutineClaims() []claim {
 		erlangMost  = 20e6 // processes
 	)
 	alive := readable.Number(int64(s.Goroutines))
-	waiting, erlang := SpawnName(run.Muster, "waiting", 0, s.Goroutines, 1), SpawnName("erlang", "waiting", 1, s.Goroutines, 0)
+	waiting, erlang := SpawnName(muster, "waiting", 0, s.Goroutines, 1), SpawnName("erlang", "waiting", 1, s.Goroutines, 0)
 	calls := claimCalls(s.ClaimSizes, 1)
 	each, loop := goName(1, calls, 1), loopName(1, calls, 1)
 	added := func(factor float64) figure { return figure{kind: difference, a: each, b: loop, factor: factor} }

@@ -10,7 +10,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
 	"muster/lab/stat"
@@ -48,36 +47,35 @@ func Channel(ctx context.Context, o ChannelOptions) (*Results, error) {
 	if o.Items < probe.PortionItems || o.Items%probe.PortionItems != 0 {
 		return nil, inputf("items is %d, but must be a multiple of %d", o.Items, probe.PortionItems)
 	}
-	if o.Processes < 0 || o.Processes > run.ProcessesMax {
-		return nil, inputf("processes is %d, but must be from 0 to %d", o.Processes, run.ProcessesMax)
+	if o.Processes < 0 || o.Processes > processesMax {
+		return nil, inputf("processes is %d, but must be from 0 to %d", o.Processes, processesMax)
 	}
 	conditions := []results.Pair{{Key: "items", Value: strconv.Itoa(o.Items)}}
 	if o.Portions {
 		conditions = append(conditions, results.Pair{Key: "portions", Value: "each"})
 	}
-	plan, err := run.New(&o.Options, "channel", conditions...)
+	p, err := newPlanner(&o.Options, "channel", conditions...)
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
 	for _, buffer := range []int{0, bufferPlaces} {
 		for _, cycles := range o.Cycles {
 			for _, procs := range o.Procs {
-				p.Add(channelTrial(o.items(cycles), buffer, cycles, procs, 0, o.Portions))
+				p.add(channelTrial(o.items(cycles), buffer, cycles, procs, 0, o.Portions))
 			}
 		}
 	}
 	for _, cycles := range o.ends() {
 		for _, procs := range o.procsEach() {
 			for n := 1; n <= o.Processes; n *= 2 {
-				p.Add(channelTrial(o.items(cycles), 0, cycles, procs, n, false))
+				p.add(channelTrial(o.items(cycles), 0, cycles, procs, n, false))
 			}
 		}
 	}
 	for _, procs := range o.Procs {
-		p.Add(startedTrial(procs))
+		p.add(startedTrial(procs))
 	}
-	return p.Results, p.Measure(ctx)
+	return p.Results, p.measure(ctx)
 }
 
 // items returns how many items pass with a number of cycles: fewer if all would take too long.
@@ -101,8 +99,8 @@ func (o *ChannelOptions) procsEach() []int {
 	return slices.DeleteFunc(slices.Clone(o.Procs), func(n int) bool { return n > max(o.Processes, o.Procs[0]) })
 }
 
-func channelTrial(items, buffer, cycles, procs, processes int, portions bool) run.Trial {
-	return run.Trial{
+func channelTrial(items, buffer, cycles, procs, processes int, portions bool) trial {
+	return trial{
 		Name: ChannelName(buffer, cycles, procs, processes), Procs: procs, Processes: processes,
 		Estimate: time.Duration(items*max(1, processes)) * (150*time.Nanosecond + time.Duration(cycles)*time.Nanosecond/2),
 		Question: probe.Channel{Items: items, Portion: min(probe.PortionItems, items), Cycles: cycles, Buffer: buffer, Each: portions},
@@ -120,8 +118,8 @@ func ChannelName(buffer, cycles, procs, processes int) string {
 }
 
 // startedTrial returns a trial of the threads that GOMAXPROCS brings.
-func startedTrial(procs int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Started/goroutines=%d/procs=%d", 2*procs, procs), Procs: procs, Estimate: 3 * startedEach,
+func startedTrial(procs int) trial {
+	return trial{Name: fmt.Sprintf("Started/goroutines=%d/procs=%d", 2*procs, procs), Procs: procs, Estimate: 3 * startedEach,
 		Question: probe.Started{Goroutines: 2 * procs, Each: startedEach}}
 }
 

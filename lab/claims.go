@@ -11,7 +11,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -82,11 +81,10 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := run.New(&o.Options, "claims", results.Pair{Key: "sizes", Value: fmt.Sprintf("%+v", o.Sizes)}, results.Pair{Key: "dir", Value: folder})
+	p, err := newPlanner(&o.Options, "claims", results.Pair{Key: "sizes", Value: fmt.Sprintf("%+v", o.Sizes)}, results.Pair{Key: "dir", Value: folder})
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
 	dir, err := os.MkdirTemp(o.Dir, "muster-lab-")
 	if err != nil {
 		return nil, err
@@ -109,66 +107,66 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 		if o.Sizes.Renames < claimRenames {
 			t.Times = 2 // this many are too few for a verdict anyway
 		}
-		p.Add(t)
+		p.add(t)
 	}
 	p.addUploads(o)
-	p.Add(exhaustTrial())
-	return p.Results, p.Measure(ctx)
+	p.add(exhaustTrial())
+	return p.Results, p.measure(ctx)
 }
 
 // addClaimPeers adds the trials of the articles' contestants.
-func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
-	dispatching, err := p.Compile(ctx, native.Dispatch, []string{"article", "cpp-boost"})
-	if err != nil {
-		return err
-	}
-	for _, peer := range dispatching {
-		p.addDispatch(peer, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
-	}
+func (p *planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	for _, impl := range probe.Codecs() {
-		p.Add(echoTrial(impl, claimMessages))
+		p.add(echoTrial(impl, claimMessages))
 	}
-	inserting, err := p.Compile(ctx, native.Insert, nil)
-	if err != nil {
-		return err
-	}
-	for _, peer := range inserting {
-		for _, goroutines := range claimWriters() {
-			t := peer.Trial(insertName(goroutines), time.Second+time.Duration(sizes.Rows)*60*time.Microsecond,
-				"-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(sizes.Rows))
-			t.Folder = true // in the system's folder for temporary files, which the server's user may enter
-			p.Add(t)
+	for _, c := range []struct {
+		question native.Question
+		wanted   []string
+		add      func(contestant)
+	}{
+		{native.Dispatch, []string{"article", "cpp-boost"}, func(c contestant) { p.addDispatch(c, "single", claimJobs, sizes.Tasks, []int{1, claimJobs}) }},
+		{native.Insert, nil, func(c contestant) {
+			for _, goroutines := range claimWriters() {
+				t := c.trial(insertName(goroutines), time.Second+time.Duration(sizes.Rows)*60*time.Microsecond,
+					"-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(sizes.Rows))
+				t.Folder = true // in the system's folder for temporary files, which the server's user may enter
+				p.add(t)
+			}
+		}},
+		{native.Spawn, []string{"erlang"}, func(c contestant) {
+			t := c.trial(SpawnName(c.Impl, "waiting", 1, sizes.Goroutines, 0), time.Duration(sizes.Goroutines)*peerCost(c.Impl),
+				"-mode", "waiting", "-work", "1", "-count", strconv.Itoa(sizes.Goroutines))
+			t.Times = 1
+			p.add(t)
+		}},
+	} {
+		found, err := p.compile(ctx, c.question, c.wanted)
+		if err != nil {
+			return err
 		}
-	}
-	erlang, err := p.Compile(ctx, native.Spawn, []string{"erlang"})
-	if err != nil {
-		return err
-	}
-	for _, peer := range erlang {
-		t := peer.Trial(SpawnName(peer.Impl, "waiting", 1, sizes.Goroutines, 0), time.Duration(sizes.Goroutines)*peerCost(peer.Impl),
-			"-mode", "waiting", "-work", "1", "-count", strconv.Itoa(sizes.Goroutines))
-		t.Times = 1
-		p.Add(t)
+		for _, one := range found {
+			c.add(one)
+		}
 	}
 	return nil
 }
 
 // addClaimChannels adds the trials of channels and of GOMAXPROCS.
-func (p planner) addClaimChannels(sizes ClaimSizes) {
+func (p *planner) addClaimChannels(sizes ClaimSizes) {
 	for _, procs := range claimProcs() {
-		p.Add(channelTrial(sizes.Items, 0, 0, procs, 0, false))
+		p.add(channelTrial(sizes.Items, 0, 0, procs, 0, false))
 	}
 	for _, cycles := range claimCycles()[1:] {
 		for _, procs := range []int{1, 2} {
-			p.Add(channelTrial(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0, false))
+			p.add(channelTrial(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0, false))
 		}
 	}
-	if n := run.Processors(); n > 1 {
-		p.Add(channelTrial(sizes.Items, 0, 0, 1, 1, false))
-		p.Add(channelTrial(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax), false))
+	if n := processors(); n > 1 {
+		p.add(channelTrial(sizes.Items, 0, 0, 1, 1, false))
+		p.add(channelTrial(sizes.Items, 0, 0, 1, min(n, processesMax), false))
 	}
 	for _, procs := range []int{0, 300} {
-		p.Add(run.Trial{Name: procsName(procs), Estimate: 10 * time.Millisecond, Question: probe.Procs{}, Procs: procs, Times: 1})
+		p.add(trial{Name: procsName(procs), Estimate: 10 * time.Millisecond, Question: probe.Procs{}, Procs: procs, Times: 1})
 	}
 }
 
@@ -177,27 +175,27 @@ func (p planner) addClaimChannels(sizes ClaimSizes) {
 func procsName(asked int) string { return fmt.Sprintf("Procs/asked=%d", asked) }
 
 // addClaimSpawn adds the trials of goroutines.
-func (p planner) addClaimSpawn(sizes ClaimSizes) {
+func (p *planner) addClaimSpawn(sizes ClaimSizes) {
 	for _, procs := range []int{1, 2} {
 		for _, work := range claimWork() {
 			calls := claimCalls(sizes, work)
-			p.Add(spawnTrial(probe.Each, work, calls, procs))
+			p.add(spawnTrial(probe.Each, work, calls, procs))
 			if procs == 1 {
-				p.Add(spawnTrial(probe.Sending, work, calls, procs))
+				p.add(spawnTrial(probe.Sending, work, calls, procs))
 			}
 		}
 	}
-	p.Add(spawnTrial(probe.Bare, 1, directCalls(1), 1))
+	p.add(spawnTrial(probe.Bare, 1, directCalls(1), 1))
 	if sizes.Goroutines >= claimManyRoot {
 		for _, mode := range []probe.SpawnMode{probe.Sending, probe.Each} {
 			t := spawnTrial(mode, 10, claimManyRoot, 1)
 			t.Times = claimManyTimes
-			p.Add(t)
+			p.add(t)
 		}
 	}
 	t := waitingTrial(sizes.Goroutines)
 	t.Times = 1
-	p.Add(t)
+	p.add(t)
 }
 
 // claimCalls returns how often a function of work square roots is called, in a loop and in

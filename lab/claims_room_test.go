@@ -217,14 +217,26 @@ func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 	}
 }
 
-// A goroutine's cost is judged by its interval, like every timed figure.
-func TestAddedCostHasAnInterval(t *testing.T) {
+// A timed figure is judged by its interval, which one run lacks. The reason depends on the side on
+// which it misses its bound.
+func TestVerdictsOnGoroutines(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
-	r := &lab.Results{Samples: append(ns(each, 60, 70, 120, 121, 130, 140), ns(direct, 5, 5, 5, 5, 5, 5)...)}
-	if got := verdicts(t, r, o)[23]; got != "cannot_be_told" {
-		t.Errorf("from 55 to 135 ns added, more than 100 wanted: %s", got)
+	for _, c := range []struct {
+		number     int
+		each, loop []float64
+		want, why  string
+	}{
+		{23, []float64{60, 70, 120, 121, 130, 140}, []float64{5, 5, 5, 5, 5, 5}, "cannot_be_told", "crosses the bound"}, // more than 100 ns added
+		{18, []float64{40}, []float64{10}, "cannot_be_told", "only one run"},                                            // 3 to 5 times as long
+		{18, []float64{20, 20}, []float64{10, 10}, "no_longer_holds", "the start of a goroutine has become faster"},
+		{18, []float64{40, 40}, []float64{10, 10}, "holds", "both have become faster"},
+		{18, []float64{80, 80}, []float64{10, 10}, "no_longer_holds", "new memory for their stacks"},
+	} {
+		r := &lab.Results{Samples: append(ns(lab.SpawnName("muster", "each", 1, 50_000, 1), c.each...), ns(lab.SpawnName("muster", "sending", 1, 50_000, 1), c.loop...)...)}
+		if got, why := verdicts(t, r, o)[c.number], reasons(t, r, o)[c.number]; got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("claim %d, %v in goroutines, %v in a loop: %s, %q, want %s, %q", c.number, c.each, c.loop, got, why, c.want, c.why)
+		}
 	}
 }
 
@@ -257,21 +269,6 @@ func TestNegativeTask(t *testing.T) {
 	expectInputError(t, err)
 }
 
-// The reason depends on the side on which a figure misses its bound.
-func TestReasonsAreOfTheSide(t *testing.T) {
-	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
-	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
-	texts := map[string]bool{}
-	for _, factor := range []float64{2, 4, 8} {
-		r := &lab.Results{Samples: append(ns(each, 10*factor, 10*factor), ns(direct, 10, 10)...)}
-		texts[reasons(t, r, o)[18]] = true
-	}
-	if len(texts) != 3 {
-		t.Errorf("ratios of 2, 4 and 8 for a claim of 3 to 5 have the reasons %v", texts)
-	}
-}
-
 // Variables that change Go's runtime are a condition.
 func TestSettingsOfGoAreConditions(t *testing.T) {
 	t.Setenv("GOGC", "off")
@@ -297,21 +294,6 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scriptedOptions(t, 1), Dir: "/proc"})
 	expectInputError(t, err)
-}
-
-// A timed figure of one run has no interval, and so no verdict.
-func TestOneRunIsNoVerdict(t *testing.T) {
-	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
-	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "sending", 1, 50_000, 1)
-	r := &lab.Results{Samples: append(ns(each, 40), ns(direct, 10)...)}
-	if got := verdicts(t, r, o)[18]; got != "cannot_be_told" {
-		t.Errorf("a ratio of 4 in one run is %s", got)
-	}
-	r.Samples = append(ns(each, 40, 40), ns(direct, 10, 10)...)
-	if got := verdicts(t, r, o)[18]; got != "holds" {
-		t.Errorf("a ratio of 4 in two runs is %s", got)
-	}
 }
 
 // The start of the workers dominates a short run over the corpus, so it has no verdict.

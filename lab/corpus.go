@@ -12,7 +12,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/readable"
 	"muster/lab/corpora"
-	"muster/lab/internal/run"
 	"muster/lab/probe"
 	"muster/lab/results"
 )
@@ -40,7 +39,7 @@ const corpusMissing = "a corpus of C sources"
 
 // addCorpus writes a corpus below dir, and adds trials that compile it: the runner with
 // several numbers of workers, and make.
-func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) error {
+func (p *planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) error {
 	compiler := findCompiler()
 	if compiler == nil {
 		p.addMissing(corpusMissing, "no C compiler in PATH (tcc, gcc or cc)", "apt-get install tcc")
@@ -48,7 +47,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	}
 	cases := o.Sizes.Cases
 	spec := corpora.Spec{Name: "claims", Cases: cases, Bytes: int64(cases) * int64(o.Sizes.CaseBytes), Sigma: 0.85, Seed: 4}
-	if err := p.AddCondition(results.Pair{Key: "corpus", Value: fmt.Sprintf("%s sources of %s in the mean, compiled with %s",
+	if err := p.addCondition(results.Pair{Key: "corpus", Value: fmt.Sprintf("%s sources of %s in the mean, compiled with %s",
 		readable.Number(cases), readable.Count(o.Sizes.CaseBytes, "byte"), strings.Join(append([]string{filepath.Base(compiler[0])}, compiler[1:]...), " "))}); err != nil {
 		return err
 	}
@@ -61,11 +60,11 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	}
 	estimate := time.Duration(cases) * 4 * time.Millisecond
 	add := func(impl string, jobs int, q probe.Question, path string) {
-		p.Add(run.Trial{Name: corpusName(impl, jobs), Estimate: estimate, Question: q, Words: append([]string{path}, compiler...),
+		p.add(trial{Name: corpusName(impl, jobs), Estimate: estimate, Question: q, Words: append([]string{path}, compiler...),
 			Foreign: impl == makeImpl, Folder: true, FolderIn: dir})
 	}
 	for _, jobs := range corpusJobs() {
-		add(run.Muster, jobs, probe.Corpus{Jobs: jobs}, archive)
+		add(muster, jobs, probe.Corpus{Jobs: jobs}, archive)
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		p.addMissing("make", "no make in PATH", "apt-get install make")
@@ -75,11 +74,11 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	if err := corpora.Unpack(sources, spec); err != nil {
 		return err
 	}
-	add(makeImpl, run.Processors(), probe.Make{Jobs: run.Processors()}, sources)
+	add(makeImpl, processors(), probe.Make{Jobs: processors()}, sources)
 	return ctx.Err()
 }
 
-func (p planner) addMissing(peer, reason, install string) {
+func (p *planner) addMissing(peer, reason, install string) {
 	p.Results.Missing = append(p.Results.Missing, results.Missing{Peer: peer, Reason: reason, Install: install})
 }
 
@@ -89,7 +88,7 @@ const makeImpl = "make"
 // corpusJobs returns the numbers of workers: no pool, one, as many as processors, twice as
 // many, and the article's number.
 func corpusJobs() []int {
-	jobs := []int{0, 1, run.Processors(), 2 * run.Processors(), claimWorkers}
+	jobs := []int{0, 1, processors(), 2 * processors(), claimWorkers}
 	slices.Sort(jobs)
 	return slices.Compact(jobs)
 }
@@ -107,7 +106,7 @@ func (j *judge) corpus(s *sheet) {
 		if jobs == 0 {
 			title = "muster, one after another"
 		}
-		titles, names = append(titles, title), append(names, corpusName(run.Muster, jobs))
+		titles, names = append(titles, title), append(names, corpusName(muster, jobs))
 	}
 	titles, names = append(titles, fmt.Sprintf("make -j%d", j.cpus)), append(names, corpusName(makeImpl, j.cpus))
 	name := func(row int) string { return names[row] }

@@ -11,7 +11,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -55,16 +54,15 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 	); err != nil {
 		return nil, err
 	}
-	plan, err := run.New(&o.Options, "dispatch")
+	p, err := newPlanner(&o.Options, "dispatch")
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Dispatch)
+	peers, err := p.selected(ctx, native.Dispatch)
 	if err != nil {
 		return nil, err
 	}
-	for _, peer := range append([]run.Peer{run.OwnPeer()}, peers...) {
+	for _, peer := range append([]contestant{contestant{Impl: muster, Language: golang, Own: true}}, peers...) {
 		for i, tasks := range o.Tasks {
 			fewer := 0
 			if i > 0 {
@@ -77,18 +75,18 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 			p.addDispatch(peer, mode, o.Jobs, ModeTasks(mode, o.Tasks[len(o.Tasks)-1]), most)
 		}
 	}
-	return p.Results, p.Measure(ctx)
+	return p.Results, p.measure(ctx)
 }
 
 // addDispatch adds the trials of one peer in one mode, without a limit.
-func (p planner) addDispatch(peer run.Peer, mode string, jobs, tasks int, procs []int) {
+func (p *planner) addDispatch(peer contestant, mode string, jobs, tasks int, procs []int) {
 	p.addRow(peer, mode, jobs, tasks, procs, 0, 0)
 }
 
 // addRow adds the trials of one peer in one mode. A peer in Go has a trial for each GOMAXPROCS. The
 // figures of the row with fewer tasks decide whether a run of this one takes longer than most.
-func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int, fewer int, most time.Duration) {
-	if peer.Language != run.Golang {
+func (p *planner) addRow(peer contestant, mode string, jobs, tasks int, procs []int, fewer int, most time.Duration) {
+	if peer.Language != golang {
 		procs = []int{0}
 	}
 	for _, n := range procs {
@@ -97,14 +95,14 @@ func (p planner) addRow(peer run.Peer, mode string, jobs, tasks int, procs []int
 			p.Results.Absent = append(p.Results.Absent, results.Absent{Name: name, Why: results.NoSuchMode})
 			continue
 		}
-		t := run.Trial{Name: name, Estimate: estimate, Question: probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks}}
+		t := trial{Name: name, Estimate: estimate, Question: probe.Dispatch{Impl: peer.Impl, Mode: mode, Workers: jobs, Tasks: tasks}}
 		if !peer.Own {
-			t = peer.Trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
+			t = peer.trial(name, estimate, "-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks),
 				"-patience", strconv.FormatInt(patience.Milliseconds(), 10))
 		}
 		t.Procs = n
 		t.Ops, t.Smaller, t.EachMax = tasks, DispatchName(peer.Impl, mode, jobs, fewer, n), most
-		p.Add(t)
+		p.add(t)
 	}
 }
 
@@ -166,7 +164,7 @@ func DispatchReport(of *Results, o DispatchOptions) Report {
 // impls lists the contestants: muster first, then those with figures, and last those without
 // any.
 func (r view) impls() []string {
-	impls, seen := []string{run.Muster}, map[string]bool{run.Muster: true}
+	impls, seen := []string{muster}, map[string]bool{muster: true}
 	add := func(name string) {
 		if impl := results.KeyOf(name, "impl"); impl != "" && !seen[impl] {
 			seen[impl] = true
@@ -230,7 +228,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	})
 	largest := func(row int) string { return r.largestRow(o, impls[row], procs) }
 	all = append(all, column{title: "CPU", unit: results.CPUPerOp, name: largest}, column{title: "÷ muster", cell: func(row int) page.Cell {
-		own := DispatchName(run.Muster, "single", o.Jobs, tasksOf(largest(row)), procs)
+		own := DispatchName(muster, "single", o.Jobs, tasksOf(largest(row)), procs)
 		return page.Cell{Text: ratioText(r.timeRatio(largest(row), own))}
 	}})
 	s.grid(fmt.Sprintf("ns per task, dispatched one by one; contestants in Go at GOMAXPROCS %d", procs), "", impls, all...)
@@ -256,22 +254,14 @@ func tasksOf(name string) int {
 // highlighted returns the contestants that charts highlight: muster, the article's programs, and the
 // fastest and the slowest of the others. The others are grey.
 func (r view) highlighted(o DispatchOptions, procs int) []string {
-	list := []string{run.Muster, "article", "cpp-boost", "cpp-std"}
-	var fastest, slowest string
-	var least, most float64
-	for _, impl := range r.impls() {
-		s := r.Summary(r.largestRow(o, impl, procs), results.NsPerOp)
-		if s.N == 0 || slices.Contains(list, impl) {
-			continue
-		}
-		if fastest == "" || s.Median < least {
-			fastest, least = impl, s.Median
-		}
-		if slowest == "" || s.Median > most {
-			slowest, most = impl, s.Median
-		}
+	list := []string{muster, "article", "cpp-boost", "cpp-std"}
+	median := func(impl string) float64 { return r.Summary(r.largestRow(o, impl, procs), results.NsPerOp).Median }
+	others := slices.DeleteFunc(r.impls(), func(impl string) bool { return median(impl) == 0 || slices.Contains(list, impl) })
+	if len(others) == 0 {
+		return list
 	}
-	return append(list, fastest, slowest)
+	slices.SortStableFunc(others, func(a, b string) int { return cmp.Compare(median(a), median(b)) })
+	return append(list, others[0], others[len(others)-1])
 }
 
 // dispatchCharts returns the time against the number of tasks, with a line per contestant, and

@@ -12,7 +12,6 @@ import (
 
 	"muster/internal/page"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -59,55 +58,54 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := run.New(&o.Options, "io", results.Pair{Key: "files", Value: strconv.Itoa(o.Files)},
+	p, err := newPlanner(&o.Options, "io", results.Pair{Key: "files", Value: strconv.Itoa(o.Files)},
 		results.Pair{Key: "stored", Value: strconv.Itoa(o.Stored)}, results.Pair{Key: "renames", Value: strconv.Itoa(o.Renames)}, results.Pair{Key: "dir", Value: dir})
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Call)
+	peers, err := p.selected(ctx, native.Call)
 	if err != nil {
 		return nil, err
 	}
 	for _, size := range fileSizes() {
 		for _, workers := range fileWorkers() {
-			p.Add(filesTrial(o.Dir, o.Files, size, workers))
+			p.add(filesTrial(o.Dir, o.Files, size, workers))
 		}
 	}
 	for _, folders := range renameFolders() {
-		p.Add(renameTrial(o.Dir, o.Renames, folders))
+		p.add(renameTrial(o.Dir, o.Renames, folders))
 	}
 	for _, name := range p.availableEngines(probe.Engines()...) {
 		for _, size := range fileSizes() {
-			p.Add(o.engineTrial(name, size))
+			p.add(o.engineTrial(name, size))
 		}
 	}
 	for _, logger := range probe.LogFormats() {
 		for _, buffered := range []bool{false, true} {
 			for _, goroutines := range goroutineCounts() {
-				p.Add(o.logTrial(logger, buffered, goroutines))
+				p.add(o.logTrial(logger, buffered, goroutines))
 			}
 		}
 	}
 	for _, goroutines := range goroutineCounts() {
-		p.Add(lockTrial(goroutines))
+		p.add(lockTrial(goroutines))
 	}
-	p.Add(wakeUpTrial("goroutine", 1, wakeUpPasses))
-	p.Add(wakeUpTrial("goroutine", 2, wakeUpPasses))
-	p.Add(wakeUpTrial("thread", 2, wakeUpPasses/10))
+	p.add(wakeUpTrial("goroutine", 1, wakeUpPasses))
+	p.add(wakeUpTrial("goroutine", 2, wakeUpPasses))
+	p.add(wakeUpTrial("thread", 2, wakeUpPasses/10))
 	for _, impl := range probe.Codecs() {
 		for _, size := range codecSizes() {
-			p.Add(codecTrial(impl, size))
+			p.add(codecTrial(impl, size))
 		}
-		p.Add(echoTrial(impl, echoOps))
+		p.add(echoTrial(impl, echoOps))
 	}
 	for _, peer := range peers {
 		for _, goroutines := range goroutineCounts() {
-			p.Add(peer.Trial(callName(peer.Impl, goroutines), callOps*30*time.Nanosecond, "-goroutines", strconv.Itoa(goroutines), "-ops", strconv.Itoa(callOps)))
+			p.add(peer.trial(callName(peer.Impl, goroutines), callOps*30*time.Nanosecond, "-goroutines", strconv.Itoa(goroutines), "-ops", strconv.Itoa(callOps)))
 		}
 	}
-	p.Add(exhaustTrial())
-	return p.Results, p.Measure(ctx)
+	p.add(exhaustTrial())
+	return p.Results, p.measure(ctx)
 }
 
 // checkFolder returns the absolute path of the parent of the test files. It fails if no folder
@@ -129,49 +127,49 @@ func checkFolder(dir string) (string, error) {
 }
 
 // filesTrial returns a trial of operations on whole files below dir.
-func filesTrial(dir string, files, size, workers int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Files/size=%d/workers=%d", size, workers), Estimate: time.Duration(files) * 60 * time.Microsecond,
+func filesTrial(dir string, files, size, workers int) trial {
+	return trial{Name: fmt.Sprintf("Files/size=%d/workers=%d", size, workers), Estimate: time.Duration(files) * 60 * time.Microsecond,
 		Question: probe.Files{Files: files, Size: size, Workers: workers}, Folder: true, FolderIn: dir}
 }
 
 // renameTrial returns a trial that renames files into the given number of folders.
-func renameTrial(dir string, files, folders int) run.Trial {
-	return run.Trial{Name: renameName(folders), Estimate: time.Duration(files) * 30 * time.Microsecond,
+func renameTrial(dir string, files, folders int) trial {
+	return trial{Name: renameName(folders), Estimate: time.Duration(files) * 30 * time.Microsecond,
 		Question: probe.Rename{Files: files, Folders: folders}, Folder: true, FolderIn: dir}
 }
 
 func renameName(folders int) string { return fmt.Sprintf("Rename/folders=%d", folders) }
 
 // engineTrial returns a trial that puts files into a store and reads them back.
-func (o IOOptions) engineTrial(name string, size int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Engine/engine=%s/size=%d", name, size), Estimate: time.Duration(o.Stored) * 100 * time.Microsecond,
+func (o IOOptions) engineTrial(name string, size int) trial {
+	return trial{Name: fmt.Sprintf("Engine/engine=%s/size=%d", name, size), Estimate: time.Duration(o.Stored) * 100 * time.Microsecond,
 		Question: probe.Store{Engine: engineOf(name, false), Files: o.Stored, Size: size, Goroutines: engineGoroutines}, Folder: true, FolderIn: o.Dir}
 }
 
-func (o IOOptions) logTrial(logger string, buffered bool, goroutines int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Log/logger=%s/buffered=%t/goroutines=%d", logger, buffered, goroutines), Estimate: logLines * time.Microsecond,
+func (o IOOptions) logTrial(logger string, buffered bool, goroutines int) trial {
+	return trial{Name: fmt.Sprintf("Log/logger=%s/buffered=%t/goroutines=%d", logger, buffered, goroutines), Estimate: logLines * time.Microsecond,
 		Question: probe.Log{Logger: logger, Lines: logLines, Goroutines: goroutines, Buffered: buffered}, Folder: true, FolderIn: o.Dir}
 }
 
-func lockTrial(goroutines int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Lock/goroutines=%d", goroutines), Estimate: lockPairs * 40 * time.Nanosecond,
+func lockTrial(goroutines int) trial {
+	return trial{Name: fmt.Sprintf("Lock/goroutines=%d", goroutines), Estimate: lockPairs * 40 * time.Nanosecond,
 		Question: probe.Lock{Goroutines: goroutines, Pairs: lockPairs}}
 }
 
 // wakeUpTrial returns a trial that wakes goroutines or threads.
-func wakeUpTrial(of string, procs, passes int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs), Estimate: 10 * time.Millisecond, Procs: procs,
+func wakeUpTrial(of string, procs, passes int) trial {
+	return trial{Name: fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs), Estimate: 10 * time.Millisecond, Procs: procs,
 		Question: probe.WakeUp{Passes: passes, Threads: of == "thread"}}
 }
 
-func codecTrial(impl string, size int) run.Trial {
-	return run.Trial{Name: fmt.Sprintf("Codec/impl=%s/size=%d", impl, size), Estimate: codecOps * 5 * time.Microsecond,
+func codecTrial(impl string, size int) trial {
+	return trial{Name: fmt.Sprintf("Codec/impl=%s/size=%d", impl, size), Estimate: codecOps * 5 * time.Microsecond,
 		Question: probe.Codec{Impl: impl, Size: size, Ops: codecOps}}
 }
 
 // echoTrial returns a trial of messages over sockets.
-func echoTrial(impl string, ops int) run.Trial {
-	return run.Trial{Name: echoName(impl), Estimate: time.Duration(ops) * 10 * time.Microsecond,
+func echoTrial(impl string, ops int) trial {
+	return trial{Name: echoName(impl), Estimate: time.Duration(ops) * 10 * time.Microsecond,
 		Question: probe.Echo{Impl: impl, Size: codecSizes()[0], Connections: echoConnections, Ops: ops}}
 }
 
@@ -187,8 +185,8 @@ func echoName(impl string) string {
 const exhaustName, exhaustLimit = "Exhaust/limit=1000", 1000
 
 // exhaustTrial returns a trial of that program. It fails if this machine has not even as many threads.
-func exhaustTrial() run.Trial {
-	return run.Trial{Name: exhaustName, Estimate: time.Second, Question: probe.Exhaust{Limit: exhaustLimit}, Helper: probe.Block{Limit: exhaustLimit}, Foreign: true, Times: 1}
+func exhaustTrial() trial {
+	return trial{Name: exhaustName, Estimate: time.Second, Question: probe.Exhaust{Limit: exhaustLimit}, Helper: probe.Block{Limit: exhaustLimit}, Foreign: true, Times: 1}
 }
 
 // Settings of the measurements of engines: the article's threads, connections and sizes.
@@ -202,7 +200,7 @@ const (
 
 // availableEngines returns those of the wanted engines that this machine can run. It records
 // the others as missing.
-func (p planner) availableEngines(wanted ...string) []string {
+func (p *planner) availableEngines(wanted ...string) []string {
 	return slices.DeleteFunc(wanted, func(name string) bool {
 		err := probe.Engine{Name: name, Threads: 1}.CheckAvailable()
 		if err != nil {
@@ -227,27 +225,21 @@ type upload struct {
 	size   int
 }
 
-// uploads returns the article's kinds: without a pool, with a pool in Go, and with a pool in C
-// whose threads are bound to processors or not. The last one has smaller files.
-func uploads() []upload {
-	return []upload{
-		{probe.Direct, false, uploadLarge}, {probe.Pool, false, uploadLarge},
-		{probe.CThreads, true, uploadLarge}, {probe.CThreads, false, uploadLarge},
-		{probe.Direct, false, uploadSmall},
-	}
-}
-
 func (u upload) name() string {
 	return fmt.Sprintf("Upload/engine=%s/bound=%t/size=%d", u.engine, u.bound, u.size)
 }
 
-// addUploads adds a trial for each kind of upload.
-func (p planner) addUploads(o ClaimsOptions) {
+// addUploads adds the article's kinds: without a pool, with a pool in Go, and with a pool in C whose
+// threads are bound to processors or not. The last one has smaller files.
+func (p *planner) addUploads(o ClaimsOptions) {
 	here := p.availableEngines(probe.Direct, probe.Pool, probe.CThreads)
-	for _, u := range uploads() {
+	for _, u := range []upload{
+		{probe.Direct, false, uploadLarge}, {probe.Pool, false, uploadLarge}, {probe.CThreads, true, uploadLarge}, {probe.CThreads, false, uploadLarge},
+		{probe.Direct, false, uploadSmall},
+	} {
 		if slices.Contains(here, u.engine) {
 			// A failure here must not end the run, because it may be the disk's or the system's.
-			p.Add(run.Trial{Name: u.name(), Estimate: 100*time.Millisecond + time.Duration(o.Sizes.Uploads)*150*time.Microsecond, Foreign: true, Folder: true, FolderIn: o.Dir,
+			p.add(trial{Name: u.name(), Estimate: 100*time.Millisecond + time.Duration(o.Sizes.Uploads)*150*time.Microsecond, Foreign: true, Folder: true, FolderIn: o.Dir,
 				Question: probe.Upload{Connections: uploadConnections, Requests: o.Sizes.Uploads, Size: u.size}, Helper: probe.Serve{Engine: engineOf(u.engine, u.bound)}})
 		}
 	}

@@ -263,8 +263,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 	}
 }
 
-// fullAfter is a disk that is full after a number of writes. The first write has the
-// conditions.
+// fullAfter is a disk that is full after a number of writes.
 type fullAfter struct{ writes int }
 
 func (f *fullAfter) Write(text []byte) (int, error) {
@@ -280,7 +279,7 @@ func TestJournalThatFails(t *testing.T) {
 		o := tinyDispatch(scriptedOptions(t, 1))
 		o.Journal = &fullAfter{writes}
 		r, err := lab.Dispatch(t.Context(), o)
-		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != max(1, writes) {
+		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != writes+1 {
 			t.Errorf("full after %d writes: %v, %d samples", writes, err, len(r.Samples))
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"muster/internal/page"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/results"
 	"muster/lab/stat"
@@ -43,8 +42,8 @@ type judge struct {
 }
 
 func newJudge(r *Results, sizes ClaimSizes) *judge {
-	cpus, _ := strconv.Atoi(r.Condition(run.ProcsKey))
-	number, _, _ := strings.Cut(r.Condition(run.MemoryKey), " ")
+	cpus, _ := strconv.Atoi(r.Condition(procsKey))
+	number, _, _ := strings.Cut(r.Condition(memoryKey), " ")
 	gigabytes, _ := strconv.ParseFloat(number, 64)
 	return &judge{view{r}, setting{sizes, cpus, gigabytes * 1e9}}
 }

@@ -11,21 +11,11 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"io"
 
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 	"muster/lab/results"
-)
-
-// Options are common to all measurements. Progress is the state of a run. An InputError is a
-// mistake in the options; nothing was measured.
-type (
-	Options    = run.Options
-	Progress   = run.Progress
-	InputError = run.InputError
 )
 
 // Results are the results of a run.
@@ -42,19 +32,4 @@ func MemoryFree() int64 { return probe.MemoryFree() }
 // change with every version.
 func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	return probe.Run(ctx, args, stdin, stdout)
-}
-
-func inputf(format string, args ...any) error {
-	return &InputError{Err: fmt.Errorf(format, args...)}
-}
-
-// A planner adds the trials of this package's questions to a plan.
-type planner struct{ *run.Plan }
-
-// oneAndMax returns 1 and n, without repetition.
-func oneAndMax(n int) []int {
-	if n > 1 {
-		return []int{1, n}
-	}
-	return []int{1}
 }

@@ -13,7 +13,6 @@ import (
 	"muster/internal/page"
 	"muster/internal/plot"
 	"muster/internal/readable"
-	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 	"muster/lab/results"
@@ -52,12 +51,11 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	); err != nil {
 		return nil, err
 	}
-	plan, err := run.New(&o.Options, "spawn")
+	p, err := newPlanner(&o.Options, "spawn")
 	if err != nil {
 		return nil, err
 	}
-	p := planner{plan}
-	peers, err := p.Peers(ctx, native.Spawn)
+	peers, err := p.selected(ctx, native.Spawn)
 	if err != nil {
 		return nil, err
 	}
@@ -66,21 +64,21 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 			p.addSpawn(o, spawnTrial(probe.Bare, work, directCalls(work), procs))
 			for _, count := range o.Goroutines {
 				p.addSpawn(o, spawnTrial(probe.Sending, work, count, procs))
-				p.addAlive(o, run.Muster, count, spawnTrial(probe.Each, work, count, procs))
+				p.addAlive(o, muster, count, spawnTrial(probe.Each, work, count, procs))
 			}
 		}
 	}
 	for _, count := range o.Goroutines {
-		p.addAlive(o, run.Muster, count, waitingTrial(count))
+		p.addAlive(o, muster, count, waitingTrial(count))
 	}
 	for _, peer := range peers {
 		p.addPeerSpawn(o, peer)
 	}
-	return p.Results, p.Measure(ctx)
+	return p.Results, p.measure(ctx)
 }
 
 // addAlive adds a trial of count goroutines, threads or processes that are alive at once.
-func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
+func (p *planner) addAlive(o SpawnOptions, impl string, count int, t trial) {
 	if need := int64(count) * peerMemory(impl); o.MemoryMax > 0 && need > o.MemoryMax {
 		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: fmt.Sprintf("%sneeds about %s of memory, and %s are free",
 			results.TooLarge, readable.Size(need), readable.Size(o.MemoryMax))})
@@ -89,9 +87,9 @@ func (p planner) addAlive(o SpawnOptions, impl string, count int, t run.Trial) {
 	p.addSpawn(o, t)
 }
 
-func (p planner) addSpawn(o SpawnOptions, t run.Trial) {
+func (p *planner) addSpawn(o SpawnOptions, t trial) {
 	t.EachMax = o.EachMax
-	p.Add(t)
+	p.add(t)
 }
 
 // peerMemory is the approximate memory of one goroutine, thread or process, in bytes, for estimates.
@@ -107,15 +105,15 @@ func peerMemory(impl string) int64 {
 func directCalls(work int) int { return max(1_000, 10_000_000/work) }
 
 // spawnTrial returns a trial of calls in goroutines, or in a loop.
-func spawnTrial(mode probe.SpawnMode, work, count, procs int) run.Trial {
+func spawnTrial(mode probe.SpawnMode, work, count, procs int) trial {
 	added := map[probe.SpawnMode]time.Duration{probe.Bare: 3, probe.Sending: 150, probe.Grouped: 300, probe.Each: 500}[mode]
-	return run.Trial{Name: SpawnName(run.Muster, string(mode), work, count, procs), Procs: procs,
+	return trial{Name: SpawnName(muster, string(mode), work, count, procs), Procs: procs,
 		Estimate: time.Duration(count) * (added + time.Duration(work)*rootCost), Question: probe.Spawn{Roots: work, Calls: count, Mode: mode}}
 }
 
 // waitingTrial returns a trial of goroutines that wait.
-func waitingTrial(count int) run.Trial {
-	return run.Trial{Name: SpawnName(run.Muster, "waiting", 0, count, 1), Procs: 1, Estimate: time.Duration(count) * time.Microsecond,
+func waitingTrial(count int) trial {
+	return trial{Name: SpawnName(muster, "waiting", 0, count, 1), Procs: 1, Estimate: time.Duration(count) * time.Microsecond,
 		Question: probe.Waiting{Goroutines: count}}
 }
 
@@ -134,13 +132,13 @@ func peerCost(impl string) time.Duration {
 
 // addPeerSpawn adds the trials of another language: calls with the least work, where the
 // difference is largest, and waiting threads, tasks or processes.
-func (p planner) addPeerSpawn(o SpawnOptions, peer run.Peer) {
+func (p *planner) addPeerSpawn(o SpawnOptions, peer contestant) {
 	for _, count := range o.Goroutines {
 		if strings.HasSuffix(peer.Impl, "-thread") && count > threadsMost {
 			continue
 		}
 		for _, mode := range []string{"each", "waiting"} {
-			p.addAlive(o, peer.Impl, count, peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
+			p.addAlive(o, peer.Impl, count, peer.trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
 				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)))
 		}
 	}
@@ -177,17 +175,17 @@ func SpawnReport(of *Results, o SpawnOptions) Report {
 
 // loopName returns the name of calls in a loop that sends.
 func loopName(work, count, procs int) string {
-	return SpawnName(run.Muster, string(probe.Sending), work, count, procs)
+	return SpawnName(muster, string(probe.Sending), work, count, procs)
 }
 
 // goName returns the name of calls in goroutines.
 func goName(work, count, procs int) string {
-	return SpawnName(run.Muster, string(probe.Each), work, count, procs)
+	return SpawnName(muster, string(probe.Each), work, count, procs)
 }
 
 // bareName returns the name of calls in a loop that sends nothing.
 func bareName(work, procs int) string {
-	return SpawnName(run.Muster, string(probe.Bare), work, directCalls(work), procs)
+	return SpawnName(muster, string(probe.Bare), work, directCalls(work), procs)
 }
 
 // timeRatio returns the time of a ÷ the time of b, round by round.
@@ -275,7 +273,7 @@ func (r view) breakEvenSection(o SpawnOptions) page.Section {
 
 func (r view) memorySection(o SpawnOptions) page.Section {
 	s := &sheet{view: r, Section: page.Section{Title: "Memory of a goroutine"}}
-	name := func(count int) string { return SpawnName(run.Muster, "waiting", 0, count, 1) }
+	name := func(count int) string { return SpawnName(muster, "waiting", 0, count, 1) }
 	c := plot.Chart{Title: "Bytes per goroutine", X: plot.Axis{Label: "waiting goroutines", Log: true}, Y: plot.Axis{Label: "bytes"}}
 	units := []column{{title: "stack", unit: results.StackPerOp}, {title: "obtained from the system", unit: results.SysPerOp},
 		{title: "resident", unit: results.RSSPerOp}, {title: "ns to start", unit: results.NsPerOp}}
@@ -307,15 +305,15 @@ func (r view) peersSection(o SpawnOptions, impls []string) page.Section {
 		})...)
 	}
 	// The sections above have the warnings about Go.
-	s.names = slices.DeleteFunc(s.names, func(name string) bool { return results.KeyOf(name, "impl") == run.Muster })
+	s.names = slices.DeleteFunc(s.names, func(name string) bool { return results.KeyOf(name, "impl") == muster })
 	return s.warned()
 }
 
 func spawnPeerName(impl, mode string, o SpawnOptions, count int) string {
 	switch {
-	case impl == run.Muster && mode == "waiting":
+	case impl == muster && mode == "waiting":
 		return SpawnName(impl, mode, 0, count, 1)
-	case impl == run.Muster:
+	case impl == muster:
 		return SpawnName(impl, mode, o.Work[0], count, o.Procs[len(o.Procs)-1])
 	}
 	return SpawnName(impl, mode, o.Work[0], count, 0)

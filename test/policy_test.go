@@ -141,11 +141,10 @@ var rooms = []room{
 	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
 	{"files/service/logfile", "internal/realpath", stdlib},
 
-	{"lab", "internal/page internal/plot internal/readable lab/corpora lab/internal/run lab/native lab/probe lab/results lab/stat", plain},
+	{"lab", "internal/cgroup internal/page internal/plot internal/readable lab/corpora lab/native lab/probe lab/results lab/stat", plain},
 	{"lab/results", "lab/stat", pure},
-	{"lab/internal/run", "internal/cgroup lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
-	{"lab/native", "", stdlib},
+	{"lab/native", "lab/results", plain},
 	{"lab/native/contest", "", stdlib},
 	{"lab/probe", "fileio fileio/cthreads fileio/direct fileio/pooled fileio/uring files files/load internal/cgroup lab/native/contest lab/results pool regress regress/host regress/record", plain},
 	{"lab/stat", "", pure},

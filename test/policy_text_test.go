@@ -94,7 +94,7 @@ func TestRaceDetectorSeesGoroutines(t *testing.T) {
 	list, _, _ = strings.Cut(list, "RACE_SCRIPTS")
 	tested := strings.Fields(strings.ReplaceAll(list, "\\\n", " "))
 	// Scripts play exec/local and the helper of cases, other tests reapitest; the lab is in make long.
-	tested = append(tested, "./pool/...", "./cmd/...", "./regress/internal/exec/local", "./regress/lane", "./lab", "./lab/internal/run", "./test/kits/reapitest")
+	tested = append(tested, "./pool/...", "./cmd/...", "./regress/internal/exec/local", "./regress/lane", "./lab", "./test/kits/reapitest")
 	isTested := func(folder string) bool {
 		return slices.ContainsFunc(tested, func(word string) bool {
 			above, all := strings.CutSuffix(word, "/...")

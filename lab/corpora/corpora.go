@@ -6,6 +6,7 @@ package corpora
 import (
 	"archive/tar"
 	"bufio"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,22 +57,19 @@ func Write(path string, s Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	buffered := bufio.NewWriterSize(f, 1<<20)
 	w := tar.NewWriter(buffered)
 	for _, e := range order(s) {
-		if err := e.write(w, s); err != nil {
+		text := e.content(s)
+		if err := w.WriteHeader(&tar.Header{Name: e.name(s), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
+			return err
+		}
+		if _, err := w.Write(text); err != nil {
 			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return errors.Join(w.Close(), buffered.Flush())
 }
 
 // Unpack writes the corpus as files below dir.
@@ -130,15 +128,6 @@ func (e entry) name(s Spec) string {
 		return fmt.Sprintf("src/HDR_%03d.h", e.number)
 	}
 	return fmt.Sprintf("%s/p%05d.c", folder(e.number*folders/s.Cases), e.number)
-}
-
-func (e entry) write(w *tar.Writer, s Spec) error {
-	text := e.content(s)
-	if err := w.WriteHeader(&tar.Header{Name: e.name(s), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
-		return err
-	}
-	_, err := w.Write(text)
-	return err
 }
 
 func (e entry) content(s Spec) []byte {

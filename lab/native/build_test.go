@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/lab/native"
+	"muster/lab/results"
 )
 
 // compilerIs puts a shell script in front of the compiler of that name. The script first
@@ -53,7 +54,7 @@ func TestBuildIsForHere(t *testing.T) {
 // A compiler that succeeds without output leaves no build behind.
 func TestBuildMakesTheProgram(t *testing.T) {
 	compilerIs(t, "cargo", "")
-	var none *native.Missing
+	var none *results.Missing
 	if _, err := ofLanguage(t, "Rust").Build(t.Context(), t.TempDir()); !errors.As(err, &none) || !strings.Contains(none.Reason, "made no") {
 		t.Errorf("a compiler that makes nothing: %v", err)
 	}

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"strconv"
+
+	"muster/lab/results"
 )
 
 // A Compiler builds the contestants of one language.
 type Compiler struct {
-	Language string   // with the oldest JDK that suffices, such as Java 17+
-	Version  string   // as the compiler reports it
-	Missing  *Missing // nil = the compiler is there
+	Language string           // with the oldest JDK that suffices, such as Java 17+
+	Version  string           // as the compiler reports it
+	Missing  *results.Missing // nil = the compiler is there
 }
 
 // Compilers looks for the compilers of all programs, in the order of the programs. It builds nothing, so

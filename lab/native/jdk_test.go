@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"muster/lab/results"
 )
 
 // jdk creates the files that identify a JDK and its version.
@@ -65,8 +67,8 @@ func TestNoJDK(t *testing.T) {
 		}
 		p.jdk = 1000
 		_, err := p.Build(t.Context(), t.TempDir())
-		var none *Missing
-		if !errors.As(err, &none) || none.Program != p.Name || !strings.Contains(none.Install, "jdk") ||
+		var none *results.Missing
+		if !errors.As(err, &none) || none.Peer != p.Name || !strings.Contains(none.Install, "jdk") ||
 			!strings.Contains(none.Reason, "no JDK of version 1000 or later") {
 			t.Errorf("%s: %v", p.Name, err)
 		}

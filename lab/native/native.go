@@ -24,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"muster/lab/results"
 )
 
 //go:embed cpp erlang rust java all:_go all:_call all:_db contest
@@ -51,6 +53,7 @@ type Program struct {
 	shared  string            // a package that it shares with muster; "" = none
 	renamed map[string]string // sources whose names differ from those in the build
 	build   []string          // build command, run in the build folder
+	version []string          // command that prints the compiler's version; nil = with --version
 	run     []string          // run command; a first word with a slash is relative to the build folder
 	jdk     int               // least version of the JDK that provides the commands; 0 = not a Java program
 	env     []string          // environment of the build, beside the caller's
@@ -63,17 +66,6 @@ const (
 	StatusNoSuchMode = 8 // this contestant lacks the mode
 	StatusNoMore     = 9 // the system refuses more threads; standard error reports how many existed
 )
-
-// Missing reports why this machine cannot build a program, and the command that would help.
-type Missing struct {
-	Program string
-	Reason  string // one line
-	Install string // command that installs its compiler on Debian
-}
-
-func (m *Missing) Error() string {
-	return fmt.Sprintf("cannot build %s: %s; to install its compiler on Debian: %s", m.Program, m.Reason, m.Install)
-}
 
 // buildTimeout bounds one build, including downloads by cargo and go.
 const buildTimeout = 10 * time.Minute
@@ -89,8 +81,11 @@ type Executable struct {
 
 // Build compiles a program into the folder cache, or finds an earlier build. Programs with
 // equal sources and build commands share a build. If this machine lacks a tool, the error is a
-// *Missing.
+// *results.Missing.
 func (p Program) Build(ctx context.Context, cache string) (*Executable, error) {
+	if cache == "" {
+		return nil, &results.Missing{Peer: p.Name, Reason: "no cache folder for compiled contestants: set HOME or XDG_CACHE_HOME"}
+	}
 	start, err := p.findTool(p.run[0])
 	if err != nil {
 		return nil, err
@@ -132,7 +127,9 @@ func (p Program) Build(ctx context.Context, cache string) (*Executable, error) {
 	return b, nil
 }
 
-func (p Program) newMissing(reason string) error { return &Missing{p.Name, reason, p.install} }
+func (p Program) newMissing(reason string) error {
+	return &results.Missing{Peer: p.Name, Reason: reason, Install: p.install}
+}
 
 // findTool returns the path of a command's first word.
 func (p Program) findTool(name string) (string, error) {
@@ -179,21 +176,16 @@ const versionTimeout = 30 * time.Second
 // compilerVersion returns the version that the compiler reports. It is part of the digest, so
 // another version compiles again.
 func (p Program) compilerVersion(ctx context.Context) (string, error) {
-	words := []string{p.build[0], "--version"}
-	switch p.build[0] {
-	case "go":
-		words[1] = "version"
-	case "erlc": // erlc has no such flag
-		words = []string{"erl", "-noshell", "-noinput", "-eval", `io:format("Erlang/OTP ~s", [erlang:system_info(otp_release)]), halt().`}
-	}
-	compiler, err := p.findTool(p.build[0])
-	if err != nil {
+	if _, err := p.findTool(p.build[0]); err != nil {
 		return "", err
 	}
-	if words[0] != p.build[0] {
-		if compiler, err = p.findTool(words[0]); err != nil {
-			return "", err
-		}
+	words := p.version
+	if words == nil {
+		words = []string{p.build[0], "--version"}
+	}
+	compiler, err := p.findTool(words[0])
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 
 	"muster/lab/native"
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // modesOf returns the modes of contestants for a question.
@@ -46,7 +47,7 @@ func build(t *testing.T, p native.Program) *native.Executable {
 		t.Skip("contestants take a minute to build, and change seldom")
 	}
 	built, err := p.Build(t.Context(), cache(t))
-	if none := (*native.Missing)(nil); errors.As(err, &none) {
+	if none := (*results.Missing)(nil); errors.As(err, &none) {
 		if p.Name == "java-virtual" {
 			t.Skip(err) // Debian 12 has no JDK with virtual threads, nor has any registry
 		}
@@ -201,8 +202,8 @@ func TestMissing(t *testing.T) {
 			continue // JDKs are found without PATH: see TestNoJDK
 		}
 		_, err := p.Build(t.Context(), t.TempDir())
-		var none *native.Missing
-		if !errors.As(err, &none) || none.Install == "" || none.Program != p.Name || !strings.Contains(err.Error(), "in PATH") {
+		var none *results.Missing
+		if !errors.As(err, &none) || none.Install == "" || none.Peer != p.Name || !strings.Contains(err.Error(), "in PATH") {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
@@ -245,7 +246,7 @@ func TestBuildLeavesNothing(t *testing.T) {
 	if _, err := p.Build(ended, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("a build whose context has ended: %v", err)
 	}
-	var none *native.Missing
+	var none *results.Missing
 	if _, err := p.Build(t.Context(), dir); !errors.As(err, &none) || none.Reason != "an error in line 1" {
 		t.Errorf("a build that fails: %v", err)
 	}

@@ -1,6 +1,14 @@
 package native
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// ProgramsFor lists the programs for a question, in the order of reports.
+func ProgramsFor(q Question) []Program {
+	return slices.DeleteFunc(Programs(), func(p Program) bool { return p.Question != q })
+}
 
 // Programs lists all programs, in the order of reports.
 func Programs() []Program {
@@ -27,6 +35,7 @@ func Programs() []Program {
 		{
 			Name: "erlang", Question: Spawn, Language: "Erlang", Impls: []string{"erlang"},
 			folder: "erlang", build: []string{"erlc", "+deterministic", "spawn.erl"},
+			version: []string{"erl", "-noshell", "-noinput", "-eval", `io:format("Erlang/OTP ~s", [erlang:system_info(otp_release)]), halt().`},
 			// +P is the maximum number of processes. The log would mix with the output. Words
 			// after -extra are the program's own flags.
 			run:     strings.Fields("erl -noshell -noinput +P 4194304 -env ERL_CRASH_DUMP /dev/null -kernel logger_level none -s spawn main -extra"),
@@ -45,7 +54,7 @@ func golang(name string, q Question, folder, program, cgo, install string, impls
 		Name: name, Question: q, Language: "Go", Impls: impls,
 		folder: folder, renamed: map[string]string{"go.mod.txt": "go.mod", "go.sum.txt": "go.sum"},
 		build: []string{"go", "build", "-o", program, "."}, run: []string{"./" + program},
-		install: install,
+		version: []string{"go", "version"}, install: install,
 	}
 	if cgo != "" {
 		p.env = []string{"CGO_ENABLED=" + cgo}

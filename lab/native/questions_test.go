@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/lab/native"
+	"muster/lab/results"
 )
 
 // program finds a program by its name.
@@ -73,7 +74,7 @@ func TestCallsWithoutCompiler(t *testing.T) {
 	t.Setenv("PATH", bin)
 	t.Setenv("CC", "")
 	_, err = program(t, "cgo").Build(t.Context(), t.TempDir())
-	var none *native.Missing
+	var none *results.Missing
 	if !errors.As(err, &none) || !strings.Contains(none.Reason, "C compiler") || !strings.Contains(none.Install, "gcc") {
 		t.Errorf("without a C compiler: %v", err)
 	}
@@ -89,6 +90,6 @@ func TestInserts(t *testing.T) {
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		expect(t, output(t, built, "-dir", dir, "-goroutines", goroutines, "-rows", "120"),
-			"BenchmarkInsert/impl=postgres/goroutines="+goroutines+" 120 <N> ns/op <N> cpu-ns/op <N> rows/s <N> rss-B "+connections+" connections")
+			"BenchmarkInsert/impl=postgres/goroutines="+goroutines+" 120 <N> ns/op <N> cpu-ns/op <N> rss-B "+connections+" connections")
 	}
 }

@@ -31,13 +31,44 @@ func (o Files) measure(in Input) (results.Sample, error) {
 	if err := requireEmpty(in.dir); err != nil {
 		return s, err
 	}
-	f := newFolder(in.dir, o)
+	// Names, contents and buffers are made before the clock starts.
+	content, buffers := fileContent(o.Size), make(chan []byte, o.Workers)
+	for range o.Workers {
+		buffers <- make([]byte, o.Size)
+	}
+	numbers, names, others := make([]int, o.Files), make([]string, o.Files), make([]string, o.Files)
+	for i := range numbers {
+		numbers[i], names[i] = i, filepath.Join(in.dir, fmt.Sprintf("%08d", i))
+		others[i] = names[i] + ".renamed"
+	}
 	for _, step := range []struct {
 		unit string
 		do   func(n int) error
-	}{{results.CreatePerOp, f.create}, {results.ReadPerOp, f.read}, {results.StatPerOp, f.stat}, {results.RenamePerOp, f.rename}, {results.RemovePerOp, f.remove}} {
+	}{
+		{results.CreatePerOp, func(n int) error {
+			file, err := os.OpenFile(names[n], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return err
+			}
+			_, err = file.Write(content)
+			return errors.Join(err, file.Close())
+		}},
+		{results.ReadPerOp, func(n int) error {
+			file, err := os.Open(names[n])
+			if err != nil {
+				return err
+			}
+			buffer := <-buffers
+			_, err = io.ReadFull(file, buffer)
+			buffers <- buffer
+			return errors.Join(err, file.Close())
+		}},
+		{results.StatPerOp, func(n int) error { _, err := os.Stat(names[n]); return err }},
+		{results.RenamePerOp, func(n int) error { return os.Rename(names[n], others[n]) }},
+		{results.RemovePerOp, func(n int) error { return os.Remove(others[n]) }},
+	} {
 		c, err := measureEach(o.Files, func(int) error {
-			return pool.ForEach(in.ctx, o.Workers, f.numbers, func(_ context.Context, n int) error { return step.do(n) })
+			return pool.ForEach(in.ctx, o.Workers, numbers, func(_ context.Context, n int) error { return step.do(n) })
 		})
 		if err != nil {
 			return s, err
@@ -45,28 +76,6 @@ func (o Files) measure(in Input) (results.Sample, error) {
 		s.Values = append(s.Values, value(step.unit, float64(c.wall)/float64(c.n)))
 	}
 	return s, nil
-}
-
-// folder holds the files of one measurement. Names and contents are made before the clock
-// starts.
-type folder struct {
-	numbers       []int
-	names, others []string // before and after the rename
-	content       []byte
-	buffers       chan []byte // read buffers, one for each worker
-}
-
-func newFolder(dir string, o Files) *folder {
-	f := &folder{content: fileContent(o.Size), buffers: make(chan []byte, o.Workers)}
-	for range o.Workers {
-		f.buffers <- make([]byte, o.Size)
-	}
-	for i := range o.Files {
-		f.numbers = append(f.numbers, i)
-		f.names = append(f.names, filepath.Join(dir, fmt.Sprintf("%08d", i)))
-		f.others = append(f.others, f.names[i]+".renamed")
-	}
-	return f
 }
 
 // fileContent returns the content of files of the given size.
@@ -77,34 +86,6 @@ func fileContent(size int) []byte {
 	}
 	return c
 }
-
-func (f *folder) create(n int) error {
-	file, err := os.OpenFile(f.names[n], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(f.content)
-	return errors.Join(err, file.Close())
-}
-
-func (f *folder) read(n int) error {
-	file, err := os.Open(f.names[n])
-	if err != nil {
-		return err
-	}
-	buffer := <-f.buffers
-	_, err = io.ReadFull(file, buffer)
-	f.buffers <- buffer
-	return errors.Join(err, file.Close())
-}
-
-func (f *folder) stat(n int) error {
-	_, err := os.Stat(f.names[n])
-	return err
-}
-
-func (f *folder) rename(n int) error { return os.Rename(f.names[n], f.others[n]) }
-func (f *folder) remove(n int) error { return os.Remove(f.others[n]) }
 
 // Rename measures the renaming of empty files into one or several folders. The cost excludes
 // their creation.

@@ -55,6 +55,8 @@ type Missing struct {
 	Install string `json:"install"` // command that installs it on Debian; "" if none does
 }
 
+func (m *Missing) Error() string { return m.Peer + ": " + m.Text() }
+
 // Text returns the reason and the remedy.
 func (m Missing) Text() string {
 	if m.Install == "" {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -63,8 +62,8 @@ func compete(ctx context.Context, dir string, goroutines, rows int) error {
 		return fmt.Errorf("%d rows are there of %d: %w", n, warmUp+rows, err)
 	}
 	each := func(d time.Duration) float64 { return float64(d) / float64(rows) }
-	_, err = fmt.Printf("BenchmarkInsert/impl=postgres/goroutines=%d %d %.0f ns/op %.0f cpu-ns/op %.1f rows/s %d rss-B %d connections\n",
-		goroutines, rows, each(wall), each(cpu), float64(rows)/wall.Seconds(), resident, connections)
+	_, err = fmt.Printf("BenchmarkInsert/impl=postgres/goroutines=%d %d %.0f ns/op %.0f cpu-ns/op %d rss-B %d connections\n",
+		goroutines, rows, each(wall), each(cpu), resident, connections)
 	return err
 }
 
@@ -118,10 +117,7 @@ func cpuTime() time.Duration {
 // residentBytes returns the memory of this process, without the server's; 0 = unknown.
 func residentBytes() uint64 {
 	text, _ := os.ReadFile("/proc/self/statm")
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseUint(fields[1], 10, 64)
+	var all, pages uint64
+	_, _ = fmt.Sscan(string(text), &all, &pages)
 	return pages * uint64(os.Getpagesize())
 }

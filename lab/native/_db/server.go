@@ -122,13 +122,13 @@ func quote(value string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "'"
 }
 
-// errorLine returns the last line with an error, because hints may follow it.
+// errorLine returns the first line with an error, because hints may follow it.
 func errorLine(output []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.Contains(lines[i], "FATAL:") || strings.Contains(lines[i], "error:") {
-			return lines[i]
+	text := strings.TrimSpace(string(output))
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "FATAL:") || strings.Contains(line, "error:") {
+			return strings.TrimSpace(line)
 		}
 	}
-	return lines[len(lines)-1]
+	return text
 }

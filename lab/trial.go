@@ -1,4 +1,4 @@
-package run
+package lab
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"muster/lab/results"
 )
 
-// A Trial is one figure of the plan and how it is measured: by this program, or by a contestant
-// ([Peer.Trial]).
-type Trial struct {
+// A trial is one figure of the plan and how it is measured: by this program, or by a contestant
+// ([contestant.trial]).
+type trial struct {
 	Name     string        // of the benchmark, without "Benchmark"
 	Estimate time.Duration // rough duration of one measurement
 
@@ -50,7 +50,7 @@ type Trial struct {
 const trialMax = 15 * time.Minute
 
 // run makes one measurement. It returns the sample, or the reason for its absence.
-func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
+func (t *trial) run(ctx context.Context) (results.Sample, string, error) {
 	limited, cancel := context.WithTimeout(ctx, trialMax)
 	defer cancel()
 	s, why, err := t.execute(limited)
@@ -68,7 +68,7 @@ func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 	return s, why, nil
 }
 
-func (t *Trial) execute(ctx context.Context) (s results.Sample, why string, err error) {
+func (t *trial) execute(ctx context.Context) (s results.Sample, why string, err error) {
 	if t.Processes > 0 {
 		s, err = t.runTogether(ctx)
 		return s, "", err
@@ -85,7 +85,7 @@ func (t *Trial) execute(ctx context.Context) (s results.Sample, why string, err 
 	return t.runAlone(ctx, "-dir", dir)
 }
 
-func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample, why string, err error) {
+func (t *trial) runAlone(ctx context.Context, more ...string) (s results.Sample, why string, err error) {
 	c := t.cmd(ctx, more...)
 	var output, failed probe.FirstBytes
 	c.Stdout, c.Stderr = &output, &failed
@@ -109,7 +109,7 @@ func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample,
 
 // cmd returns the trial's command with more arguments. It removes the caller's GOMAXPROCS,
 // which would change the figures without a trace in the results.
-func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
+func (t *trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, t.command[0], append(t.command[1:len(t.command):len(t.command)], more...)...)
 	c.Dir = t.dir
 	c.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GOMAXPROCS=") })
@@ -124,13 +124,13 @@ func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	return c
 }
 
-// ProcessesMax bounds the processes that run at the same time.
-const ProcessesMax = 256
+// processesMax bounds the processes that run at the same time.
+const processesMax = 256
 
 // runTogether runs the trial's probe in several processes at the same time. The figures are
 // those of all processes together: elapsed time and CPU time per operation. The clock starts
 // when all processes are ready.
-func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
+func (t *trial) runTogether(ctx context.Context) (results.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // which also kills the processes
 	var all []*probe.PipedProcess

@@ -1,4 +1,4 @@
-package run
+package lab
 
 import (
 	"runtime"
@@ -14,8 +14,8 @@ import (
 // this program ends the run.
 func TestContestantThatFails(t *testing.T) {
 	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 1 5 ns/op"}}
-	plan := func() *Plan {
-		p, err := New(o, "test")
+	plan := func() *planner {
+		p, err := newPlanner(o, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,9 +24,9 @@ func TestContestantThatFails(t *testing.T) {
 	var journal strings.Builder
 	o.Journal = &journal
 	p := plan()
-	p.Add(Peer{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.Trial("Broken", time.Second))
-	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
-	if err := p.Measure(t.Context()); err != nil {
+	p.add(contestant{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.trial("Broken", time.Second))
+	p.add(trial{Name: "Own", Question: probe.Procs{}})
+	if err := p.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Results.Why("Broken"); got != "failed: exit status 3: it broke" || len(p.Results.Figures("Own", results.NsPerOp)) != 2 {
@@ -34,14 +34,14 @@ func TestContestantThatFails(t *testing.T) {
 	}
 	o.Earlier, o.Journal = strings.NewReader(journal.String()), nil
 	p = plan()
-	p.Add(Peer{Impl: "other", command: o.Probe}.Trial("Broken", time.Second))
-	if err := p.Measure(t.Context()); err != nil || len(p.Results.Absent) > 0 || len(p.Results.Samples) != 2 {
+	p.add(contestant{Impl: "other", command: o.Probe}.trial("Broken", time.Second))
+	if err := p.measure(t.Context()); err != nil || len(p.Results.Absent) > 0 || len(p.Results.Samples) != 2 {
 		t.Errorf("%v, %+v", err, p.Results)
 	}
 	o.Earlier, o.Probe = nil, []string{"sh", "-c", "exit 3"}
 	p = plan()
-	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
-	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
+	p.add(trial{Name: "Own", Question: probe.Procs{}})
+	if err := p.measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
 		t.Errorf("%v", err)
 	}
 }
@@ -51,12 +51,12 @@ func TestDisturbanceIsRecorded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux reports the time of its processors")
 	}
-	p, err := New(&Options{Count: 1, Probe: []string{"sh", "-c", "sleep 0.05; echo BenchmarkX 1 5 ns/op"}}, "test")
+	p, err := newPlanner(&Options{Count: 1, Probe: []string{"sh", "-c", "sleep 0.05; echo BenchmarkX 1 5 ns/op"}}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Add(Trial{Name: "Own", Question: probe.Procs{}})
-	if err := p.Measure(t.Context()); err != nil {
+	p.add(trial{Name: "Own", Question: probe.Procs{}})
+	if err := p.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if own := p.Results.Figures("Own", results.DisturbedUnit); len(own) != 1 {
@@ -70,21 +70,21 @@ func TestEachMax(t *testing.T) {
 	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 10 5000000 ns/op"}} // 5 ms each
 	var journal strings.Builder
 	o.Journal = &journal
-	p, err := New(o, "test")
+	p, err := newPlanner(o, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	smaller := "no such trial"
-	for _, trial := range []struct {
+	for _, c := range []struct {
 		name string
 		ops  int
 	}{{"First", 10}, {"Fits", 20}, {"Long", 2000}, {"Longer", 20_000}} {
-		one := Trial{Name: trial.name, Estimate: time.Millisecond, Question: probe.Procs{}}
-		one.Ops, one.Smaller, one.EachMax = trial.ops, smaller, time.Second/2
-		p.Add(one)
-		smaller = trial.name
+		one := trial{Name: c.name, Estimate: time.Millisecond, Question: probe.Procs{}}
+		one.Ops, one.Smaller, one.EachMax = c.ops, smaller, time.Second/2
+		p.add(one)
+		smaller = c.name
 	}
-	if err := p.Measure(t.Context()); err != nil {
+	if err := p.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"First": "", "Fits": "", "Long": results.TooLong, "Longer": results.TooLong} {

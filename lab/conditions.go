@@ -1,4 +1,4 @@
-package run
+package lab
 
 import (
 	"math"
@@ -14,21 +14,21 @@ import (
 	"muster/lab/results"
 )
 
-// Keys of conditions that reports use. The value of ProcsKey is the number of processors that
-// this program may use, which a container's quota may reduce. The value of QuotaKey is the number
-// of processors whose time the quota allows, such as "1.5", or noQuota. The value of MemoryKey is
+// Keys of conditions that reports use. The value of procsKey is the number of processors that
+// this program may use, which a container's quota may reduce. The value of quotaKey is the number
+// of processors whose time the quota allows, such as "1.5", or noQuota. The value of memoryKey is
 // the machine's memory, such as "25.3 GB"; the condition is absent if the memory is unknown.
 const (
-	ProcsKey  = "procs"
-	QuotaKey  = "quota"
-	MemoryKey = "memory"
+	procsKey  = "procs"
+	quotaKey  = "quota"
+	memoryKey = "memory"
 )
 
 // loadKey is the key of the load average of the minute before the first measurement. It is the
 // only condition that may differ between a run and its continuation.
 const loadKey = "load"
 
-// noQuota is the value of QuotaKey without a quota.
+// noQuota is the value of quotaKey without a quota.
 const noQuota = "none"
 
 // quotaText formats a number of processors for a condition.
@@ -47,9 +47,9 @@ func memoryText(bytes uint64) string {
 	return strconv.FormatFloat(float64(bytes)/1e9, 'f', 1, 64) + " GB"
 }
 
-// Processors returns how many processors a process without GOMAXPROCS may use. Trials run
+// processors returns how many processors a process without GOMAXPROCS may use. Trials run
 // without the caller's GOMAXPROCS.
-func Processors() int {
+func processors() int {
 	if os.Getenv("GOMAXPROCS") == "" {
 		return runtime.GOMAXPROCS(0)
 	}
@@ -67,9 +67,9 @@ func currentConditions(version string) []results.Pair {
 		{Key: "go", Value: runtime.Version()},
 		{Key: "cgo", Value: cgoSetting()},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
-		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
-		{Key: QuotaKey, Value: quotaText(cgroup.ProcessorsQuota("/proc"))},
-		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
+		{Key: procsKey, Value: strconv.Itoa(processors())},
+		{Key: quotaKey, Value: quotaText(cgroup.ProcessorsQuota("/proc"))},
+		{Key: memoryKey, Value: memoryText(probe.MemoryTotal())},
 		{Key: "goenv", Value: goEnvironment()},
 		{Key: "cpu", Value: cpuName()},
 		{Key: "kernel", Value: firstWord("/proc/sys/kernel/osrelease")},

@@ -1,4 +1,4 @@
-package run
+package lab
 
 import (
 	"math"
@@ -14,7 +14,7 @@ func TestProcessorsAreNotTheCallers(t *testing.T) {
 	want := runtime.GOMAXPROCS(0)
 	t.Setenv("GOMAXPROCS", "77")
 	runtime.GOMAXPROCS(77)
-	if got := Processors(); got != want {
+	if got := processors(); got != want {
 		t.Errorf("%d processors, want %d", got, want)
 	}
 	if got := runtime.GOMAXPROCS(0); got != 77 {

@@ -1,10 +1,4 @@
-// Package run executes trials. Each measurement is a process of its own. The trials of a run
-// are measured in turns, as often as the options say. Each result goes to a journal at once,
-// so that an interrupted run can continue.
-//
-// It does not know the purpose of a trial or the meaning of results: package lab plans and
-// reports.
-package run
+package lab
 
 import (
 	"context"
@@ -18,26 +12,26 @@ import (
 	"muster/lab/results"
 )
 
-// A Plan holds the trials of a run and their results.
-type Plan struct {
+// A planner holds the trials of a run and their results. It measures them in turns, as often as the
+// options say. Each result goes to the journal at once, so that an interrupted run can continue.
+type planner struct {
 	Results *results.Results
 
-	options        *Options
-	trials         []Trial
-	counts         map[string]int           // measurements of each trial so far
-	durations      map[string]time.Duration // duration of the last measurement of each trial
-	head           *results.Results         // results before the first measurement: conditions and missing contestants
-	journalStarted bool                     // the journal has its first line
-	earlier        *results.Results         // results of an interrupted run; may be empty
+	options   *Options
+	trials    []trial
+	counts    map[string]int           // measurements of each trial so far
+	durations map[string]time.Duration // duration of the last measurement of each trial
+	head      strings.Builder          // for a new journal, before the first result: conditions and missing contestants
+	earlier   *results.Results         // results of an interrupted run; may be empty
 }
 
-// New starts the results of a question from those of an interrupted run. The conditions in
+// newPlanner starts the results of a question from those of an interrupted run. The conditions in
 // more, and those that every run has, must equal those of the interrupted run.
-func New(o *Options, question string, more ...results.Pair) (*Plan, error) {
+func newPlanner(o *Options, question string, more ...results.Pair) (*planner, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	p := &Plan{options: o, counts: map[string]int{}, durations: map[string]time.Duration{}, earlier: &results.Results{}}
+	p := &planner{options: o, counts: map[string]int{}, durations: map[string]time.Duration{}, earlier: &results.Results{}}
 	first := []results.Pair{{Key: results.FormatKey, Value: results.FormatVersion}, {Key: "question", Value: question}}
 	p.Results = &results.Results{Conditions: slices.Concat(first, more, currentConditions(o.Version))}
 	if o.Earlier == nil {
@@ -58,10 +52,10 @@ func New(o *Options, question string, more ...results.Pair) (*Plan, error) {
 	return p, nil
 }
 
-// AddCondition adds a condition that became known only now. It fails if the interrupted run
+// addCondition adds a condition that became known only now. It fails if the interrupted run
 // had another value. If that run had none, the journal receives the condition before its first
 // figure.
-func (p *Plan) AddCondition(c results.Pair) error {
+func (p *planner) addCondition(c results.Pair) error {
 	if slices.ContainsFunc(p.Results.Conditions, func(had results.Pair) bool { return had.Key == c.Key }) {
 		return checkConditions(p.Results.Conditions, []results.Pair{c})
 	}
@@ -75,7 +69,7 @@ func (p *Plan) AddCondition(c results.Pair) error {
 
 // adoptEarlier copies the planned results of the interrupted run, at most Count for each
 // figure. Figures that were left out or failed are measured again.
-func (p *Plan) adoptEarlier() {
+func (p *planner) adoptEarlier() {
 	planned := map[string]bool{}
 	for _, t := range p.trials {
 		planned[t.Name] = true
@@ -93,8 +87,8 @@ func (p *Plan) adoptEarlier() {
 	}
 }
 
-// Add adds a trial, unless it is too long in any case.
-func (p *Plan) Add(t Trial) {
+// add adds a trial, unless it is too long in any case.
+func (p *planner) add(t trial) {
 	if t.EachMax > 0 && t.Smaller == "" && t.Estimate > t.EachMax {
 		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: results.TooLong})
 		return
@@ -108,12 +102,15 @@ func (p *Plan) Add(t Trial) {
 	p.trials = append(p.trials, t)
 }
 
-// Measure measures every figure that is not there yet. It works in rounds, so that compared
+// measure measures every figure that is not there yet. It works in rounds, so that compared
 // figures are measured at the same time. Each round starts with another trial.
-func (p *Plan) Measure(ctx context.Context) error {
+func (p *planner) measure(ctx context.Context) error {
 	p.adoptEarlier()
-	head := *p.Results
-	p.head = &head
+	if p.earlier.Empty() {
+		if err := p.Results.Write(&p.head); err != nil {
+			return err
+		}
+	}
 	for round := range p.options.Count {
 		for i := range p.trials {
 			t := &p.trials[(i+round)%len(p.trials)]
@@ -141,7 +138,7 @@ func (p *Plan) Measure(ctx context.Context) error {
 
 // isTooLong reports whether a trial without a figure would exceed its limit. It does in any case if the smaller
 // trial was left out.
-func (p *Plan) isTooLong(t *Trial) bool {
+func (p *planner) isTooLong(t *trial) bool {
 	if t.EachMax == 0 || p.counts[t.Name] > 0 {
 		return false
 	}
@@ -153,14 +150,14 @@ func (p *Plan) isTooLong(t *Trial) bool {
 }
 
 // addAbsent records that a trial has no figure.
-func (p *Plan) addAbsent(name, why string) error {
+func (p *planner) addAbsent(name, why string) error {
 	a := results.Absent{Name: name, Why: why}
 	p.Results.Absent = append(p.Results.Absent, a)
 	return p.writeJournal(a.String())
 }
 
 // remaining returns how many measurements of a trial are still to be made.
-func (p *Plan) remaining(t *Trial) int {
+func (p *planner) remaining(t *trial) int {
 	if p.Results.Why(t.Name) != "" {
 		return 0
 	}
@@ -168,7 +165,7 @@ func (p *Plan) remaining(t *Trial) int {
 }
 
 // runsWanted returns how many measurements of a trial are to be made in all.
-func (p *Plan) runsWanted(t *Trial) int {
+func (p *planner) runsWanted(t *trial) int {
 	if t.Times > 0 {
 		return min(t.Times, p.options.Count)
 	}
@@ -177,24 +174,18 @@ func (p *Plan) runsWanted(t *Trial) int {
 
 // writeJournal writes a result to the journal. The first result of a new journal follows the
 // conditions.
-func (p *Plan) writeJournal(line string) error {
-	to := p.options.Journal
-	if to == nil {
+func (p *planner) writeJournal(line string) error {
+	if p.options.Journal == nil {
 		return nil
 	}
-	if !p.journalStarted && p.earlier.Empty() {
-		if err := p.head.Write(to); err != nil {
-			return err
-		}
-	}
-	p.journalStarted = true
-	_, err := io.WriteString(to, line+"\n")
+	_, err := io.WriteString(p.options.Journal, p.head.String()+line+"\n")
+	p.head.Reset()
 	return err
 }
 
 // measureOnce makes one measurement and writes it to the journal. It keeps the figure with the
 // precision of the journal.
-func (p *Plan) measureOnce(ctx context.Context, t *Trial) error {
+func (p *planner) measureOnce(ctx context.Context, t *trial) error {
 	began := time.Now()
 	before := readProcessors("/proc")
 	s, why, err := t.run(ctx)
@@ -218,7 +209,7 @@ func (p *Plan) measureOnce(ctx context.Context, t *Trial) error {
 }
 
 // reportProgress reports the state of the run and an estimate of the time left.
-func (p *Plan) reportProgress(next string) {
+func (p *planner) reportProgress(next string) {
 	if p.options.Progress == nil {
 		return
 	}
