@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/btree"
 	"golang.org/x/sys/unix"
@@ -309,7 +308,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 		return nil, false, fmt.Errorf("a list of %d files is not possible: use 1 to %d", most, ListMax)
 	}
 	for {
-		names := s.index.namesAfter(prefix, after, most+1)
+		names := s.namesAfter(prefix, after, most+1)
 		if more = len(names) > most; more {
 			names = names[:most]
 		}
@@ -342,45 +341,19 @@ func (s *Store) statAll(ctx context.Context, names []string) (infos []Info, err 
 	return slices.DeleteFunc(all, func(i Info) bool { return i.Name == "" }), err
 }
 
-// index has the names of all files, in order. Any number of goroutines may call its methods.
-// It takes about 100 bytes of memory per name.
+// newIndex returns an index of the names of all files, in order. It takes about 100 bytes of memory per name.
 //
 // A caller that changes the index holds the name's lock, so that the index and the disk change
 // in the same order. After a disk error the index may have the name of a deleted file. It
 // never lacks the name of a file.
-type index struct {
-	mu    sync.RWMutex
-	names btree.Set[string]
-}
-
-// fill adds names in any order.
-func (x *index) fill(names []string) {
-	slices.Sort(names)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, name := range names {
-		x.names.Insert(name)
-	}
-}
-
-func (x *index) add(name string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.names.Insert(name)
-}
-
-func (x *index) remove(name string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.names.Delete(name)
+func newIndex() *btree.BTreeG[string] {
+	return btree.NewBTreeG(func(a, b string) bool { return a < b })
 }
 
 // namesAfter returns the first names that begin with prefix and follow name, at most most of
 // them.
-func (x *index) namesAfter(prefix, name string, most int) (names []string) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	x.names.Ascend(max(prefix, name), func(next string) bool {
+func (s *Store) namesAfter(prefix, name string, most int) (names []string) {
+	s.index.Ascend(max(prefix, name), func(next string) bool {
 		if !strings.HasPrefix(next, prefix) || len(names) == most {
 			return false
 		}

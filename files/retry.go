@@ -66,7 +66,7 @@ func (c *Client) try(ctx context.Context, q *exchange) (*http.Response, error) {
 		m.close()
 		return nil, err
 	}
-	answer = m.watchReceived(answer)
+	answer.Body = m.watch(answer.Body, true)
 	if answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusNotModified && q.method == http.MethodGet {
 		return answer, nil
 	}
@@ -79,7 +79,7 @@ func (c *Client) request(m *stallWatch, q *exchange) (*http.Request, error) {
 	if q.size > 0 {
 		// Each try has its own reader. If the server answers early, the body of the last try
 		// may still be being sent.
-		body = m.watchSent(io.NewSectionReader(q.body, 0, q.size))
+		body = m.watch(io.NopCloser(io.NewSectionReader(q.body, 0, q.size)), false)
 	}
 	r, err := http.NewRequestWithContext(m.ctx, q.method, q.address, body)
 	if err != nil {
@@ -123,14 +123,8 @@ func brokeConnection(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// retryAfterOf reads the header Retry-After: seconds or a time; 0 = missing.
+// retryAfterOf reads the seconds of the header Retry-After; 0 = missing, or a time.
 func retryAfterOf(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
+	n, _ := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	return time.Duration(n) * time.Second
 }

@@ -95,7 +95,7 @@ func NewServer(store fileio.Files, o Options) *Server {
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
 	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens, o.ReadTokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
-	s.dav = dav.Handler{Store: store, Link: linkOf, Fail: s.fail, Abort: s.abortBroken}
+	s.dav = dav.Handler{Store: store, Link: linkOf, Fail: s.fail}
 	s.cache = s.messages.newCache()
 	return s
 }

@@ -23,18 +23,11 @@ const (
 	sqeAsync      = 1 << 4 // a kernel thread makes the call; the submitting thread does not try it
 	fsyncDatasync = 1
 
-	featSingleMmap    = 1 << 0
-	featNoDrop        = 1 << 1
-	featNativeWorkers = 1 << 9
-
 	registerEventfd    = 4
-	registerProbe      = 8
 	registerMaxWorkers = 19
 
 	offsetRings   = 0
 	offsetEntries = 0x10000000
-
-	opSupported = 1
 )
 
 // params is io_uring_params.
@@ -75,18 +68,6 @@ type cqe struct {
 	user  uint64
 	res   int32 // the return value, or -errno
 	flags uint32
-}
-
-// probe is io_uring_probe.
-type probe struct {
-	lastOp, opsLen uint8
-	_              uint16
-	_              [3]uint32
-	ops            [64]struct {
-		op, _ uint8
-		flags uint16
-		_     uint32
-	}
 }
 
 // kernel holds the three system calls of io_uring. Tests replace them.

@@ -6,17 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
-
-// requiredOps are the calls that make up jobs.
-var requiredOps = map[uint8]string{
-	opFsync: "fsync", opOpenat: "openat", opClose: "close", opStatx: "statx",
-	opRead: "read", opWrite: "write", opRenameat: "renameat", opUnlinkat: "unlinkat",
-}
 
 // open creates the ring, for up to calls concurrent calls. It must run on the thread that will
 // submit them, because the kernel's worker threads belong to that thread.
@@ -24,53 +17,20 @@ func (r *ring) open(calls int) error {
 	var p params
 	fd, err := r.kernel.setup(uint32(calls), &p)
 	if err != nil {
-		return explainUnavailable(err)
+		return unavailable(err)
 	}
 	r.fd = fd
-	if p.features&(featSingleMmap|featNoDrop|featNativeWorkers) != featSingleMmap|featNoDrop|featNativeWorkers {
-		return fmt.Errorf("%w: this kernel's io_uring is older than Linux 5.12", ErrUnavailable)
-	}
-	if err := r.probe(); err != nil {
-		return err
-	}
 	// Allow one worker for each concurrent call. The second number bounds the workers for calls
 	// on non-files. They have nothing to do, but the kernel does not accept 0.
 	workers := [2]uint32{uint32(calls), 1}
 	if err := r.kernel.register(fd, registerMaxWorkers, unsafe.Pointer(&workers), 2); err != nil {
-		return fmt.Errorf("%w: the number of its threads cannot be limited before Linux 5.15: %w", ErrUnavailable, err)
+		return unavailable(err) // Linux before 5.15, which may also lack calls that make up jobs
 	}
 	return errors.Join(r.mapMemory(&p), r.openEvent())
 }
 
-// probe checks that the kernel supports all required calls.
-func (r *ring) probe() error {
-	var p probe
-	if err := r.kernel.register(r.fd, registerProbe, unsafe.Pointer(&p), uintptr(len(p.ops))); err != nil {
-		return fmt.Errorf("%w: it does not report its operations: %w", ErrUnavailable, err)
-	}
-	for op, name := range requiredOps {
-		if op > p.lastOp || p.ops[op].flags&opSupported == 0 {
-			return fmt.Errorf("%w: it has no %s", ErrUnavailable, name)
-		}
-	}
-	return nil
-}
-
-// explainUnavailable adds the likely reason to an error of io_uring_setup.
-func explainUnavailable(err error) error {
-	why := ""
-	switch {
-	case errors.Is(err, unix.ENOSYS):
-		why = "; the kernel has none, or a sandbox hides it"
-	case errors.Is(err, unix.EPERM):
-		why = "; a sandbox such as Docker's forbids it"
-		if text, e := os.ReadFile("/proc/sys/kernel/io_uring_disabled"); e == nil && strings.TrimSpace(string(text)) != "0" {
-			why = "; kernel.io_uring_disabled is " + strings.TrimSpace(string(text))
-		}
-	case errors.Is(err, unix.ENOMEM):
-		why = "; the limit on locked memory (ulimit -l) may be too low"
-	}
-	return fmt.Errorf("%w: io_uring_setup: %w%s", ErrUnavailable, err, why)
+func unavailable(err error) error {
+	return fmt.Errorf("%w: it needs Linux 5.15, sysctl kernel.io_uring_disabled=0, a container that allows it, and locked memory (ulimit -l): %w", ErrUnavailable, err)
 }
 
 const sizeOfSQE, sizeOfCQE = int(unsafe.Sizeof(sqe{})), int(unsafe.Sizeof(cqe{}))

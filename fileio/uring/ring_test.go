@@ -44,28 +44,9 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 	for want, spoil := range map[string]func(*kernel){
-		"kernel has none":  setupFails(unix.ENOSYS),
-		"forbids it":       setupFails(unix.EPERM),
-		"locked memory":    setupFails(unix.ENOMEM),
+		"not permitted":    setupFails(unix.EPERM),
 		"too many open":    setupFails(unix.EMFILE),
-		"cannot be limite": registerFails(registerMaxWorkers, unix.EINVAL),
-		"does not report":  registerFails(registerProbe, unix.EINVAL),
-		"has no renameat": func(k *kernel) {
-			k.register = func(fd int, op uintptr, arg unsafe.Pointer, n uintptr) error {
-				err := works.register(fd, op, arg, n)
-				if op == registerProbe {
-					(*probe)(arg).ops[opRenameat].flags = 0
-				}
-				return err
-			}
-		},
-		"older than": func(k *kernel) {
-			k.setup = func(entries uint32, p *params) (int, error) {
-				fd, err := works.setup(entries, p)
-				p.features = 0
-				return fd, err
-			}
-		},
+		"invalid argument": registerFails(registerMaxWorkers, unix.EINVAL),
 	} {
 		k := works
 		spoil(&k)

@@ -3,14 +3,13 @@
 // answer claims a class of WebDAV.
 //
 // The store has no folders. A folder is the beginning of names, up to a slash: each one exists,
-// and MKCOL creates nothing. The package must not change files.
+// and MKCOL creates nothing. A folder's files are not listed: no cache asks for them. The package must not change files.
 package dav
 
 import (
 	"context"
 	"encoding/xml"
-	"errors"
-	"io/fs"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ import (
 // A Store has the methods of a fileio.Store that a Handler needs.
 type Store interface {
 	Stat(ctx context.Context, name string) (fileio.Info, error)
-	List(ctx context.Context, prefix, after string, most int) (infos []fileio.Info, more bool, err error)
 }
 
 // Handler answers requests about the files of a store.
@@ -31,9 +29,8 @@ type Handler struct {
 	// Link returns the path of a file's name, or of a folder's name with its slash.
 	Link func(name string) string
 
-	// Fail answers a request that failed. Abort breaks off an answer that has begun.
-	Fail  func(http.ResponseWriter, *http.Request, error)
-	Abort func(*http.Request, error)
+	// Fail answers a request that failed.
+	Fail func(http.ResponseWriter, *http.Request, error)
 }
 
 // Methods of WebDAV that net/http does not name.
@@ -52,7 +49,7 @@ func Handles(method string) bool {
 func Allowed(name string) string {
 	switch {
 	case name == "":
-		return "OPTIONS, GET, HEAD, PROPFIND"
+		return "OPTIONS, GET, HEAD, PROPFIND, MKCOL"
 	case isFolder(name):
 		return "OPTIONS, PROPFIND, MKCOL"
 	}
@@ -73,116 +70,46 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, name string) {
 	case methodPropfind:
 		h.propfind(w, r, name)
 	case methodMkcol:
-		h.mkcol(w, r, name)
+		h.mkcol(w, r)
 	default:
 		w.Header().Set("Allow", Allowed(name))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
 
-// mkcol accepts a new folder, which exists already.
-func (h *Handler) mkcol(w http.ResponseWriter, r *http.Request, name string) {
+// mkcol accepts a folder, which exists already.
+func (h *Handler) mkcol(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		http.Error(w, "MKCOL takes no body", http.StatusUnsupportedMediaType)
-		return
-	}
-	used := name == ""
-	if !used {
-		file := strings.TrimSuffix(name, "/")
-		_, err := h.Store.Stat(r.Context(), file)
-		if used = err == nil; !used && errors.Is(err, fs.ErrNotExist) {
-			used, err = h.hasFiles(r, file+"/")
-		}
-		if err != nil {
-			h.Fail(w, r, err)
-			return
-		}
-	}
-	if used {
-		w.Header().Set("Allow", Allowed(name))
-		http.Error(w, "this name is used already", http.StatusMethodNotAllowed)
 		return
 	}
 	w.WriteHeader(http.StatusCreated)
 }
 
-func (h *Handler) hasFiles(r *http.Request, folder string) (bool, error) {
-	infos, _, err := h.Store.List(r.Context(), folder, "", 1)
-	return len(infos) > 0, err
-}
-
-// propfind describes a file, or a folder and, with a depth of 1, what is directly in it. The
-// body of the request does not matter: the answer has all properties.
+// propfind describes a file or a folder. The body of the request does not matter: the answer has all properties.
 func (h *Handler) propfind(w http.ResponseWriter, r *http.Request, name string) {
-	depth := r.Header.Get("Depth")
-	if depth != "0" && depth != "1" { // missing = infinity
-		http.Error(w, "PROPFIND has a depth of 0 or 1 here: a GET of "+h.Link("")+"?prefix= lists what is deeper", http.StatusForbidden)
+	if depth := r.Header.Get("Depth"); depth != "0" && (depth != "1" || isFolder(name)) { // missing = infinity
+		http.Error(w, "PROPFIND has a depth of 0 here: a GET of "+h.Link("")+"?prefix= lists files", http.StatusForbidden)
 		return
 	}
+	one := h.folder(name)
 	if !isFolder(name) {
 		info, err := h.Store.Stat(r.Context(), name)
-		if err == nil {
-			a := answer{w: w}
-			h.Abort(r, errors.Join(a.add(h.file(info)), a.end()))
-			return
-		}
-		found := false
-		if errors.Is(err, fs.ErrNotExist) {
-			if isUsed, e := h.hasFiles(r, name+"/"); isUsed || e != nil {
-				found, err = isUsed, e
-			}
-		}
-		if !found {
+		if err != nil {
 			h.Fail(w, r, err)
 			return
 		}
-		name += "/"
+		one = h.file(info)
 	}
-	h.folder(w, r, name, depth == "1")
-}
-
-// pageMax is how many files one call of the store lists. A folder's files are all described
-// in one answer, one page after another.
-const pageMax = 100
-
-// folder describes a folder and, with inside, what is directly in it.
-func (h *Handler) folder(w http.ResponseWriter, r *http.Request, name string, inside bool) {
-	a := answer{w: w}
-	if !inside {
-		h.Abort(r, errors.Join(a.add(h.folderEntry(name)), a.end()))
+	text, err := xml.Marshal(one)
+	if err != nil {
+		h.Fail(w, r, err)
 		return
 	}
-	after, sub := "", "" // sub is the folder inside that was described last
-	for more := true; more; {
-		var infos []fileio.Info
-		var err error
-		if infos, more, err = h.Store.List(r.Context(), name, after, pageMax); err != nil && !a.begun {
-			h.Fail(w, r, err)
-			return
-		}
-		if !a.begun {
-			err = a.add(h.folderEntry(name))
-		}
-		for _, info := range infos {
-			if err != nil {
-				break
-			}
-			if after = info.Name; sub != "" && strings.HasPrefix(after, sub) {
-				after = sub + "\xff" // behind all names in it
-				continue
-			}
-			first, _, deeper := strings.Cut(info.Name[len(name):], "/")
-			if !deeper {
-				err = a.add(h.file(info))
-				continue
-			}
-			sub = name + first + "/"
-			after = sub + "\xff"
-			err = a.add(h.folderEntry(sub))
-		}
-		h.Abort(r, err)
-	}
-	h.Abort(r, a.end())
+	w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusMultiStatus)
+	_, _ = fmt.Fprintf(w, "%s<D:multistatus xmlns:D=\"DAV:\">%s</D:multistatus>\n", xml.Header, text) // an error means that the client has gone
 }
 
 // A response describes one file or folder, in the words of WebDAV.
@@ -206,36 +133,10 @@ func (h *Handler) file(i fileio.Info) response {
 	}
 }
 
-// folderEntry describes a folder. Nobody knows when it changed, but clients want a time.
-func (h *Handler) folderEntry(name string) response {
+// folder describes a folder. Nobody knows when it changed, but clients want a time.
+func (h *Handler) folder(name string) response {
 	return response{
 		Href: h.Link(name), Folder: &struct{}{},
 		Modified: time.Unix(0, 0).UTC().Format(http.TimeFormat), Status: statusOK,
 	}
-}
-
-// answer is the body of an answer. Its first element begins it.
-type answer struct {
-	w     http.ResponseWriter
-	begun bool
-}
-
-func (a *answer) add(one response) error {
-	if !a.begun {
-		a.begun = true
-		a.w.Header().Set("Content-Type", "application/xml; charset=utf-8")
-		a.w.Header().Set("X-Content-Type-Options", "nosniff")
-		a.w.WriteHeader(http.StatusMultiStatus)
-		if err := a.write(xml.Header + `<D:multistatus xmlns:D="DAV:">`); err != nil {
-			return err
-		}
-	}
-	return xml.NewEncoder(a.w).Encode(one)
-}
-
-func (a *answer) end() error { return a.write("</D:multistatus>\n") }
-
-func (a *answer) write(text string) error {
-	_, err := a.w.Write([]byte(text))
-	return err
 }

@@ -337,14 +337,23 @@ func checkNoTag(t *testing.T, tag string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	last := ""
 	for range 2 {
 		if err := a.fetch(t.Context()); err != nil || !a.copy.fresh {
 			t.Fatal(err)
 		}
+		if _, err := os.Stat(last); tag == "" && last != "" && err == nil {
+			t.Errorf("%s stays", last)
+		}
+		last = a.copy.path
 		if err := a.replace(t.Context(), a.copy.path); regress.ClassOf(err) != regress.Input || !strings.Contains(fmt.Sprint(err), "ETag") {
 			t.Error(err)
 		}
 		a.Close()
+		old := time.Now().Add(-2 * deadAfter)
+		if err := os.Chtimes(last, old, old); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -120,17 +120,18 @@ func (c copies) finish(f *os.File, tag string) (*localCopy, error) {
 	return made, nil
 }
 
-// adopt makes a file of the same file system a copy, and removes unused files. It returns the copy's path.
+// adopt makes a file of the same file system a copy if its tag fits into a name, and removes unused files. It returns
+// the file's path.
 func (c copies) adopt(path, tag string) (string, error) {
-	if tag == "" || len(tag) > tagMax {
-		return path, nil
+	if tag != "" && len(tag) <= tagMax {
+		copied := filepath.Join(c.dir, prefix+c.key+"-"+hex.EncodeToString([]byte(tag))+whole)
+		if err := os.Rename(path, copied); err != nil {
+			return path, err
+		}
+		path = copied
 	}
-	copied := filepath.Join(c.dir, prefix+c.key+"-"+hex.EncodeToString([]byte(tag))+whole)
-	if err := os.Rename(path, copied); err != nil {
-		return path, err
-	}
-	c.prune(copied)
-	return copied, nil
+	c.prune(path)
+	return path, nil
 }
 
 // prune removes older copies of this address, the least recently used copies of others, and files of dead
