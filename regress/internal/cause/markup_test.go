@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/regress/internal/cause"
 )
 
@@ -46,31 +44,6 @@ func TestTagsAroundWhitespace(t *testing.T) {
 		}
 		checkReplay(t, f, cases)
 	}
-}
-
-// Whatever tags, halves of tags and rules come and go, the edits give the new text.
-func TestMarkupIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"<b>", "</b>", "<i k=\"v\">", "</i>", "<br/>", "<", ">", "</", "/", "=", "\"", " ", "  ", "\n", "\n\n", "a", "b1", "&lt;", "---", "----", "| ", "(", ")", "http://a.b", "é", "\xff"})
-		var cases []cause.Case
-		for i := range 3 {
-			old := rapid.SliceOfN(piece, 0, 40).Draw(t, "old")
-			var now []string
-			for _, p := range old {
-				switch rapid.IntRange(0, 9).Draw(t, "edit") {
-				case 0:
-				case 1:
-					now = append(now, piece.Draw(t, "before"), p)
-				case 2:
-					now = append(now, "<b>", p, "</b>")
-				default:
-					now = append(now, p)
-				}
-			}
-			cases = append(cases, changedCase(fmt.Sprint("c", i), strings.Join(old, ""), strings.Join(now, "")))
-		}
-		checkReplay(t, analyseCases(cases...), cases)
-	})
 }
 
 // Edits that begin or end at a tag are whole tags.
