@@ -181,7 +181,6 @@ var dependencies = []dependency{
 	{"github.com/klauspost/compress", "zstd and gzip, several times faster than the alternatives", ""},
 	{"github.com/xi2/xz", "xz if the xz program is missing: it bounds the dictionary of every block", ""},
 	{"github.com/kballard/go-shellquote", "splits --ref 'COMMAND' and PAGER as a shell would", ""},
-	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence of bytes, with the algorithm of Go's own tools", ""},
 	{"github.com/mattn/go-runewidth", "the number of columns that a name takes on a terminal", "github.com/clipperhouse/uax29/v2"},
 	// Its first version asks the terminal for its colours in an init function. Every command of
 	// the program would wait for the answer.

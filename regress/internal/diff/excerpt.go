@@ -61,9 +61,6 @@ func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 		s.oldMarks, s.nowMarks = newMarkers(near.own(), w.texts[0].start, w.texts[1].start)
 	}
 	w.write(s)
-	if text := near.omittedSides(); text != "" {
-		s.writeRemark("edits right %s are left out", text)
-	}
 	s.w.Flush() // a strings.Builder takes everything
 	return out.String()
 }
@@ -105,18 +102,6 @@ func (s stretch) first(i int) int {
 		first--
 	}
 	return first
-}
-
-// omittedSides names the sides on which more edits follow closely, or "".
-func (s stretch) omittedSides() string {
-	var sides []string
-	if s.from > 0 && s.meets(s.from) {
-		sides = append(sides, "before")
-	}
-	if s.to < len(s.edits) && s.meets(s.to) {
-		sides = append(sides, "after")
-	}
-	return strings.Join(sides, " and ")
 }
 
 // gap returns the range between edit i and the one before it, in both texts. Its bytes are

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff/lcs"
-
 	"muster/internal/readable"
 	"muster/regress/internal/align"
 	"muster/regress/internal/plaintext"
@@ -83,7 +81,7 @@ func byteChanges(old, now []byte) []Change {
 	case len(old) == len(now):
 		script = samePlaces(o, n)
 	case min(len(o), len(n)) > 0 && max(len(o), len(n)) <= alignedBytesMax:
-		script = compareBytes(o, n)
+		script = compare(o, n)
 	}
 	var changes []Change
 	for _, d := range script {
@@ -95,15 +93,6 @@ func byteChanges(old, now []byte) []Change {
 		changes = append(changes, c)
 	}
 	return changes
-}
-
-// compareBytes compares contents whose bytes repeat, so that no anchor divides them: beyond its bound lcs
-// keeps what it has found from both ends.
-func compareBytes(old, now []byte) (script []Change) {
-	for _, d := range lcs.DiffBytes(old, now) {
-		script = append(script, Change{d.Start, d.End, d.ReplStart, d.ReplEnd})
-	}
-	return script
 }
 
 // samePlaces compares two contents of equal length at the same offsets.

@@ -32,51 +32,7 @@ func (h *hunk) matchWraps(s side, as pattern.Sort) {
 			join(partner, closed, opened)
 		}
 	})
-	h.joinTags(partner, s)
 	h.markPartners(partner, s, as)
-}
-
-// joinTags makes partners of blocks that are an opening tag and its closing tag.
-func (h *hunk) joinTags(partner []int, s side) {
-	type opened struct {
-		block int // or -1
-		name  uint64
-	}
-	var open []opened
-	next := 0
-	for at := range s.tokens {
-		way := tagOf(s.tokens[at:], s.text)
-		if way == 0 {
-			continue
-		}
-		in := -1
-		for ; next < len(h.blocks); next++ {
-			from, to, pure := s.in(h.blocks[next])
-			if at < to {
-				if pure && at == from && tagEnd(s.tokens[at:to], s.text) == to-from {
-					in = next
-				}
-				break
-			}
-		}
-		name := s.tokens[at+1].Key
-		if way > 0 {
-			open = append(open, opened{in, name})
-			continue
-		}
-		// Tags such as <br> are never closed.
-		for last := len(open) - 1; last >= max(0, len(open)-tagMax); last-- {
-			if open[last].name != name {
-				continue
-			}
-			if in >= 0 && open[last].block >= 0 {
-				join(partner, open[last].block, in)
-				join(partner, in, open[last].block)
-			}
-			open = open[:last]
-			break
-		}
-	}
 }
 
 func join(partner []int, b, with int) {
