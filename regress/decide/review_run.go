@@ -100,7 +100,9 @@ func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *rev
 		now.Notes = append(now.Notes, "run "+run.ID+" was a compare: it has no golden, so decisions are all that is written")
 		return run, nil
 	}
-	w.stores.expire()
+	if err := w.stores.close(); err != nil { // look at the golden as it is now
+		return nil, err
+	}
 	marked := run
 	err = w.stores.use(ctx, func(base, _ *golden.Store) error {
 		if err := run.CheckGolden(w.past.Options.Store.Golden, base.Digest(), base.Meta()); err != nil {
@@ -160,7 +162,9 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	if err != nil {
 		return result, err
 	}
-	w.stores.expire()
+	if err := w.stores.close(); err != nil { // the golden has changed
+		return result, err
+	}
 	result.Now.Promoted = pastrun.AcceptedIn(done.run.Results)
 	switch {
 	case regress.ClassOf(done.refused) == regress.Input:

@@ -32,12 +32,18 @@ import (
 	"muster/regress/internal/wholegolden"
 )
 
+// open opens a golden for reading.
+func open(ctx context.Context, o *regress.Options, h host.Host, called string) (*place.Golden, error) {
+	base, err := place.Open(ctx, called, place.NewOptions(o.Store.State, h.Files))
+	return base, place.ExplainMissing(called, err)
+}
+
 // Check reads the whole golden. It prints each damage with the cases that it affects.
 // Damage is an error of class Input.
 func Check(ctx context.Context, o regress.Options, h host.Host) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	base, err := open(ctx, &o, h, o.Store.Golden)
 	if err != nil {
-		return place.ExplainMissing(o.Store.Golden, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	found, err := base.Store.Check(ctx)
@@ -91,9 +97,9 @@ func Compact(ctx context.Context, o regress.Options, h host.Host) error {
 
 // Info prints the golden's origin, settings, accepts and sizes.
 func Info(ctx context.Context, o regress.Options, h host.Host) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	base, err := open(ctx, &o, h, o.Store.Golden)
 	if err != nil {
-		return place.ExplainMissing(o.Store.Golden, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	info, err := wholegolden.Describe(o.Store.Golden, base.Store)
@@ -125,10 +131,9 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into, base strin
 			err = errors.Join(err, g.Close())
 		}
 	}()
-	open := func(n, called string) (*golden.Store, error) {
-		g, err := place.Open(ctx, n, place.NewOptions(o.Store.State, h.Files))
+	openAs := func(n, called string) (*golden.Store, error) {
+		g, err := open(ctx, &o, h, n)
 		if err != nil {
-			err = place.ExplainMissing(n, err)
 			if base != "" { // git names its temporary files at random
 				err = fmt.Errorf("the golden %s: %w", called, err)
 			}
@@ -139,7 +144,7 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into, base strin
 	}
 	var before *golden.Store
 	if base != "" {
-		if before, err = open(base, "before the branches"); err != nil {
+		if before, err = openAs(base, "before the branches"); err != nil {
 			return err
 		}
 	}
@@ -149,7 +154,7 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into, base strin
 		if base != "" {
 			called = [...]string{"ours", "theirs"}[i]
 		}
-		s, err := open(n, called)
+		s, err := openAs(n, called)
 		if err != nil {
 			return err
 		}
@@ -172,9 +177,9 @@ func Merge(ctx context.Context, o regress.Options, h host.Host, into, base strin
 
 // Export writes a golden as plain files into dir, which must be new or empty.
 func Export(ctx context.Context, o regress.Options, h host.Host, dir string) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	base, err := open(ctx, &o, h, o.Store.Golden)
 	if err != nil {
-		return place.ExplainMissing(o.Store.Golden, err)
+		return err
 	}
 	return errors.Join(plainfiles.Export(ctx, base.Store, dir), base.Close())
 }
@@ -234,9 +239,9 @@ func onlyFile(golden, command string) error {
 
 // Text prints the golden as lines of text, for git diff.
 func Text(ctx context.Context, o regress.Options, h host.Host) error {
-	base, err := place.Open(ctx, o.Store.Golden, place.NewOptions(o.Store.State, h.Files))
+	base, err := open(ctx, &o, h, o.Store.Golden)
 	if err != nil {
-		return place.ExplainMissing(o.Store.Golden, err)
+		return err
 	}
 	return errors.Join(wholegolden.WriteText(ctx, h.Stdout, base.Store), base.Close())
 }

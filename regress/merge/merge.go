@@ -9,12 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"muster/regress"
@@ -35,7 +32,7 @@ import (
 // Runs joins finished checks of parts of one corpus, such as those of several CI jobs,
 // into one run of the state folder. It finds the causes of all differences anew. groups,
 // show, review and accept take the merged run like any other check. The argument runs holds
-// IDs, folders of runs, and state folders; a state folder stands for its last check.
+// IDs and state folders; a state folder stands for its last check.
 //
 // The runs must have compared the same corpus and command with the same golden. Their
 // settings must be equal, except the selection. If two runs have one case, Runs returns an error of class
@@ -107,19 +104,11 @@ func openParts(o *regress.Options, h host.Host, runs []string) (parts []*pastrun
 	return parts, nil
 }
 
-// openPart opens a run by its ID, or by a folder.
+// openPart opens a run by its ID, or the last check of a state folder.
 func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, error) {
 	from, id := *o, word
-	folder, err := stat(word)
-	if err == nil && folder != nil && folder.IsDir() {
-		var file fs.FileInfo
+	if info, err := os.Stat(word); err == nil && info.IsDir() {
 		from.Store.State, id = word, ""
-		if file, err = stat(filepath.Join(word, "run.json")); file != nil {
-			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
-		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	p, err := pastrun.OpenLast(&from, h, id)
 	if err != nil {
@@ -129,18 +118,6 @@ func openPart(o *regress.Options, h host.Host, word string) (*pastrun.Past, erro
 		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.Run.ID)
 	}
 	return p, p.Run.RequireFinished(false)
-}
-
-// stat returns nil if nothing is at a path.
-func stat(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
-		return nil, nil
-	case err != nil:
-		return nil, fault.Environmentf("%s cannot be looked at: %w", name.Print(path), fault.Reason(err))
-	}
-	return info, nil
 }
 
 // merging joins runs into one.

@@ -47,9 +47,7 @@ func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
 func (s *State) Recorded() string { return filepath.Join(s.dir, "recorded") }
 
 // Reduced returns the folder for the reduced sources of a run. It is removed with the run.
-func (s *State) Reduced(run string) string { return filepath.Join(s.reduced(), run) }
-
-func (s *State) reduced() string { return filepath.Join(s.dir, "reduced") }
+func (s *State) Reduced(run string) string { return filepath.Join(s.dir, "reduced", run) }
 
 func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 
@@ -127,9 +125,10 @@ func (s *State) newRun(info Info, draw func() string) (*Run, error) {
 	return r, s.prune(r.ID)
 }
 
-// Remove removes the run. The state must be locked.
+// Remove removes the run and its reduced sources. The state must be locked.
 func (r *Run) Remove() error {
-	if err := os.RemoveAll(r.dir); err != nil {
+	reduced := Open(filepath.Dir(filepath.Dir(r.dir))).Reduced(r.ID)
+	if err := errors.Join(os.RemoveAll(reduced), os.RemoveAll(r.dir)); err != nil {
 		return fault.Environmentf("remove run %s: %w", r.ID, err)
 	}
 	return nil
@@ -172,30 +171,6 @@ func (s *State) prune(current string) error {
 			return err
 		}
 		excess--
-	}
-	return s.pruneReduced()
-}
-
-// pruneReduced removes the reduced sources of runs that no longer exist. An earlier removal may
-// have been interrupted.
-func (s *State) pruneReduced() error {
-	entries, err := os.ReadDir(s.reduced())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fault.Environmentf("state folder: %w", err)
-	}
-	for _, e := range entries {
-		if !e.IsDir() || !isID(e.Name()) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(s.runs(), e.Name())); !errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err := os.RemoveAll(s.Reduced(e.Name())); err != nil {
-			return fault.Environmentf("remove the reduced sources of run %s: %w", e.Name(), err)
-		}
 	}
 	return nil
 }
