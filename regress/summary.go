@@ -251,11 +251,3 @@ func (r *EngineRuns) Slowest() (slow Worker, ok bool) {
 func (r *EngineRuns) Mean(sum time.Duration) time.Duration {
 	return sum / time.Duration(max(1, r.Executed))
 }
-
-// AtOnce returns the mean number of requests in progress, and of commands that ran.
-func (r *EngineRuns) AtOnce() (asked, running float64) {
-	if r.Span <= 0 {
-		return 0, 0
-	}
-	return float64(r.Asked) / float64(r.Span), float64(r.Took) / float64(r.Span)
-}

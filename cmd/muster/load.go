@@ -96,7 +96,7 @@ func (p *program) loadOp(op operation) *cobra.Command {
 		Example: example + "\n" + example + " --addr 10.0.0.7:9999 --format json --html load.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
+			if err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
 				return err
 			}
 			if c.Flags().Changed("duration") && o.Duration == 0 {

@@ -42,7 +42,6 @@ type serveFlags struct {
 	readerFile   string // tokens that only read
 	service      service.Options
 	openMax      int
-	openKey      string // the config file's key for openMax; "" = not in the file
 	log          logfile.Options
 	logFormat    logFormat
 	verbose      bool
@@ -89,11 +88,9 @@ the client addresses of each token.`,
   curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			from, err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags())
-			if err != nil {
+			if err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags()); err != nil {
 				return err
 			}
-			s.openKey = from["open-files"]
 			return p.runService(c.Context(), s, c.Flags())
 		},
 	}
@@ -232,14 +229,12 @@ func parseSync(name string) (fileio.Sync, error) {
 // limitOpenFiles limits the connections so that descriptors remain for their files.
 func (s *serveFlags) limitOpenFiles(log *slog.Logger) error {
 	most, err := service.LimitOpenFiles(s.openMax)
-	// the articles' config file was written for another machine, and must work here too
-	if tooMany := (*service.TooManyOpenFiles)(nil); errors.As(err, &tooMany) && s.openKey == "MaxOpenFiles" {
-		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Max)
-		s.openMax = tooMany.Max
-		most, err = service.LimitOpenFiles(s.openMax)
-	}
 	if err != nil {
-		return usagef("--open-files %d: %w", s.openMax, err)
+		return fmt.Errorf("--open-files %d: %w", s.openMax, err)
+	}
+	if s.openMax > most {
+		log.Warn("open-files is lowered to what this system allows (ulimit -Hn)", "open-files", s.openMax, "allowed", most)
+		s.openMax = most
 	}
 	if most < 2*ownFiles {
 		return usagef("--open-files: the limit is %d, and muster needs %d: raise the limit (ulimit -n)", most, 2*ownFiles)

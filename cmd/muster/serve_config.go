@@ -50,23 +50,21 @@ func articleKeys() map[string]articleKey {
 // configBytesMax is far more than all settings need.
 const configBytesMax = 1 << 20
 
-// applyConfigJSON sets the flags that the command line did not set to the values in a file. It
-// returns the file's key for each flag that it set. Server and client share one file, so it
-// ignores keys that only one of others has. A flag's own name overrides the articles' name for
+// applyConfigJSON sets the flags that the command line did not set to the values in a file. Server
+// and client share one file, so it ignores keys that only one of others has. A flag's own name overrides the articles' name for
 // it.
-func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (from map[string]string, err error) {
+func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) error {
 	if file == "" {
-		return nil, nil
+		return nil
 	}
 	settings, err := readConfigJSON(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known := configNames(append(others, f)...)
-	from = map[string]string{}
 	for key := range settings {
 		if !slices.Contains(known, key) {
-			return nil, usagef("%s: unknown key %q%s", file, key, suggest(key, known))
+			return usagef("%s: unknown key %q%s", file, key, suggest(key, known))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -83,11 +81,10 @@ func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (f
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {
-			return nil, usagef("%s: %s: %w", file, key, err)
+			return usagef("%s: %s: %w", file, key, err)
 		}
-		from[flag] = key
 	}
-	return from, nil
+	return nil
 }
 
 // configNames returns the keys that a file may have.

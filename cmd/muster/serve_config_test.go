@@ -31,7 +31,7 @@ func FuzzConfigJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		flags := flagsOf()
-		if _, err := applyConfigJSON(flags, file); err != nil {
+		if err := applyConfigJSON(flags, file); err != nil {
 			if usage := (*usageError)(nil); !errors.As(err, &usage) {
 				t.Errorf("%q: %v is no usage error", text, err)
 			}
@@ -46,7 +46,7 @@ func FuzzConfigJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		again := flagsOf()
-		if _, err := applyConfigJSON(again, shown); err != nil {
+		if err := applyConfigJSON(again, shown); err != nil {
 			t.Fatalf("%q is shown as something that is refused: %v", text, err)
 		}
 		flags.VisitAll(func(one *pflag.Flag) {

@@ -76,7 +76,7 @@ func describe(err error) string {
 	case *os.SyscallError:
 		return e.Err.Error()
 	case *http.MaxBytesError:
-		return "the content is larger than " + limitWords(e.Limit) + ", the most that the server takes"
+		return "the content is larger than " + readable.BinarySize(e.Limit) + ", the most that the server takes"
 	case *tls.CertificateVerificationError:
 		return "the server's certificate " + certificateWords(e.Err)
 	case tls.RecordHeaderError:
@@ -89,18 +89,6 @@ func describe(err error) string {
 		return withoutTLS
 	}
 	return ""
-}
-
-// limitWords writes a limit so that no larger size fits in the words.
-func limitWords(bytes int64) string {
-	unit := int64(1)
-	for unit <= bytes>>10 {
-		unit <<= 10
-	}
-	if 10*(bytes%unit)%unit != 0 { // BinarySize has one digit after the point
-		return readable.Count(bytes, "byte")
-	}
-	return readable.BinarySize(bytes)
 }
 
 const withoutTLS = "the server does not speak TLS: use http:// in the address"

@@ -46,7 +46,6 @@ func TestOf(t *testing.T) {
 		{&url.Error{Op: "parse", URL: "http://me:a@b@[::1/x@y", Err: errors.New("no ]")}, "http://[::1/x@y: no ]"},
 		{&url.Error{Op: "parse", URL: "me@b", Err: errors.New("no")}, "me@b: no"},
 		{&http.MaxBytesError{Limit: 3 << 29}, "the content is larger than 1.5 GiB, the most that the server takes"},
-		{&http.MaxBytesError{Limit: 1025}, "the content is larger than 1,025 bytes, the most that the server takes"},
 		{errors.Join(syscall.ENOSPC, &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}), "no space left on device\n/x: no space left on device"},
 	} {
 		if got := wording.Of(c.err); got != c.want {

@@ -61,11 +61,6 @@ func TestArchiveKinds(t *testing.T) {
 			lines("case v7 = v7", "case seven = 7"),
 		},
 		"a signed checksum": {signedChecksum("n\xc3\xa9"), corpus.Options{}, lines("case né = s")},
-		"GNU label and dump folder": {
-			join(header("ustar  \x00", "label", 'V', 0), header("ustar  \x00", "dump/", 'D', 8), block("Yf\x00Nx\x00\x00"), header(ustar, "a", '0', 1), block("a"), endMarker),
-			corpus.Options{},
-			lines("case a = a"),
-		},
 		"a global header without effect": {
 			pack(t, file{name: "pax_global_header", typ: tar.TypeXGlobalHeader, pax: map[string]string{"comment": strings.Repeat("c", 700)}}, file{name: "a", body: "a"}),
 			corpus.Options{},

@@ -111,7 +111,6 @@ func (w *walk) addEntry(at string, info fs.FileInfo) error {
 		return w.count(0, clean, "")
 	case 0:
 		n.Exec, n.Size, n.Path = isExecutable(info), info.Size(), clean
-		err = w.checkReadable(at, info)
 	case fs.ModeSymlink:
 		if target, err = w.root.Readlink(at); err == nil && target == "" {
 			err = errors.New("is a link to nothing at all")
@@ -127,20 +126,6 @@ func (w *walk) addEntry(at string, info fs.FileInfo) error {
 	w.found = append(w.found, n)
 	w.stamps = append(w.stamps, stampOf(clean, info))
 	return w.count(n.Size, clean, target)
-}
-
-// checkReadable opens a file if its mode does not prove that it is readable. So a run does not fail
-// midway. The mode proves it for most files.
-func (w *walk) checkReadable(at string, info fs.FileInfo) error {
-	if info.Mode()&0o444 == 0o444 {
-		return nil
-	}
-	// Not blocking: the file may have become a named pipe.
-	f, err := w.root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 func (w *walk) readError(at string, err error) error {

@@ -149,7 +149,7 @@ func kindOf(mode os.FileMode) string {
 const spoolKept = 2
 
 // The names in the spool. corpus-KEY.tar is whole if corpus-KEY.stamp matches its filestamp.
-// corpus-*.tmp is being written, and locked while its writer lives.
+// corpus-*.tmp is being written.
 const (
 	spoolPrefix = "corpus-"
 	spoolWhole  = ".tar"
@@ -244,40 +244,17 @@ func (s spool) create(label string, nameless bool) (*scratch, error) {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return nil, spoolError(label, s.dir, err)
 	}
-	for range 10 { // another process may remove the file before it is locked
-		x, err := s.tryCreate()
-		if err != nil {
-			return nil, spoolError(label, s.dir, err)
-		}
-		if x != nil {
-			if nameless {
-				x.unname()
-			}
-			return x, nil
-		}
-	}
-	return nil, fault.Environmentf("%s cannot be unpacked to %s: its files are removed at once; find out by whom", label, s.dir)
-}
-
-func (s spool) tryCreate() (*scratch, error) {
 	w, err := os.CreateTemp(s.dir, spoolPrefix+"*"+spoolTemp)
 	if err != nil {
-		return nil, err
+		return nil, spoolError(label, s.dir, err)
 	}
 	x := &scratch{spool: s, path: w.Name(), w: w}
-	if err := syscall.Flock(int(w.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		x.discard()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, nil
-		}
-		return nil, err
-	}
 	if x.r, err = os.Open(x.path); err != nil {
 		x.discard()
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, err
+		return nil, spoolError(label, s.dir, err)
+	}
+	if nameless {
+		x.unname()
 	}
 	return x, nil
 }
@@ -334,7 +311,9 @@ func (x *scratch) stamp(whole string) {
 // removes what it could not.
 func (s spool) prune(current string) {
 	for _, path := range s.paths(spoolPrefix, spoolTemp) {
-		removeUnlocked(path)
+		if time.Since(modTime(path)) > writerDead {
+			_ = os.Remove(path)
+		}
 	}
 	others := s.paths(spoolPrefix, spoolWhole)
 	others = slices.DeleteFunc(others, func(path string) bool { return path == current })
@@ -359,13 +338,5 @@ func modTime(path string) time.Time {
 	return info.ModTime()
 }
 
-func removeUnlocked(path string) {
-	f, err := os.Open(path)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		_ = os.Remove(path)
-	}
-}
+// writerDead is the age of a file in writing from which nobody writes it.
+const writerDead = time.Hour

@@ -63,6 +63,7 @@ func TestSpoolKeepsTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	age(t, stale, 2)
 	// The order must not hang on the clock's grain: each new file is made older.
 	made := map[int]string{}
 	use := func(i int, path string, hours int) {

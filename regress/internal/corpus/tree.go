@@ -185,7 +185,7 @@ func (l tally) String() string {
 type kind uint8
 
 const (
-	aside    kind = iota // a label or the root folder: nothing to keep
+	aside    kind = iota // the root folder or a header for others: nothing to keep
 	regular              // with content
 	folder               // not a case
 	symlink              // target is raw
@@ -243,7 +243,7 @@ func kindOfMember(h *tar.Header) (kind, error) {
 			return aside, fmt.Errorf("its name ends in a slash, and it has %s of content; rename it", readable.Count(h.Size, "byte"))
 		}
 		return folder, nil
-	case tar.TypeDir, typeDumpDir:
+	case tar.TypeDir:
 		return folder, nil
 	case tar.TypeSymlink:
 		return symlink, nil
@@ -251,14 +251,10 @@ func kindOfMember(h *tar.Header) (kind, error) {
 		return hardlink, nil
 	case tar.TypeXGlobalHeader:
 		return aside, checkGlobal(h)
-	case typeVolume:
-		return aside, nil
 	case tar.TypeChar, tar.TypeBlock:
 		return aside, errors.New("is a device, which no case can be; leave it out")
 	case tar.TypeFifo:
 		return aside, errors.New("is a named pipe, which no case can be; leave it out")
-	case typeMultiVolume:
-		return aside, errors.New("goes on from another volume; join the volumes first")
 	}
 	return aside, fmt.Errorf("has type %q, which is not known; repack it with tar --format=pax", h.Typeflag)
 }
@@ -268,13 +264,6 @@ func kindOfMember(h *tar.Header) (kind, error) {
 func hasContent(typeflag byte) bool {
 	return !slices.Contains([]byte{tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeDir, tar.TypeFifo}, typeflag)
 }
-
-// GNU tar's own types, which archive/tar does not name.
-const (
-	typeDumpDir     = 'D' // a folder, and as content the names in it
-	typeMultiVolume = 'M'
-	typeVolume      = 'V' // the archive's label
-)
 
 func linkTarget(k kind, raw string) (string, error) {
 	switch {

@@ -142,17 +142,6 @@ func warnings(e Estimate, times shares) (list []Warning) {
 
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-func (k *Kind) UnmarshalText(text []byte) error {
-	for known := TooFew; known <= Noisy; known++ {
-		if known.String() == string(text) {
-			*k = known
-			return nil
-		}
-	}
-	*k = 0 // an earlier muster had more kinds
-	return nil
-}
-
 // A case with the worst ratios stands out by these factors.
 const (
 	worstMax     = 10

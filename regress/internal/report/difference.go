@@ -13,14 +13,6 @@ import (
 	"muster/regress/internal/preview"
 )
 
-// paintDiffLine colours one line of a diff, without its newline, if p is true.
-func paintDiffLine(p palette.Painter, line string) string {
-	if !p {
-		return line
-	}
-	return diff.Colour(line)
-}
-
 func colourOf(v regress.Verdict) palette.Style {
 	switch v {
 	case regress.Identical:

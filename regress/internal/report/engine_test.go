@@ -95,25 +95,6 @@ func TestEngineThatMeasures(t *testing.T) {
 	}
 }
 
-// Who waits is told whether more workers help, or asking for more, and nothing where
-// neither is clear.
-func TestEngineAdvice(t *testing.T) {
-	second := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	for want, r := range map[string]regress.EngineRuns{
-		"more workers":    {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 100, Took: second(90), Span: second(10)},
-		"more jobs":       {Executed: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesKnown: 100, Took: second(35), Span: second(10)},
-		"of few runs":     {Executed: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 10, Took: second(90), Span: second(10)},
-		"not told of all": {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesKnown: 99, Took: second(90), Span: second(10)},
-		"a long way":      {Executed: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesKnown: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
-		"few at once":     {Executed: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesKnown: 100, Took: second(35), Span: second(10)},
-	} {
-		said := strings.Contains(want, "more")
-		if got := engineAdvice(&r); said != strings.HasPrefix(got, want) || !said && got != "" {
-			t.Errorf("%s: %q", want, got)
-		}
-	}
-}
-
 // Before the first case it is told what is done, after two seconds at the latest, and then
 // what is in flight even where nothing ends.
 func TestEngineProgress(t *testing.T) {

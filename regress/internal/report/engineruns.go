@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/outcome"
 )
@@ -74,29 +73,4 @@ func (e *EngineSum) Runs() *regress.EngineRuns {
 		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Name, b.Name))
 	})
 	return &r
-}
-
-// Bounds for deciding whether the engine or muster is the bottleneck.
-const (
-	judgedRunsMin = 20
-	judgedFull    = 0.7  // mean share of the runs that may be requested at once
-	idleShare     = 0.25 // share of the working time for which runs may wait without a shortage of workers
-)
-
-// engineAdvice says whether more workers would help, or more requests at once. It returns "" if
-// neither is clear. It takes the shortest wait for the network's round trip, which every run
-// has.
-func engineAdvice(r *regress.EngineRuns) string {
-	asked, _ := r.AtOnce()
-	queued := r.Queued - time.Duration(r.QueuesKnown)*r.QueueLeast
-	atWork := r.Asked - queued
-	switch {
-	case r.Executed < judgedRunsMin || r.QueuesKnown < r.Executed:
-		return ""
-	case queued > atWork:
-		return "more workers would make it faster, more jobs at once would not"
-	case asked >= judgedFull*float64(r.Jobs) && r.Jobs > 0 && float64(queued) < idleShare*float64(atWork):
-		return "more jobs at once than " + readable.Number(r.Jobs) + " ([engine] jobs) may make it faster"
-	}
-	return ""
 }

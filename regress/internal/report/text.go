@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"al.essio.dev/pkg/shellescape"
-
 	"muster/internal/readable"
 	"muster/regress"
 	"muster/regress/internal/diff"
@@ -59,7 +57,6 @@ type results struct {
 	costs     *Cost
 	recording bool
 	failing   []Case // cases of a record; with Verbose they come after the others
-	slow      slowCases
 }
 
 // A listedCause is a cause in one line.
@@ -75,8 +72,6 @@ func (r *results) Handle(ev Event) error {
 		r.recording = ev.Command == regress.RecordCommand
 	case Case:
 		return r.show(ev)
-	case Note:
-		r.slow.add(ev)
 	case Group:
 		r.count.add(&ev.Cause)
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
@@ -345,20 +340,18 @@ func leftOut(hiddenLines, moreParts int) string {
 }
 
 // showCommand returns the command that shows all of a case.
-func showCommand(raw string) string {
-	command := "muster show "
-	if strings.HasPrefix(raw, "-") {
-		command += "-- " // else the name would be taken for a flag
-	}
-	return command + shellescape.Quote(name.Print(raw))
-}
+func showCommand(raw string) string { return "muster show " + name.Quote(name.Typed(raw)) }
 
 // indented returns a diff with each line coloured and indented. It escapes control characters
 // again, because the diff may come from a foreign events file.
-func (r *results) indented(diff string) string {
+func (r *results) indented(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(readable.Text(diff)) {
-		b.WriteString("    " + paintDiffLine(r.paint, strings.TrimSuffix(line, "\n")) + "\n")
+	for line := range strings.Lines(readable.Text(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if r.paint {
+			line = diff.Colour(line)
+		}
+		b.WriteString("    " + line + "\n")
 	}
 	return b.String()
 }

@@ -202,10 +202,8 @@ func engineLines(r *regress.EngineRuns) []string {
 	if seen := engineSeen(r); seen != "" {
 		lines[0] = seen + "; " + lines[0]
 	}
-	for _, one := range []string{engineWaits(r), engineAdvice(r)} {
-		if one != "" {
-			lines = append(lines, one)
-		}
+	if waits := engineWaits(r); waits != "" {
+		lines = append(lines, waits)
 	}
 	if longest := longestRunText(r.Longest); longest != "" && r.Executed > 1 {
 		lines = append(lines, "longest: "+longest)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/internal/readable"
 	"muster/regress"
@@ -102,7 +101,6 @@ func (r *results) summary(s regress.Summary) string {
 		b.WriteString(toolText(s))
 	}
 	b.WriteString(resourcesText(s))
-	b.WriteString(r.slow.text())
 	b.WriteString(r.cost())
 	if s.Run != "" {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
@@ -112,31 +110,6 @@ func (r *results) summary(s regress.Summary) string {
 		fmt.Fprintf(&b, "exit status %d: %s\n", s.ExitStatus, meaning)
 	}
 	return b.String()
-}
-
-// slowCases are the cases with a run that a SlowNote reported.
-type slowCases struct {
-	names map[string]bool
-	limit time.Duration // the shortest time that was reported
-}
-
-func (s *slowCases) add(n Note) {
-	if n.Slow == "" {
-		return
-	}
-	if s.names == nil {
-		s.names, s.limit = map[string]bool{}, n.Over
-	}
-	s.names[n.Slow] = true
-	s.limit = min(s.limit, n.Over)
-}
-
-// text returns the line of the summary, "" if no case was slow.
-func (s *slowCases) text() string {
-	if len(s.names) == 0 {
-		return ""
-	}
-	return readable.Count(len(s.names), "slow case") + ", longer than " + readable.Duration(s.limit) + "\n"
 }
 
 // resourcesText returns the time and resources of the run, here and on an engine.

@@ -1,8 +1,8 @@
 package turns
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,32 +30,10 @@ func (m *Measurement) Measure(ctx context.Context) (report.Cost, error) {
 func (m *Measurement) RefuseUndecided(c report.Cost) error {
 	for _, l := range m.o.Limits {
 		if l.Inconclusive(c.Estimate) && !m.o.Rival.same {
-			return fault.Inputf("--fail-on %s: too few data decide whether the change passes this limit: %s", l, explainTooLittle(c))
+			return fault.Inputf("--fail-on %s: too few data decide whether the change passes this limit: %s", l, cmp.Or(c.Why, "run more cases, or keep the machine free of other work"))
 		}
 	}
 	return nil
-}
-
-// explainTooLittle says why the figures do not decide a limit, and what would help.
-func explainTooLittle(c report.Cost) string {
-	for _, w := range c.Warnings {
-		if w.Kind == cost.TooFew {
-			return w.Text
-		}
-	}
-	if c.Why != "" {
-		return c.Why
-	}
-	return fmt.Sprintf("%d pairs of runs do not show on which side of the limit the cost is: run more cases, or keep the machine free of other work", c.Pairs)
-}
-
-// suggestLimit adds to warnings that a measurement with --fail-on takes more time.
-func suggestLimit(warnings []cost.Warning) {
-	for i, w := range warnings {
-		if w.Kind == cost.TooFew || w.Kind == cost.Noisy {
-			warnings[i].Text += "; --fail-on 'cpu>5%' measures until it can decide"
-		}
-	}
 }
 
 // measure returns what the change costs, or why that is unknown.
@@ -79,9 +57,6 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 		return report.Cost{Why: why}, nil
 	case m.broken != nil:
 		return report.Cost{Why: "the golden's command could not run: " + wording.Of(m.broken)}, nil
-	}
-	if len(m.o.Limits) == 0 {
-		suggestLimit(c.Warnings)
 	}
 	c.Took, c.Against = m.took+time.Since(began), m.o.Rival.moved
 	if c.Measured = len(c.Cases); c.Measured == 0 {
