@@ -75,7 +75,7 @@ darwin:
 # Under the race detector everything is five to ten times slower. So CI plays the packages that start
 # goroutines (a policy test compares the list), and few scripts; "make long" plays all. The scripts play
 # exec/local too. GORACE: else each watched process ends a second late.
-RACE = ./fileio/... ./files/... ./lab/probe ./regress/check ./regress/decide \
+RACE = ./fileio/... ./files/... ./lab/native/contest ./lab/probe ./regress/check ./regress/decide \
 	./regress/internal/analyse ./regress/internal/cause ./regress/internal/closure \
 	./regress/internal/corpus ./regress/internal/crew ./regress/internal/exec/reapi \
 	./regress/internal/exec/reapi/client ./regress/internal/golden ./regress/internal/keep \

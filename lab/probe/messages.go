@@ -14,12 +14,13 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"muster/lab/results"
 	"muster/pool"
 )
 
-// Codec encodes and decodes messages: requests of a file service with a number, a name and a body.
+// Codec encodes and decodes messages, such as a file service gets: a name and a body.
 type Codec struct {
 	Impl string // one of Codecs
 	Size int    // of the body, in bytes
@@ -49,9 +50,9 @@ func (o Codec) measure(Input) (s results.Sample, err error) {
 	}
 	body := fileContent(o.Size)
 	run := func(n int) error {
-		for i := range n {
-			var got Request
-			m := newMessage(i, body)
+		for range n {
+			var got anypb.Any
+			m := newMessage(body)
 			data, err := c.encode(m)
 			if err == nil {
 				err = c.decode(data, &got)
@@ -102,29 +103,30 @@ func (o Echo) measure(in Input) (s results.Sample, err error) {
 	return c.measure(each*o.Connections, o.Size, run)
 }
 
-func newMessage(id int, body []byte) *Request {
-	return &Request{Id: uint64(id), Name: "folder-07/file-000001", Body: body}
+// newMessage returns a message. It is one of protobuf's own that has a text and bytes.
+func newMessage(body []byte) *anypb.Any {
+	return &anypb.Any{TypeUrl: "folder-07/file-000001", Value: body}
 }
 
 // A codec encodes a message. JSON has the body as base64, because it has no bytes.
 type codec struct {
-	encode func(*Request) ([]byte, error)
-	decode func([]byte, *Request) error
+	encode func(*anypb.Any) ([]byte, error)
+	decode func([]byte, *anypb.Any) error
 }
 
 func newCodec(impl string) (codec, error) {
 	switch impl {
 	case "protobuf":
-		return codec{func(m *Request) ([]byte, error) { return proto.Marshal(m) }, func(data []byte, m *Request) error { return proto.Unmarshal(data, m) }}, nil
+		return codec{func(m *anypb.Any) ([]byte, error) { return proto.Marshal(m) }, func(data []byte, m *anypb.Any) error { return proto.Unmarshal(data, m) }}, nil
 	case "json":
-		return codec{func(m *Request) ([]byte, error) { return json.Marshal(m) }, func(data []byte, m *Request) error { return json.Unmarshal(data, m) }}, nil
+		return codec{func(m *anypb.Any) ([]byte, error) { return json.Marshal(m) }, func(data []byte, m *anypb.Any) error { return json.Unmarshal(data, m) }}, nil
 	}
 	return codec{}, fmt.Errorf("unknown encoding %q", impl)
 }
 
 // compare compares as much as costs nothing beside a codec.
-func compare(sent, got *Request) error {
-	if got.GetId() != sent.GetId() || got.GetName() != sent.GetName() || len(got.GetBody()) != len(sent.GetBody()) {
+func compare(sent, got *anypb.Any) error {
+	if got.GetTypeUrl() != sent.GetTypeUrl() || len(got.GetValue()) != len(sent.GetValue()) {
 		return errors.New("a message changed on its way")
 	}
 	return nil
@@ -139,7 +141,7 @@ func (c codec) measure(n, size int, run func(n int) error) (s results.Sample, er
 	if err != nil {
 		return s, err
 	}
-	data, err := c.encode(newMessage(1, fileContent(size)))
+	data, err := c.encode(newMessage(fileContent(size)))
 	return all.sample(value(results.Wire, len(data))), err
 }
 
@@ -155,7 +157,7 @@ func newWire(conn net.Conn, c codec) *wire {
 	return &wire{codec: c, conn: conn, in: bufio.NewReader(conn)}
 }
 
-func (w *wire) send(m *Request) error {
+func (w *wire) send(m *anypb.Any) error {
 	data, err := w.encode(m)
 	if err != nil {
 		return err
@@ -166,7 +168,7 @@ func (w *wire) send(m *Request) error {
 	return err
 }
 
-func (w *wire) receive(m *Request) error {
+func (w *wire) receive(m *anypb.Any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {
 		return err
@@ -181,12 +183,12 @@ func (w *wire) receive(m *Request) error {
 
 // exchange sends n messages, each after the answer to the one before.
 func (w *wire) exchange(n int, body []byte) error {
-	for i := range n {
-		m := newMessage(i, body)
+	for range n {
+		m := newMessage(body)
 		if err := w.send(m); err != nil {
 			return err
 		}
-		var got Request
+		var got anypb.Any
 		if err := w.receive(&got); err != nil {
 			return err
 		}
@@ -201,7 +203,7 @@ func (w *wire) exchange(n int, body []byte) error {
 func (w *wire) serve() {
 	defer w.conn.Close()
 	for {
-		var m Request
+		var m anypb.Any
 		if w.receive(&m) != nil || w.send(&m) != nil {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 
 // Messages have the length of the bytes that an encoding needs.
 func TestMessages(t *testing.T) {
-	for impl, lengths := range map[string][2]float64{"protobuf": {65, 4124}, "json": {101, 5513}} {
+	for impl, lengths := range map[string][2]float64{"protobuf": {63, 4122}, "json": {99, 5511}} {
 		for i, size := range []int{38, 4096} {
 			for _, q := range []probe.Question{probe.Codec{Impl: impl, Size: size, Ops: 100}, probe.Echo{Impl: impl, Size: size, Connections: 10, Ops: 109}} {
 				if got, _ := expect(t, q, 100, results.NsPerOp, results.CPUPerOp).Value(results.Wire); got != lengths[i] {
