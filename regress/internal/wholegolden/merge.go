@@ -69,6 +69,7 @@ func Merge(ctx context.Context, path string, base *golden.Store, shards []Shard)
 	return done, w.Finish()
 }
 
+// merger is a merge under way.
 type merger struct {
 	base    *golden.Store // nil for partitions
 	shards  []Shard
@@ -91,7 +92,7 @@ func settle[T any](base *T, ours, theirs T) (settled T, isConflict bool) {
 	return ours, true
 }
 
-// note adds a conflict in something. In that of two branches, details would only repeat the files.
+// note adds a conflict. The error for two branches leaves out the details.
 func (m *merger) note(what, details string) {
 	if m.base == nil {
 		what += " " + details
@@ -296,14 +297,13 @@ func settleField[T any](m *merger, s Shard, what string, of func(*golden.Meta) *
 		base = of(&b)
 	}
 	settled, isConflict := settle(base, *ours, *theirs)
-	if isConflict {
-		m.noteValues(s, what, showSetting(*ours), showSetting(*theirs))
+	if here, there := showSetting(*ours), showSetting(*theirs); isConflict && here != there { // an empty list may be nil
+		m.noteValues(s, what, here, there)
 	}
 	*ours = settled
 }
 
-// settleKeys settles the values of each key. The zero value stands for none. Without a base, a conflict is
-// passed to note, and with one too if the value is a setting.
+// settleKeys settles the value of each key. The zero value stands for none. It calls note for each conflict.
 func settleKeys[V comparable](m *merger, base, ours, theirs map[string]V, note func(key string, ours, theirs V)) map[string]V {
 	var none V
 	keys, settled := maps.Clone(ours), map[string]V{}
@@ -335,6 +335,7 @@ func (m *merger) noteValues(s Shard, what, here, there string) {
 	}
 }
 
+// showSetting returns a setting in printable form, "" for an empty one.
 func showSetting(v any) string {
 	switch v := v.(type) {
 	case []golden.Command:
