@@ -232,41 +232,34 @@ type watch struct {
 	emit    func(report.Event)
 	command string // name of the run's command
 
-	mu        sync.Mutex // guards what follows
-	isActive  bool
-	doing     string            // before the first case
-	conn      *reapi.Connection // nil until it is known
-	isRunning bool              // cases run
-	state     func() reapi.State
-	stop      chan struct{}
-	emitting  sync.WaitGroup
+	mu       sync.Mutex        // guards what follows
+	doing    string            // before the first case
+	conn     *reapi.Connection // nil until it is known
+	engine   *reapi.Engine     // nil until cases run
+	stop     chan struct{}     // nil unless the watch is active
+	emitting sync.WaitGroup
 }
 
 // watchEvery is often enough for eyes, and does not fill a file of events.
 const watchEvery = time.Second
 
-// begin reports what is done now. While cases run it does nothing: the command of a few cases
+// begin reports what is done now, and starts the ticks. While cases run it does nothing: the command of a few cases
 // may be prepared meanwhile.
 func (w *watch) begin(doing string) {
-	if w.setDoing(doing) {
-		w.report()
-	}
-}
-
-// setDoing notes what is done now, and starts the ticks. It returns false while cases run.
-func (w *watch) setDoing(doing string) bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.isRunning {
-		return false
+	isRunning := w.engine != nil
+	if !isRunning {
+		w.doing = doing
 	}
-	w.doing = doing
-	if !w.isActive {
-		w.isActive, w.stop = true, make(chan struct{})
-		stop := w.stop
+	if w.stop == nil && !isRunning {
+		stop := make(chan struct{})
+		w.stop = stop
 		w.emitting.Go(func() { w.tick(stop) })
 	}
-	return true
+	w.mu.Unlock()
+	if !isRunning {
+		w.report()
+	}
 }
 
 // connected sets the connection whose traffic is reported.
@@ -280,16 +273,16 @@ func (w *watch) connected(c *reapi.Connection) {
 func (w *watch) running(e *reapi.Engine) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.isRunning, w.state, w.doing = true, e.State, ""
+	w.engine, w.doing = e, ""
 }
 
 // end returns when no event will be emitted any more, until the watch begins again.
 func (w *watch) end() {
 	w.mu.Lock()
-	if w.isActive {
+	if w.stop != nil {
 		close(w.stop)
 	}
-	w.isActive, w.conn, w.isRunning = false, nil, false
+	w.stop, w.conn, w.engine = nil, nil, nil
 	w.mu.Unlock()
 	w.emitting.Wait()
 }
@@ -307,17 +300,17 @@ func (w *watch) tick(stop chan struct{}) {
 	}
 }
 
-// report emits the present state.
+// report emits the present state, if the watch is active.
 func (w *watch) report() {
 	w.mu.Lock()
-	isActive, isRunning, state, conn := w.isActive, w.isRunning, w.state, w.conn
+	isActive, engine, conn := w.stop != nil, w.engine, w.conn
 	e := report.Engine{Command: w.command, Doing: w.doing, At: time.Now()}
 	w.mu.Unlock()
 	if !isActive {
 		return
 	}
-	if isRunning {
-		now := state()
+	if engine != nil {
+		now := engine.State()
 		e.InFlight, e.Queued, e.Running = now.InFlight, now.Queued, now.Running
 	}
 	if conn != nil {

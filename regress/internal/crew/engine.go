@@ -67,7 +67,7 @@ func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	e.ballast = make([]byte, max(0, ballastSize-ballastCase*len(s.Corpus.Cases())))
 	at := &e.o.Engine
 	outputs := outputs{patterns: at.Outputs, left: s.Left}
-	started, err := e.conn.Start(ctx, reapi.Options{
+	started, err := reapi.Start(ctx, e.conn, reapi.Options{
 		Corpus: s.Corpus, Commands: s.Commands, Later: s.Later,
 		Setting: reapi.Setting{
 			Env: s.Env, Platform: at.properties(),

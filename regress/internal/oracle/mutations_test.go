@@ -64,7 +64,7 @@ var mutations = []mutation{
 	{"internal/filestamp/filestamp.go", "Of", "return \"\"", "a digest is kept though another file took the place"},
 	{"internal/filestamp/mount_linux.go", "IsTrusted", "return true", "a file that is mapped for writing is trusted"},
 	{"internal/closure/watch.go", "lookAt", "return nil", "a file that is written to during a run is not compared"},
-	{"internal/run/forget.go", "Forget", "return nil", "what ran before the tool changed counts"},
+	{"internal/run/begin.go", "Forget", "return nil", "what ran before the tool changed counts"},
 
 	{shimFile, "isOfLane", "return 0;", "a server knows the lane's folder"},
 	{shimFile, "isStop", "return 0;", "a server knows its input"},

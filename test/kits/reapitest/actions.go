@@ -137,11 +137,7 @@ func (e *Engine) run(action *repb.Action, command *repb.Command) *repb.ExecuteRe
 // follow reports an execution until it or the stream has ended.
 func (e *Engine) follow(op *operation, s repb.Execution_ExecuteServer) error {
 	if op.name != "" {
-		stage := repb.ExecutionStage_EXECUTING
-		if e.o.Queued {
-			stage = repb.ExecutionStage_QUEUED
-		}
-		if err := s.Send(progress(op.name, stage)); err != nil {
+		if err := s.Send(progress(op.name, repb.ExecutionStage_EXECUTING)); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,6 @@ type Options struct {
 	BatchMax  int64      // bytes of a batch; 0 = the engine states no limit
 	Zstd      bool       // whether contents may be compressed with this method
 	Silent    bool       // executions have no name, and no stages before the result
-	Queued    bool       // executions stay QUEUED until the result, without EXECUTING
 	MissingAs codes.Code // status for missing inputs; 0 = FAILED_PRECONDITION, with details
 	Server    []grpc.ServerOption
 }

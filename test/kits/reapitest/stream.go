@@ -1,7 +1,6 @@
 package reapitest
 
 import (
-	"context"
 	"io"
 	"strconv"
 	"strings"
@@ -88,17 +87,6 @@ func (e *Engine) finish(name string, s bytestream.ByteStream_WriteServer) error 
 		return err
 	}
 	return s.SendAndClose(&bytestream.WriteResponse{CommittedSize: int64(len(data))})
-}
-
-// QueryWriteStatus implements the API.
-func (e *Engine) QueryWriteStatus(_ context.Context, req *bytestream.QueryWriteStatusRequest) (*bytestream.QueryWriteStatusResponse, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	data, ok := e.partial[req.GetResourceName()]
-	if !ok {
-		return nil, status.Error(codes.NotFound, "no such upload")
-	}
-	return &bytestream.QueryWriteStatusResponse{CommittedSize: int64(len(data))}, nil
 }
 
 // Read implements the API.

@@ -61,12 +61,12 @@ var _ exec.Executor = (*Engine)(nil)
 
 // Start reads and sends what all cases share, and runs the preflights of the commands. If one
 // fails, the error has the words of the engine or the tool.
-func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
+func Start(ctx context.Context, c *Connection, o Options) (*Engine, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, slots: semaphore.NewWeighted(int64(max(1, o.Jobs))),
+		o: o, client: c, slots: semaphore.NewWeighted(int64(max(1, o.Jobs))),
 		backlog: backlog{limit: o.Jobs / backlogPart}, commands: map[*exec.Command]*preparedCommand{},
 	}
 	var err error
@@ -221,21 +221,10 @@ type Property = tree.Property
 // Header is a header that every request carries.
 type Header = client.Header
 
-// Connection is a connection to an engine. Several runs may use it, one after another.
-type Connection struct{ client *client.Client }
+// Connection is a connection to an engine. Several runs may use it, one after another. Stop their engines before it is
+// closed.
+type Connection = client.Client
 
 // Dial connects. An error in the endpoint is of class Input. If the engine cannot be reached or
 // lacks a feature, the error is of class Environment.
-func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
-	c, err := client.Dial(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	return &Connection{c}, nil
-}
-
-// Traffic returns the bytes that all runs have sent to the engine and received from it.
-func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
-
-// Close closes the connection. Stop its engines first.
-func (c *Connection) Close() { c.client.Close() }
+func Dial(ctx context.Context, at Endpoint) (*Connection, error) { return client.Dial(ctx, at) }

@@ -162,7 +162,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	if change != nil {
 		change(&o)
 	}
-	s.Engine, err = c.Start(w.Context(), o)
+	s.Engine, err = reapi.Start(w.Context(), c, o)
 	return s, err
 }
 

@@ -47,7 +47,7 @@ type Options struct {
 	Attempts   int           // attempts in a row at one request; 0 = as many as fit into Wait
 	Backoff    time.Duration // pause before the second attempt; it grows up to BackoffMax
 	BackoffMax time.Duration
-	Remember   int  // number of contents that the client remembers as present, at some 36 bytes each
+	Remember   int  // number of contents that the client remembers as present, at some 60 bytes each
 	CacheOnly  bool // the service need not execute: it keeps contents and results
 
 	// Note receives, from any goroutine, a note that muster waits for the engine, and that the

@@ -99,35 +99,6 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// A full queue is waited for as long as it moves, and no longer.
-func TestQueueMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var full atomic.Bool
-		full.Store(true)
-		r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
-			if c.Method == "Execute" && c.Moment == reapitest.Begin && c.Number%5 != 0 && full.Load() {
-				return status.Error(codes.ResourceExhausted, "the queue is full")
-			}
-			return nil
-		}}, client.Options{Wait: 30 * time.Second, Sleep: waiting})
-		began := time.Now()
-		done := make(chan error)
-		for i := range 40 {
-			x := client.Execution{Action: r.action("cc", string(rune('a'+i)))}
-			go func() {
-				_, err := r.Execute(t.Context(), x)
-				done <- err
-			}()
-		}
-		for range 40 {
-			r.must(<-done)
-		}
-		if took := time.Since(began); took < 30*time.Second {
-			t.Errorf("took %v: nothing had to wait for longer than it waits for one that stands still", took)
-		}
-	})
-}
-
 // What mostly does not pass is tried a few times, and nothing is said of how long that took
 // where it was tried once.
 func TestDoubtful(t *testing.T) {

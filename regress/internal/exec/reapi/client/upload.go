@@ -226,16 +226,10 @@ func (c *Client) queryBatch(items []*batchQuery) {
 // the engine has: the next Upload asks again.
 type knownBlobs struct {
 	mu      sync.Mutex
-	there   map[knownKey]struct{}
+	there   map[blob.Digest]struct{}
 	most    int
 	pending map[blob.Digest]*pendingUpload
 }
-
-// knownKey is half of a digest, to save memory. If two contents share it, the engine reports the
-// one that it lacks, and Forget makes the client send it.
-type knownKey [16]byte
-
-func keyOf(d blob.Digest) knownKey { return knownKey(d.Hash[:16]) }
 
 // pendingUpload is a content that is being sent. Read err only after done is closed.
 type pendingUpload struct {
@@ -247,7 +241,7 @@ type pendingUpload struct {
 }
 
 func newKnownBlobs(most int) *knownBlobs {
-	return &knownBlobs{there: map[knownKey]struct{}{}, most: most, pending: map[blob.Digest]*pendingUpload{}}
+	return &knownBlobs{there: map[blob.Digest]struct{}{}, most: most, pending: map[blob.Digest]*pendingUpload{}}
 }
 
 // claim divides blobs into those that the caller must settle and those that others settle. It
@@ -256,7 +250,7 @@ func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, b := range blobs {
-		if b.Digest.Size == 0 || k.has(b.Digest) {
+		if _, known := k.there[b.Digest]; known || b.Digest.Size == 0 {
 			continue // every engine has the empty content
 		}
 		if u := k.pending[b.Digest]; u != nil {
@@ -270,11 +264,6 @@ func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
 	return mine, others
 }
 
-func (k *knownBlobs) has(d blob.Digest) bool {
-	_, ok := k.there[keyOf(d)]
-	return ok
-}
-
 func (k *knownBlobs) settle(u *pendingUpload, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -286,7 +275,7 @@ func (k *knownBlobs) settle(u *pendingUpload, err error) {
 		if len(k.there) >= k.most {
 			clear(k.there)
 		}
-		k.there[keyOf(u.b.Digest)] = struct{}{}
+		k.there[u.b.Digest] = struct{}{}
 	}
 	close(u.done)
 }
@@ -307,6 +296,6 @@ func (k *knownBlobs) forget(ds []blob.Digest) {
 		clear(k.there)
 	}
 	for _, d := range ds {
-		delete(k.there, keyOf(d))
+		delete(k.there, d)
 	}
 }
