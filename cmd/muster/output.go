@@ -18,7 +18,6 @@ import (
 
 	"github.com/kballard/go-shellquote"
 	"github.com/mattn/go-runewidth"
-	"github.com/spf13/pflag"
 
 	"muster/internal/realpath"
 	"muster/internal/terminal"
@@ -133,19 +132,12 @@ func (l *statusLine) showOrEnd(line string) {
 // fits, and pass colours on.
 const lessOptions = "FRX"
 
-// noPagerFlag turns the pager off.
-func noPagerFlag(off *bool) flagGroup {
-	return func(f *pflag.FlagSet, _ *regress.Options) {
-		f.BoolVar(off, "no-pager", false, "print text that is longer than the screen at once, not through PAGER or less")
-	}
-}
-
 // paged calls show, which writes text. On a terminal, text that is longer than the screen goes
 // through the user's pager.
-func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func(host.Host) error) error {
+func (p *program) paged(ctx context.Context, o *regress.Options, show func(host.Host) error) error {
 	h := newHost(p)
 	out, isFile := h.Stdout.(*os.File)
-	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) || os.Getenv("TERM") == "" {
+	if !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) || os.Getenv("TERM") == "" {
 		return show(h)
 	}
 	words, err := pagerIn(os.LookupEnv)
@@ -192,7 +184,7 @@ func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
 	words, err := shellquote.Split(command)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("PAGER is %q, which is not quoted as a shell wants it: correct it, or use --no-pager", command)
+		return nil, fmt.Errorf("PAGER is %q, which is not quoted as a shell wants it: correct it, or set PAGER=cat", command)
 	case slices.Equal(words, []string{"cat"}):
 		return nil, nil
 	}
@@ -217,7 +209,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 	err := c.Start()
 	if err != nil && ctx.Err() == nil {
 		_, err := out.Write(text)
-		fmt.Fprintf(p.stderr, "warning: the pager %s cannot be started: correct PAGER, or use --no-pager\n", words[0])
+		fmt.Fprintf(p.stderr, "warning: the pager %s cannot be started: correct PAGER, or set PAGER=cat\n", words[0])
 		return err
 	}
 	if err == nil {
@@ -230,7 +222,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 		return ctx.Err()
 	case isStatus:
 		restore() // a killed pager did not restore the terminal
-		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
+		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: PAGER=cat prints the whole text\n", words[0], status)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("the pager %s: %w", words[0], err)
 	}

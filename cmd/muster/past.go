@@ -65,7 +65,6 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 
 func (p *program) groups() *cobra.Command {
 	var id, by string
-	var noPager bool
 	c := p.command(&cobra.Command{
 		Use:   "groups [flags]",
 		Short: "Group the differences by cause",
@@ -80,11 +79,11 @@ cases are one too: with X, or only in a.c. A bucket stands for several rare caus
   muster groups --format json
   muster show G1`,
 		Args: noneWanted,
-	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, formatFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		if by != "" && by != "family" {
 			return usagef("--by takes family, and not %q", by)
 		}
-		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id, by != "") })
+		return p.paged(c.Context(), o, func(h host.Host) error { return past.Groups(c.Context(), *o, h, id, by != "") })
 	})
 	c.Flags().StringVar(&by, "by", "", "list the causes of each `family` together: --by family")
 	return c
@@ -92,7 +91,6 @@ cases are one too: with X, or only in a.c. A bucket stands for several rare caus
 
 func (p *program) show() *cobra.Command {
 	var id string
-	var noPager bool
 	return p.command(&cobra.Command{
 		Use:   "show NAME|G1 [flags]",
 		Short: "Show one cause, or everything about one case",
@@ -105,8 +103,8 @@ itself named G1, write ./G1.`,
   muster show G1
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
-	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return past.Show(c.Context(), *o, h, args[0], id) })
+	}, []flagGroup{stateFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return p.paged(c.Context(), o, func(h host.Host) error { return past.Show(c.Context(), *o, h, args[0], id) })
 	}, causesAndCases)
 }
 

@@ -120,7 +120,7 @@ func flagError(c *cobra.Command, err error) error {
 		if strings.Contains(c.Use, "[-- COMMAND") && lacksDashes(os.Args) {
 			hint = ", and those of COMMAND go after --"
 		}
-		return usagef("%w%s: %s --help lists the flags%s", err, choicesOf(err), c.CommandPath(), hint)
+		return usagef("%w: %s --help lists the flags%s", err, c.CommandPath(), hint)
 	}
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
@@ -133,16 +133,6 @@ func flagError(c *cobra.Command, err error) error {
 		hint = ", and those of COMMAND go after --"
 	}
 	return usagef("%w%s: %s --help lists the flags%s", err, meant, c.CommandPath(), hint)
-}
-
-// choicesOf lists the values of a flag that was given without one, if only some are possible.
-func choicesOf(err error) string {
-	if bare, is := errors.AsType[*pflag.ValueRequiredError](err); is {
-		if values := flagValues()[bare.GetFlag().Name]; len(values) > 0 {
-			return ": one of " + strings.Join(values, ", ")
-		}
-	}
-	return ""
 }
 
 // options returns the options that all commands share, before flags. With an error they can take flags, but

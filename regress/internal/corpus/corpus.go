@@ -285,11 +285,6 @@ func (c *cursor) Read(p []byte) (int, error) {
 	if c.pos >= c.size {
 		return 0, io.EOF
 	}
-	if len(p) >= windowBytes {
-		n, err := c.readAt(p[:min(int64(len(p)), c.size-c.pos)], c.pos)
-		c.pos += int64(n)
-		return n, err
-	}
 	if c.pos < c.start || c.pos >= c.start+int64(c.filled) {
 		n, err := c.readAt(c.window[:min(windowBytes, c.size-c.pos)], c.pos)
 		c.start, c.filled = c.pos, n

@@ -32,7 +32,6 @@ const (
 	pageCasesMax      = 10_000
 	pageMembersMax    = 50 // cases that are named with a cause
 	pageNamesMax      = 500
-	pageNotesMax      = 100
 	caseDiffBytesMax  = 2 << 20  // differences of one case, in bytes
 	excerptBytesMax   = 32 << 10 // texts of one cause, in bytes
 	pageFactBytesMax  = 32 << 10 // a command to paste, in bytes
@@ -70,7 +69,6 @@ type page struct {
 	to       *pending.File
 	started  Started
 	notes    []Note
-	moreNote int
 	previews previewRoom
 	diffRoom int // bytes for differences
 	rows     []pageRow
@@ -108,15 +106,11 @@ const (
 func (p *page) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		notes, more := p.notes, p.moreNote
+		notes := p.notes
 		*p = *newPage(p.to)
-		p.started, p.notes, p.moreNote = ev, notes, more
+		p.started, p.notes = ev, notes
 	case Note:
-		switch {
-		case ev.Slow != "": // its duration is among the figures of the case
-		case len(p.notes) == pageNotesMax:
-			p.moreNote++
-		default:
+		if ev.Slow == "" { // else its duration is among the figures of the case
 			p.notes = append(p.notes, ev)
 		}
 	case Case:

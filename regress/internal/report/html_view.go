@@ -26,7 +26,6 @@ type pageView struct {
 	Facts           []fact
 	Hints           []hint
 	Warnings, Notes []string
-	MoreNotes       int
 	CausesCount     int    // causes and buckets
 	CausesText      string // how many causes there are
 	Causes          []pageCause
@@ -57,7 +56,7 @@ func (p *page) write(w io.Writer, s regress.Summary) error {
 	}
 	v := pageView{
 		Policy: pagePolicy(), Style: template.CSS(style.CSS() + style.Pictures() + pageStyle), Script: template.JS(pageScript),
-		Title: readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff, Facts: p.facts(s), Hints: hintsFor(s), MoreNotes: p.moreNote,
+		Title: readable.Clip(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff, Facts: p.facts(s), Hints: hintsFor(s),
 		Cost: costLines(p.costs, false, true), CostPlot: template.HTML(plot), // safe, because package plot escapes its texts
 		NotRun: name.PrintAll(p.notRun),
 	}

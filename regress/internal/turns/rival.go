@@ -75,9 +75,9 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 	c, err := exec.ResolveAt(by.Executable, words, by.Stdin)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return Rival{Why: executableText(m) + " is gone"}
+		return Rival{Why: "the executable " + by.Executable + " that recorded the golden is gone"}
 	case err != nil:
-		return Rival{Why: executableText(m) + " can no longer run"}
+		return Rival{Why: "the executable " + by.Executable + " that recorded the golden can no longer run"}
 	}
 	if now.Command != nil {
 		c.As = now.Command.As
@@ -96,15 +96,6 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 		}
 	}
 	return r
-}
-
-// executableText names the executable whose cost is compared. After an accept that moved the
-// command it is not the golden's.
-func executableText(m golden.Meta) string {
-	if m.Reference != nil {
-		return "the executable " + m.Reference.Executable + " that recorded the golden"
-	}
-	return "the golden's executable " + m.Executable
 }
 
 // CostRival returns the RecordedRival if its costs can be measured. A script that was written to
