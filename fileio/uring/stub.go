@@ -13,7 +13,7 @@ type Engine struct{ fileio.Engine }
 
 // New returns ErrUnavailable, or an error about the options.
 func New(o Options) (*Engine, error) {
-	if err := o.check(); err != nil {
+	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%w: only Linux has it", ErrUnavailable)

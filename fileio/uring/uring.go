@@ -36,16 +36,16 @@ type Engine struct {
 func New(o Options) (*Engine, error) { return start(o, systemKernel()) }
 
 func start(o Options, k kernel) (*Engine, error) {
-	if err := o.check(); err != nil {
+	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return nil, err
 	}
 	e := &Engine{options: o, transfers: newPlaceQueue(o.Threads)}
 	e.light = e.transfers
 	only := &sideThreads{make(chan struct{}, 1), make(chan struct{}, 1)}
-	err := e.addRings(k, e.transfers, o.Rings, only)
+	err := e.addRing(k, e.transfers, only)
 	if err == nil && o.Light > 0 {
 		e.light = newPlaceQueue(o.Light)
-		err = e.addRings(k, e.light, 1, only)
+		err = e.addRing(k, e.light, only)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -53,23 +53,20 @@ func start(o Options, k kernel) (*Engine, error) {
 	return e, nil
 }
 
-// addRings divides the places of a queue among new rings.
-func (e *Engine) addRings(k kernel, l *placeQueue, rings int, only *sideThreads) error {
-	places := make([][]*place, rings)
-	for i := range cap(l.free) {
+// addRing starts a ring with the places of a queue.
+func (e *Engine) addRing(k kernel, l *placeQueue, only *sideThreads) error {
+	var places []*place
+	for range cap(l.free) {
 		p := &place{done: make(chan int32, 1), call: new(callMemory), side: only}
 		e.pins.Pin(p.call)
-		places[i%rings] = append(places[i%rings], p)
+		places = append(places, p)
 		l.free <- p
 	}
-	for _, some := range places {
-		r, err := startRing(k, some)
-		if err != nil {
-			return err
-		}
+	r, err := startRing(k, places)
+	if err == nil {
 		e.rings = append(e.rings, r)
 	}
-	return nil
+	return err
 }
 
 // Do implements fileio.Engine. Goroutines get places in the order in which they came, as from
