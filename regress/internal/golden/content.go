@@ -11,6 +11,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -197,18 +198,20 @@ type piece struct {
 // ErrContent is returned by Put for content that does not match the size or the digest of its part.
 var ErrContent = errors.New("content does not match its part")
 
-// packsMax bounds the contents that are in memory at once. Thousands of cases of an engine may end together.
-const packsMax = 128
-
 // packer cuts contents into pieces and compresses them. It is safe for
 // concurrent use.
 type packer struct {
-	zip  *zstd.Encoder
-	free chan *buffers // nil for those that are not made yet
+	zip   *zstd.Encoder
+	large sync.Pool // of *buffers, for contents above smallMax
 }
 
-// buffers hold one piece.
 type buffers struct{ plain, packed []byte }
+
+func newBuffers(size int64) *buffers { return &buffers{make([]byte, size), make([]byte, 0, size)} }
+
+// smallMax is the size of a content, in bytes, up to which its buffers are made for it alone. An
+// engine may run thousands of cases at once, and most contents are small.
+const smallMax = 32 << 10
 
 func newPacker() (*packer, error) {
 	// No checksum: the content has a SHA-256.
@@ -217,26 +220,18 @@ func newPacker() (*packer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
-	k := &packer{zip, make(chan *buffers, packsMax)}
-	for range packsMax {
-		k.free <- nil
-	}
-	return k, nil
+	return &packer{zip: zip, large: sync.Pool{New: func() any { return newBuffers(pieceMax) }}}, nil
 }
 
 // pack reads the content of p from r and calls emit with each of its pieces, whose data is valid until emit
 // returns. The ids of the pieces begin at first and ascend. After an error, the emitted pieces are not that content.
-// pack waits while many other contents are packed; ctx ends the wait.
-func (k *packer) pack(ctx context.Context, r io.Reader, p outcome.Part, first int64, emit func(piece) error) error {
+func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece) error) error {
 	var b *buffers
-	select {
-	case b = <-k.free:
-		defer func() { k.free <- b }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if b == nil {
-		b = &buffers{make([]byte, pieceMax), make([]byte, 0, pieceMax)}
+	if p.Size <= smallMax {
+		b = newBuffers(max(p.Size, 1))
+	} else {
+		b = k.large.Get().(*buffers)
+		defer k.large.Put(b)
 	}
 	sum := sha256.New()
 	id := first
@@ -273,6 +268,18 @@ func (k *packer) piece(id int64, plain []byte, b *buffers) piece {
 		c, data = raw, plain
 	}
 	return piece{id, c, data}
+}
+
+// putMemoryMax bounds the contents in the memory of all calls of Put, in bytes. Thousands of cases
+// of an engine may end at once.
+const putMemoryMax = 64 << 20
+
+// memoryOf returns the bytes that a Put takes whose largest content has this size.
+func memoryOf(content int64) int64 {
+	if content <= smallMax {
+		return 2 * content // plain and packed
+	}
+	return 2 * pieceMax
 }
 
 // newDecoder returns a decoder of pieces, which is safe for concurrent use.

@@ -189,7 +189,7 @@ func (e *editor) putContent(ctx context.Context, p outcome.Part, content Content
 		return err
 	}
 	defer r.Close()
-	err = e.packer.pack(ctx, r, p, id<<pieceShift, func(pc piece) error {
+	err = e.packer.pack(r, p, id<<pieceShift, func(pc piece) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sync/semaphore"
+
 	"muster/regress"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -37,6 +39,7 @@ type Writer struct {
 	meta       Meta
 	lock       *lock
 	db         *sql.DB
+	memory     *semaphore.Weighted // bounds the contents in all calls of Put, in bytes
 	closed     bool
 	sealed     bool            // the part is complete
 	kept       map[string]bool // names of the cases in the part, once the writer is closed without being sealed
@@ -114,7 +117,7 @@ func newWriter(path, suffix string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{path: path, part: path + suffix, lock: l}, nil
+	return &Writer{path: path, part: path + suffix, lock: l, memory: semaphore.NewWeighted(putMemoryMax)}, nil
 }
 
 // connect opens the connection and prepares the file with it.
@@ -192,6 +195,15 @@ func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
 	if err != nil {
 		return err
 	}
+	largest := int64(0) // one content is in memory at a time
+	for p := range WithContent(&r.Outcome) {
+		largest = max(largest, p.Size)
+	}
+	memory := memoryOf(largest)
+	if err := w.memory.Acquire(ctx, memory); err != nil {
+		return err
+	}
+	defer w.memory.Release(memory)
 	return w.put(ctx, r, content)
 }
 
