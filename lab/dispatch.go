@@ -62,7 +62,7 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, peer := range append([]contestant{contestant{Impl: muster, Language: golang, Own: true}}, peers...) {
+	for _, peer := range append([]contestant{{Impl: muster, Language: golang, Own: true}}, peers...) {
 		for i, tasks := range o.Tasks {
 			fewer := 0
 			if i > 0 {
