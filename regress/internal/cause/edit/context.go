@@ -30,7 +30,7 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 		return besideBlank(s.text, gap)
 	case !change.isBroken():
 		return s.neighbours(gap)
-	case s.quotesAt(gap.From).isBlock:
+	case s.inRemark(gap.From):
 		return pattern.InComment
 	default:
 		in, isBracket := s.encloser(gap.From)

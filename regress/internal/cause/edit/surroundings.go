@@ -7,83 +7,133 @@ import (
 	"muster/regress/internal/cause/token"
 )
 
-// surroundings answer what surrounds a place of a text. Each answer reads at most scanMax bytes before the place.
-type surroundings struct{ text []byte }
+// surroundings answer what surrounds a place of a text. They keep what they know, because most
+// queries go forward within the same brackets and strings.
+type surroundings struct {
+	text   []byte
+	opened bracketStack
+	quoted quoteState
+}
+
+// bracketStack holds the brackets that are open at a place, the innermost last.
+type bracketStack struct {
+	at   int
+	open []int
+}
 
 // openerOf returns the place of the innermost open bracket, or -1 if none is nearby.
 func (s *surroundings) openerOf(at int) int {
-	closed := 0
-	for i := at - 1; i >= max(0, at-scanMax); i-- {
-		by := bracketSign(s.text[i])
-		if by > 0 && closed == 0 {
-			return i
+	b := &s.opened
+	if at < b.at || at > b.at+scanMax {
+		b.at, b.open = max(0, at-scanMax), b.open[:0]
+	}
+	for ; b.at < at; b.at++ {
+		switch s.text[b.at] {
+		case ')', ']', '}':
+			b.open = b.open[:max(0, len(b.open)-1)]
+		case '(', '[', '{':
+			if len(b.open) > 2*scanMax { // the first ones are too far away
+				b.open = append(b.open[:0], b.open[scanMax:]...)
+			}
+			b.open = append(b.open, b.at)
 		}
-		closed -= by
+	}
+	if last := len(b.open) - 1; last >= 0 && b.open[last] >= at-scanMax {
+		return b.open[last]
 	}
 	return -1
 }
 
-// quoteState is what a place is in.
+// quoteState is the state at a place: the open quote on its line, and whether it is in a comment,
+// of one line or of several.
 type quoteState struct {
-	open     byte // the quote that is open on its line
-	isRemark bool // a comment to the line's end
-	isBlock  bool // a comment of several lines
+	begin, at int // the line's start; the end of what was read
+	open      byte
+	remark    bool // to the line's end
+	ends      int  // the end of a comment of several lines; 0 without one
+	closed    int  // the next end of such a comment, -1 if none follows, 0 if unknown …
+	sought    int  // … and the place from where that was searched
 }
 
-// remarkEnd is how far behind a place the end of a comment is searched, in bytes. A comment without an end is
-// none.
-const remarkEnd = 1 << 14
-
-// quotesAt reads the lines before a place. If a comment of several lines begins far away, a line that begins with *
-// shows it.
-func (s *surroundings) quotesAt(at int) (q quoteState) {
-	from := max(0, at-scanMax)
-	if from > 0 {
-		from += bytes.IndexByte(s.text[from:at], '\n') + 1
+// quotedAt returns whether a place is in a string or a comment, as a context.
+func (s *surroundings) quotedAt(at int) string {
+	q := &s.quoted
+	switch isRemark := s.inRemark(at); {
+	case isRemark:
+		return pattern.InComment
+	case at > q.begin+scanMax: // too far to know
+	case q.remark:
+		return pattern.InComment
+	case q.open != 0:
+		return pattern.InString
 	}
-	line := bytes.TrimLeft(s.text[from:at], " \t")
-	q.isBlock = len(line) > 1 && line[0] == '*' && (token.IsSpace(line[1]) || line[1] == '/')
-	for i := from; i < at; i++ {
-		c, next := s.text[i], byte(0)
-		if i+1 < at {
-			next = s.text[i+1]
+	return ""
+}
+
+// inRemark reports whether a place is in a comment of several lines. If the comment begins far
+// away, a line that begins with * shows it.
+func (s *surroundings) inRemark(at int) bool {
+	q := &s.quoted
+	if at < q.at || at > q.at+scanMax {
+		from := max(0, at-scanMax)
+		if from > 0 {
+			from += bytes.IndexByte(s.text[from:at], '\n') + 1
 		}
-		switch {
-		case q.isBlock && c == '*' && next == '/':
-			q.isBlock = false
-			i++
-		case q.isBlock:
+		ends := q.ends
+		if at < q.at {
+			ends = 0
+		}
+		*q = quoteState{begin: from, at: from, ends: ends, closed: q.closed, sought: q.sought}
+		line := bytes.TrimLeft(s.text[from:at], " \t")
+		if from >= ends && len(line) > 1 && line[0] == '*' && (token.IsSpace(line[1]) || line[1] == '/') {
+			q.ends = q.commentEnd(s.text, from)
+		}
+	}
+	q.advance(s.text, at)
+	return at < q.ends
+}
+
+// advance reads a text up to a place.
+func (q *quoteState) advance(text []byte, to int) {
+	for ; q.at < to; q.at++ {
+		switch c := text[q.at]; {
 		case c == '\n':
-			q = quoteState{}
-		case q.isRemark:
+			q.begin, q.open, q.remark = q.at+1, 0, false
+		case q.at < q.ends || q.remark:
 		case q.open != 0 && c == '\\':
-			i++
+			if q.at+1 == to { // the escaped byte is outside
+				return
+			}
+			q.at++
 		case q.open != 0:
 			if c == q.open {
 				q.open = 0
 			}
 		case isQuote(c):
 			q.open = c
-		case c == '/' && next == '*':
-			q.isBlock = true
-			i++
-		default:
-			q.isRemark = c == '/' && next == '/' || c == '#' && next == ' '
+		case c == '/' || c == '#':
+			if q.at+1 == to { // the rest of the marker is outside
+				return
+			}
+			next := text[q.at+1]
+			q.remark = c == '/' && next == '/' || c == '#' && next == ' '
+			if c == '/' && next == '*' {
+				q.ends = q.commentEnd(text, q.at+2)
+			}
 		}
 	}
-	q.isBlock = q.isBlock && bytes.Contains(s.text[at:min(len(s.text), at+remarkEnd)], []byte("*/"))
-	return q
 }
 
-// quotedAt returns whether a place is in a string or a comment, as a context.
-func (s *surroundings) quotedAt(at int) string {
-	switch q := s.quotesAt(at); {
-	case q.isBlock || q.isRemark:
-		return pattern.InComment
-	case q.open != 0:
-		return pattern.InString
+// commentEnd returns the end of the comment that a place is in. It returns 0 for a comment without
+// an end, which is none.
+func (q *quoteState) commentEnd(text []byte, at int) int {
+	if q.closed == 0 || at < q.sought || q.closed > 0 && q.closed < at+2 {
+		q.closed, q.sought = -1, at
+		if i := bytes.Index(text[at:], []byte("*/")); i >= 0 {
+			q.closed = at + i + 2
+		}
 	}
-	return ""
+	return max(0, q.closed)
 }
 
 // spaceBefore returns the start of the whitespace that ends at a place, within scanMax bytes.

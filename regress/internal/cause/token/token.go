@@ -227,6 +227,15 @@ func numberEnd(text []byte, from, to int) int {
 	if at+1 < to && text[at] == '.' && IsDigit(text[at+1]) {
 		at = DigitsEnd(text, at+1, to)
 	}
+	if at < to && text[at]|0x20 == 'e' {
+		exponent := at + 1
+		if exponent < to && (text[exponent] == '+' || text[exponent] == '-') {
+			exponent++
+		}
+		if end := DigitsEnd(text, exponent, to); end > exponent && (end == to || !IsLetter(text[end])) {
+			return end
+		}
+	}
 	return at
 }
 
