@@ -83,8 +83,8 @@ func (p *planner) addDispatch(peer contestant, mode string, jobs, tasks int, pro
 	p.addRow(peer, mode, jobs, tasks, procs, 0, 0)
 }
 
-// addRow adds the trials of one peer in one mode. A peer in Go has a trial for each GOMAXPROCS. The
-// figures of the row with fewer tasks decide whether a run of this one takes longer than most.
+// addRow adds a contestant's trials in one mode, in Go one for each GOMAXPROCS. The row with fewer tasks
+// predicts whether this one exceeds most.
 func (p *planner) addRow(peer contestant, mode string, jobs, tasks int, procs []int, fewer int, most time.Duration) {
 	if peer.Language != golang {
 		procs = []int{0}

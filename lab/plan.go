@@ -25,8 +25,8 @@ type planner struct {
 	earlier   *results.Results         // results of an interrupted run; may be empty
 }
 
-// newPlanner starts the results of a question from those of an interrupted run. The conditions in
-// more, and those that every run has, must equal those of the interrupted run.
+// newPlanner starts the results of a question from those of an interrupted run. The usual conditions,
+// and those of the parameter more, must equal those of the interrupted run.
 func newPlanner(o *Options, question string, more ...results.Pair) (*planner, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func newPlanner(o *Options, question string, more ...results.Pair) (*planner, er
 }
 
 // addCondition adds a condition that became known only now. It fails if the interrupted run
-// had another value. If that run had none, the journal receives the condition before its first
-// figure.
+// had another value. If that run lacks the condition, it is written to the journal before this
+// run's first figure.
 func (p *planner) addCondition(c results.Pair) error {
 	if slices.ContainsFunc(p.Results.Conditions, func(had results.Pair) bool { return had.Key == c.Key }) {
 		return checkConditions(p.Results.Conditions, []results.Pair{c})
@@ -87,7 +87,7 @@ func (p *planner) adoptEarlier() {
 	}
 }
 
-// add adds a trial, unless it is too long in any case.
+// add adds a trial, unless its estimate alone exceeds its limit.
 func (p *planner) add(t trial) {
 	if t.EachMax > 0 && t.Smaller == "" && t.Estimate > t.EachMax {
 		p.Results.Absent = append(p.Results.Absent, results.Absent{Name: t.Name, Why: results.TooLong})
@@ -136,8 +136,8 @@ func (p *planner) measure(ctx context.Context) error {
 	return nil
 }
 
-// isTooLong reports whether a trial without a figure would exceed its limit. It does in any case if the smaller
-// trial was left out.
+// isTooLong reports whether a trial without a figure would exceed its limit. It also does if the smaller trial was
+// left out.
 func (p *planner) isTooLong(t *trial) bool {
 	if t.EachMax == 0 || p.counts[t.Name] > 0 {
 		return false

@@ -170,7 +170,7 @@ func getError(name string, err error) error {
 // Put implements Origin.
 func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want fileio.Condition) (fileio.Info, error) {
 	info, err := s.Origin.Put(ctx, name, r, size, want)
-	_ = s.drop(ctx, name) // a copy that stays has the content of its name, so it may be served
+	_ = s.drop(ctx, name) // a copy that could not be dropped still has the content that its name states
 	return info, err
 }
 

@@ -22,7 +22,7 @@ const labelSize = 1 << 10
 
 // A label describes a copy. In the copy it begins with a SHA-256 that covers its text.
 type label struct {
-	fileio.Info        // of the file, but the name is the copy's, because copies may be swapped
+	fileio.Info        // describes the file, but Name is the copy's, so that a swapped copy is noticed
 	Sum         []byte // the content's SHA-256
 }
 
@@ -66,8 +66,8 @@ func (s *Store) key(name string) string {
 // it was replaced.
 type knownCopy struct {
 	label
-	tag   string
-	named bool // the name of the file is its digest
+	tag   string // of the copy's own file; label.Tag is the origin's
+	named bool   // the name of the file is its digest
 }
 
 // knownMax bounds Store.known. Each copy in it takes about 500 bytes. Others are verified again.

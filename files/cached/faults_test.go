@@ -41,8 +41,8 @@ func copiesIn(t *testing.T, folder string) []string {
 	return all
 }
 
-// A power failure may leave a copy with its size and other bytes. The next start of the machine
-// finds that before a reader gets them.
+// A power failure may leave a copy with its size and other bytes. The next process finds
+// the damage before a reader gets it.
 func TestRestart(t *testing.T) {
 	contents := map[string][]byte{"a": enginetest.Content(1, 1000), "empty": nil}
 	for i, size := range []int{1, 5000, 300_000, pieceSize, 2*pieceSize + 7} {
@@ -202,8 +202,7 @@ func TestCopyStays(t *testing.T) {
 	}
 }
 
-// An origin whose answers break off breaks no read but those that it answers, and leaves no
-// wrong copy.
+// If an answer of the origin breaks off, only its own read fails, and no wrong copy stays.
 func TestBrokenOrigin(t *testing.T) {
 	s, of := open(t, 50<<20)
 	data := enginetest.Content(1, 5*pieceSize)

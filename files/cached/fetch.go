@@ -112,7 +112,7 @@ func (s *Store) report(ctx context.Context, err error) {
 	s.log.Warn("the cache cannot keep copies, so files are read from the object store: check the folder and disk of --cache", "reason", wording.Of(err))
 }
 
-// reportRead is like report. Most files have no copy, or it was evicted.
+// reportRead is like report, except that a missing copy is no failure.
 func (s *Store) reportRead(ctx context.Context, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		s.report(ctx, err)

@@ -87,8 +87,7 @@ type sharedCopies struct{ cached.Copies }
 
 func (sharedCopies) Close() error { return nil }
 
-// A copy that is being made while its file is changed is not served afterwards, and its
-// readers have not left.
+// If a file changes while it is copied, that copy is not served, and waiting readers see no cancellation.
 func TestChangedMeanwhile(t *testing.T) {
 	for _, deletes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package merge joins the checks of several CI jobs into one run, in the state folder that the options
-// name. The parts must have compared the same corpus and command with the same golden. Output: the
-// run, reports, and a Summary.
+// name. These checks, called parts here, must have compared the same corpus and command with the same
+// golden. Output: the run, reports, and a Summary.
 //
 // The package must not run cases.
 package merge

@@ -20,8 +20,7 @@ import (
 // absentShown bounds the partitions that an error names.
 const absentShown = 5
 
-// requireWhole refuses parts that leave out cases: --fail-fast did not run them, or they are in other
-// partitions of one selection. A merged run could not report that such cases did not run.
+// requireWhole refuses a part that --fail-fast stopped, and a set of partitions with a gap. A merged run could not report that such cases did not run.
 func requireWhole(parts []*pastrun.Past, base *golden.Store) error {
 	for _, p := range parts {
 		kept, err := pastrun.SummaryOf(p)

@@ -1,7 +1,7 @@
 // Package crew starts what runs the cases: lanes on this machine, or an engine elsewhere. Input: the
 // place of the runs, the corpus, the commands and the limits, as plain values. Output: an
-// exec.Executor. Executors that wrap another one count runs, mark parts to ignore, give errors their
-// class, and run a case again whose ending depends on the machine (settling).
+// exec.Executor. Executors that wrap another one count runs, report slow ones, ignore parts, classify
+// errors, and settle endings that an engine reports alike.
 //
 // It decides no order and gives no verdict. It does not know the options of a run, and opens no golden:
 // its caller passes a function that looks up an outcome.
@@ -60,7 +60,7 @@ type Account struct {
 type Width struct {
 	Jobs       int  // cases that run at once; 0 = one, without a pool
 	Goroutines int  // that work on cases: some may prepare the next ones
-	Alone      bool // a lane gets one task at once: the engine has a queue of its own
+	Alone      bool // tasks are handed over one by one: the engine has a queue of its own
 }
 
 // Options say where cases run.
@@ -243,8 +243,8 @@ type watch struct {
 // watchEvery is often enough for eyes, and does not fill a file of events.
 const watchEvery = time.Second
 
-// begin reports what is done now, and starts the ticks. While cases run it does nothing: the command of a few cases
-// may be prepared meanwhile.
+// begin reports what is done now, and starts the ticks. It does nothing while cases run, since a command that few
+// cases need may be prepared then.
 func (w *watch) begin(doing string) {
 	w.mu.Lock()
 	isRunning := w.engine != nil

@@ -17,8 +17,8 @@ type Endpoint struct {
 	Timeout time.Duration // for a case
 }
 
-// workerWaitMax is how long a case may wait for a worker, beside the time that it may run. Of
-// that time caseRunMax counts at most.
+// A case may wait workerWaitMax for a worker, in addition to its Timeout. A longer Timeout than
+// caseRunMax counts as caseRunMax.
 const (
 	workerWaitMax = time.Hour
 	caseRunMax    = 365 * 24 * time.Hour

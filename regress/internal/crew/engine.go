@@ -44,7 +44,7 @@ func dial(ctx context.Context, o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// Resolve implements Crew. The executable is one of the workers', unless it travels.
+// Resolve implements Crew. The workers have the executable, unless it is sent along.
 func (e *Engine) Resolve(words []string) (*exec.Command, error) {
 	travels := e.o.Engine.Bundle || len(words) > 0 && !e.o.Shell && e.o.Engine.sendsFile(words[0])
 	if travels {
@@ -56,7 +56,7 @@ func (e *Engine) Resolve(words []string) (*exec.Command, error) {
 // digestsFile remembers the digests of what travels, in the cache of the state folder.
 const digestsFile = "remote-digests.json"
 
-// Start implements Crew. The commands show that they run on the engine.
+// Start implements Crew. It first runs the preflight of each command on the engine.
 func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	if s.MemoryMax > 0 {
 		e.o.Warn("--memory is not for engines: an engine limits its workers itself, perhaps by the key platform of [engine]")
@@ -88,7 +88,7 @@ func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
 	return e.runs.count(started), nil
 }
 
-// uploadsPart is the number of executions for which one more case is prepared and sent meanwhile.
+// uploadsPart says how many goroutines prepare and send the next cases: one for every uploadsPart executions.
 const uploadsPart = 4
 
 // Width implements Crew. Some goroutines prepare the next cases.
@@ -99,7 +99,7 @@ func (e *Engine) Width() Width {
 
 func (e *Engine) IsRemote() bool { return true }
 
-// Account implements Crew. The place of the engine does not identify a run.
+// Account implements Crew. A run may resume on another engine, so the address does not identify it.
 func (e *Engine) Account() Account {
 	preflight := e.executor.PreflightDigest()
 	id := map[string]string{

@@ -55,8 +55,7 @@ func (o *outputs) warnPartial(warn func(string)) error {
 	return nil
 }
 
-// of returns the names to ask for, and a function that reports which of the files that come
-// for them count.
+// of returns the names to ask for, and a function that reports whether a returned file counts.
 func (o *outputs) of(job exec.Job) (names []string, counts func(string) bool) {
 	var f fileFilter
 	for _, pattern := range o.patterns {
@@ -137,8 +136,7 @@ func quoteGlob(name string) string {
 	return b.String()
 }
 
-// taking is an executor that hands each result of another one to a function, before its caller gets
-// it with the error that the function returns.
+// taking passes each result of another executor to take, and then to its caller, with take's error.
 type taking struct {
 	exec.Executor
 	take func(ctx context.Context, caseName string, r *exec.Result, err error) error
@@ -175,9 +173,9 @@ func (c *runCounter) sum() *regress.EngineRuns {
 }
 
 // Finish returns an executor that completes the results of another one. It marks the parts to ignore before the
-// digests of outcomes are made: an ignored log that differs each time makes no difference. It applies the rules of
-// --normalize until each has matched an output, as comparisons apply them only to parts that differ. And it blames the
-// machine for errors, unless the context ended.
+// digests of outcomes are made: an ignored log that differs each time makes no difference. It applies each rule until it
+// has matched once: comparisons skip equal parts, so a useful rule could seem unused. And it blames the machine for
+// errors, unless the context ended.
 func Finish(e exec.Executor, ignored content.IgnoreList, rules normalize.Rules) exec.Executor {
 	return taking{e, func(ctx context.Context, _ string, r *exec.Result, err error) error {
 		switch {

@@ -146,8 +146,8 @@ func (a *address) checkTag() error {
 	return nil
 }
 
-// replace puts the file at path to the address if the content there is still that of the copy, or nothing if
-// there is no copy. Otherwise the error is errChanged. On success the file becomes the copy; after an error it stays.
+// replace writes the file at path to the address, provided that nobody changed what is there since the fetch.
+// Otherwise the error is errChanged. On success the file becomes the copy; after an error it stays.
 func (a *address) replace(ctx context.Context, path string) error {
 	if err := a.checkTag(); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (a *address) replace(ctx context.Context, path string) error {
 // errChanged is the error of a replacement if the content at the address has changed.
 var errChanged = errors.New("it was changed since it was seen")
 
-// Open fetches a copy that was damaged here once more.
+// Open implements Place. If the local copy is damaged, Open fetches it again.
 func (a *address) Open(ctx context.Context) (*golden.Store, error) {
 	if a.copy == nil {
 		return nil, fault.Inputf("no golden %s: %w", a.name, os.ErrNotExist)

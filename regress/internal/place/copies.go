@@ -55,7 +55,7 @@ func (c copies) newest() *localCopy {
 	return nil
 }
 
-// list returns the files of all addresses whose key begins so, the last used first.
+// list returns the files whose key begins with begins, the last used first.
 func (c copies) list(begins string) (paths []string) {
 	entries, _ := os.ReadDir(c.dir) // without the folder the list is empty
 	used := map[string]time.Time{}
@@ -120,7 +120,7 @@ func (c copies) finish(f *os.File, tag string) (*localCopy, error) {
 	return made, nil
 }
 
-// adopt makes a file of the same file system a copy if its tag fits into a name, and removes unused files. It returns
+// adopt renames the file at path, on the same file system, to that of a copy if the tag fits, and prunes. It returns
 // the file's path.
 func (c copies) adopt(path, tag string) (string, error) {
 	if tag != "" && len(tag) <= tagMax {

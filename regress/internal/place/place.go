@@ -38,8 +38,8 @@ type Place interface {
 
 	Close()
 
-	// Path returns the file to which a new golden is written that replaces the one at the
-	// place. Lock the state folder before writing if InState.
+	// Path returns the file for a new golden, which Publish puts at the place. Lock the state
+	// folder before writing if InState.
 	Path() string
 
 	// InState reports whether Path is in the state folder.
@@ -52,8 +52,8 @@ type Place interface {
 	// it.
 	Reopen(run string) error
 
-	// Publish puts the finished file at Path in its place. The error advises to do what again
-	// says, if that publishes the file later.
+	// Publish puts the finished file at Path at the place. again tells the user how to publish it
+	// later, for errors that allow that.
 	Publish(ctx context.Context, again string) error
 
 	// prepare refuses a golden that must not be replaced.

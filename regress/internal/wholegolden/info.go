@@ -16,8 +16,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Info describes a golden. Its JSON is one line. Scripts rely on the keys. Strings that may
-// hold control characters are printed by package name.
+// Info describes a golden. Its JSON is one line. Scripts rely on the keys. name.PrintIn escapes control
+// characters in its strings.
 type Info struct {
 	Type             string            `json:"type"`
 	Golden           string            `json:"golden"`

@@ -42,8 +42,8 @@ const conflictsMax = 10
 // With a base, two shards are the goldens of two branches that come from it. The merged golden has the changes
 // of both. Merge refuses a case, or a setting that changes outcomes, which the branches changed in different
 // ways. The tool, the sources and the shared files may differ, because git merges them. For each, the
-// golden takes the side that changed it, or the first if both did. The next check reports what differs from
-// the files.
+// golden takes the side that changed it, or the first if both did. The next check reports files that differ
+// from those in the golden.
 func Merge(ctx context.Context, path string, base *golden.Store, shards []Shard) (done MergeResult, err error) {
 	m := &merger{base: base, shards: shards, from: map[string]int{}, accepts: make([][]int, len(shards))}
 	if err := m.mergeMetas(); err != nil {
@@ -80,7 +80,7 @@ type merger struct {
 	conflicts []string
 }
 
-// settle returns the value that a shard changed. If both changed it in different ways, or there is no base, it
+// settle returns the value that a shard changed. If both changed it differently, or differ without a base, it
 // returns ours and reports a conflict.
 func settle[T any](base *T, ours, theirs T) (settled T, isConflict bool) {
 	switch {
@@ -126,7 +126,7 @@ func joinFirst(conflicts []string, separator string) string {
 // entry is what a golden has of a case. Costs do not count.
 type entry struct {
 	digest   outcome.Digest
-	accepted int64 // of a flaky case, whose digest leaves out what varies: when it was accepted
+	accepted int64 // when a flaky case was accepted; its digest leaves out what varies
 }
 
 // entryOf returns nil if the golden does not have the case.
@@ -207,8 +207,8 @@ func (m *merger) copyTo(ctx context.Context, w *golden.Writer) error {
 	return nil
 }
 
-// mergeAccepts adds the accepts of a shard to those of the merged golden. It recognises an accept of both: it
-// has no ID, but its time is exact.
+// mergeAccepts adds the accepts of a shard to those of the merged golden. An accept has no ID: two with the
+// same run, time, author and reason are one.
 func (m *merger) mergeAccepts(i int) {
 	for _, a := range m.shards[i].Meta().Accepts {
 		at := slices.IndexFunc(m.meta.Accepts, func(b golden.Accept) bool {
@@ -447,7 +447,7 @@ func mergeSelections(shards []Shard) (golden.Selection, error) {
 	return all, fault.Inputf("these goldens have different selections: %s: record partitions of one selection", strings.Join(texts, "; "))
 }
 
-// areEqual reports whether all selections are equal once without has removed some fields.
+// areEqual reports whether all selections are equal apart from the fields that without clears.
 func areEqual(shards []Shard, without func(*golden.Selection)) bool {
 	first := shards[0].Meta().Selection
 	without(&first)
