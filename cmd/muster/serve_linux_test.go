@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // lacks skips a test for lack of something, or fails it.
@@ -52,6 +53,50 @@ func TestIdleConnections(t *testing.T) {
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", s.Process.Pid))
 	if err != nil || len(tasks) > 32+4+8 {
 		t.Errorf("%d threads, %v", len(tasks), err)
+	}
+}
+
+// An upload that was accepted before the server was asked to end is not lost.
+func TestEndDuringUpload(t *testing.T) {
+	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
+	s := newServer(t, bin, "--data", data)
+	body, sent := io.Pipe()
+	first, rest := random(1<<20), random(1<<20)
+	answered := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.url+"/files/one", body)
+		if err == nil {
+			r.Header.Set("Expect", "100-continue")
+			var got *http.Response
+			if got, err = (&http.Transport{ExpectContinueTimeout: time.Minute}).RoundTrip(r); err == nil && got.StatusCode != http.StatusNoContent {
+				err = errors.New(got.Status)
+			}
+		}
+		answered <- err
+	}()
+	if _, err := sent.Write(first); err != nil { // the server has asked for it
+		t.Fatal(err)
+	}
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // until nobody listens any more
+		other, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			break
+		}
+		other.Close()
+	}
+	if _, err := sent.Write(rest); err != nil {
+		t.Fatal(err)
+	}
+	sent.Close()
+	if err := errors.Join(<-answered, s.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	s = newServer(t, bin, "--data", data)
+	if got := get(t, s.url+"/files/one"); !bytes.Equal(got, append(first, rest...)) {
+		t.Errorf("%d bytes", len(got))
 	}
 }
 

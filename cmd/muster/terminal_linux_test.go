@@ -43,7 +43,7 @@ type sitting struct {
 	mu     sync.Mutex
 	screen *vt.Emulator
 	drawn  chan struct{} // closed with the next change of the screen
-	recent []byte        // the end of the output
+	sent   []byte        // the whole output
 }
 
 type sittingsKey struct{}
@@ -135,8 +135,7 @@ func (s *sitting) read() {
 		n, err := s.keyboard.Read(buffer)
 		s.mu.Lock()
 		_, _ = s.screen.Write(buffer[:n])
-		s.recent = append(s.recent, buffer[:n]...)
-		s.recent = s.recent[max(0, len(s.recent)-1000):]
+		s.sent = append(s.sent, buffer[:n]...)
 		close(s.drawn)
 		s.drawn = make(chan struct{})
 		s.mu.Unlock()
@@ -152,6 +151,9 @@ func (s *sitting) read() {
 func (s *sitting) text() string { return blanksAtEnd.ReplaceAllString(s.screen.String(), "") }
 
 var blanksAtEnd = regexp.MustCompile(`(?m) +$`)
+
+// ofCases are control characters that muster never sends: DEL, those of C0 and C1 that do not draw, and titles of windows.
+var ofCases = regexp.MustCompile(`[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f-\x{9f}]|\x1b\][012];`)
 
 // patience is how long a test waits for a screen: far longer than any machine needs.
 const patience = 20 * time.Second
@@ -212,7 +214,10 @@ func leaves(ts *testscript.TestScript, neg bool, args []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if *after != *s.before || s.screen.IsAltScreen() || s.screen.CursorHidden() {
-		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v, after output that ends with %q", *after == *s.before, s.screen.IsAltScreen(), s.screen.CursorHidden(), s.recent)
+		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v, after output that ends with %q", *after == *s.before, s.screen.IsAltScreen(), s.screen.CursorHidden(), s.sent[max(0, len(s.sent)-1000):])
+	}
+	if raw := ofCases.Find(s.sent); raw != nil {
+		ts.Fatalf("%q is sent to the terminal as it is", raw)
 	}
 }
 

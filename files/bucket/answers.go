@@ -34,6 +34,9 @@ func (p peer) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if errors.Is(err, errNoCredentials) { // those of a role have expired, and may be renewed later
+		return fmt.Errorf("%w: %w", err, fileio.ErrBusy)
+	}
 	at := p.host
 	if errors.Is(err, context.DeadlineExceeded) { // requestMax, not the client's
 		return fmt.Errorf("the object store at %s takes more than %s: %w", at, readable.Duration(requestMax), fileio.ErrBusy)

@@ -24,10 +24,20 @@ func findCredentials() (*credentials.Credentials, error) {
 		}
 		sources = append(sources, iam)
 	}
-	all := credentials.NewChainCredentials(sources)
-	value, err := all.GetWithContext(nil)
+	all := credentials.New(&signing{credentials.Chain{Providers: sources}})
+	_, err := all.GetWithContext(nil)
+	return all, err
+}
+
+var errNoCredentials = errors.New("no credentials for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role")
+
+// signing are credentials that are there, or an error: without them minio-go would send requests that nobody signed.
+type signing struct{ credentials.Chain }
+
+func (s *signing) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
+	value, err := s.Chain.RetrieveWithCredContext(c)
 	if err != nil || value.AccessKeyID == "" || value.SecretAccessKey == "" {
-		return nil, errors.New("no credentials for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role")
+		return credentials.Value{}, errNoCredentials
 	}
-	return all, nil
+	return value, nil
 }

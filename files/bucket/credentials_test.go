@@ -2,6 +2,7 @@ package bucket_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/fileio"
 	"muster/files/bucket"
 	"muster/test/kits/buckettest"
 	"muster/test/kits/enginetest"
@@ -154,5 +156,25 @@ func TestNoCredentials(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// If expired credentials are not renewed, requests fail. None is sent without a signature.
+func TestRenewalFails(t *testing.T) {
+	cleanEnvironment(t)
+	service := httptest.NewServer(&roles{valid: -time.Second})
+	t.Cleanup(service.Close)
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", service.URL+"/container")
+	t.Setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "pass")
+	store := buckettest.Start(t)
+	s := openAt(t, bucket.Options{Endpoint: store.URL, Bucket: buckettest.Bucket})
+	enginetest.Put(t, s, "a", []byte("content"))
+	service.Close()
+	store.Fault = func(_ http.ResponseWriter, q *http.Request) bool {
+		t.Errorf("a request is signed by %q", q.Header.Get("Authorization"))
+		return false
+	}
+	if _, err := enginetest.Get(t.Context(), s, "a"); !errors.Is(err, fileio.ErrBusy) || !strings.Contains(err.Error(), "no credentials") {
+		t.Error(err)
 	}
 }

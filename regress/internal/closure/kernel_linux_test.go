@@ -42,3 +42,20 @@ func TestHandlers(t *testing.T) {
 		}
 	}
 }
+
+// An interpreter with a relative path is known by the folder of the process.
+func TestRelativeInterpreter(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!./x/y\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]string{"/a/..": "/a/../x/y", "/": "/x/y"} {
+		o := WithOpenedByKernel(&observe.Observation{Accesses: []observe.Access{{Path: script, Kind: observe.Executed, Folder: folder}}})
+		if len(o.Accesses) != 2 || o.Accesses[1].Path != want || o.Blind != "" {
+			t.Errorf("in %s: %+v", folder, o)
+		}
+	}
+	if o := WithOpenedByKernel(&observe.Observation{Accesses: []observe.Access{{Path: script, Kind: observe.Executed}}}); o.Blind == "" {
+		t.Errorf("in the folder of the case: %+v", o)
+	}
+}

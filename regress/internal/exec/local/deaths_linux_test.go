@@ -35,9 +35,9 @@ func (r *rig) begin(ctx context.Context, name, text string) <-chan outcomeOf {
 	return done
 }
 
-// blocked says on a pipe that it is there, and stays for ever, with a daemon.
-func blocked(p *pipe, mark string) string {
-	return daemon(mark) + "echo up > " + p.path + "; exec sleep 86400." + mark
+// blocked says on a pipe that it is there, does some things, and stays for ever, with a daemon.
+func blocked(p *pipe, mark string, things ...string) string {
+	return daemon(mark) + "echo up > " + p.path + "; " + strings.Join(append(things, "exec sleep 86400."+mark), "\n")
 }
 
 // TestHelperKilled: a case whose helper dies is run again, and nothing of the
@@ -219,6 +219,8 @@ const (
 	doomedPipe  = "MUSTER_TEST_PIPE"
 	doomedMark  = "MUSTER_TEST_MARK"
 	doomedPlain = "MUSTER_TEST_PLAIN"
+
+	doomedScript = "MUSTER_TEST_SCRIPT" // what its case does when it is up; empty: nothing
 )
 
 // doomed starts such a process, and returns its crew's folder and all that must
@@ -247,7 +249,7 @@ func TestDoomed(t *testing.T) {
 	}
 	r := newRig(t, usual(t), func(o *Options) { o.plain = os.Getenv(doomedPlain) != "" })
 	must(t, os.WriteFile(path, []byte(r.crew.base.dir+"\n"), 0))
-	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark)))
+	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark), os.Getenv(doomedScript)))
 }
 
 // TestEverythingKilled: when parent and helper die at once, without a PID
@@ -285,6 +287,30 @@ func wantSwept(t *testing.T, base string) {
 		t.Errorf("%s was not swept: %v", base, err)
 	}
 	must(t, crew.Close())
+}
+
+// TestOutboxes: that of a helper which is replaced is gone as soon as nobody needs what
+// is in it.
+func TestOutboxes(t *testing.T) {
+	r := newRig(t, usual(t), plainly)
+	boxes := func(want int) {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(r.crew.base.dir, "*.out*"))
+		if must(t, err); len(found) != want {
+			t.Errorf("%q, want %d of them", found, want)
+		}
+	}
+	big, err := r.try("one.c", "head -c 100000 /dev/zero")
+	must(t, err)
+	flag := filepath.Join(t.TempDir(), "flag")
+	die := "[ -e %s ] && exit 0; : > %[1]s; kill -KILL $PPID; exec sleep 86400"
+	for i := range 3 {
+		r.want(r.run("next.c", fmt.Sprintf(die, fmt.Sprint(flag, i))), "exit 0")
+	}
+	boxes(2)
+	r.want(r.tell(big), "exit 0", "stdout "+brief(make([]byte, 100000)))
+	big.Release()
+	boxes(1)
 }
 
 // TestAvoid: a lane is stayed away from while there is another.

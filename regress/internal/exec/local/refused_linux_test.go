@@ -102,6 +102,7 @@ func TestRefusedBySeccomp(t *testing.T) {
 			}
 			r.want(r.run("one.c", "pwd; echo $HOME; id -u"), "exit 0",
 				fmt.Sprintf(`stdout "/tmp/muster/canonical/lane/work\n/tmp/muster/canonical/lane/home\n%d\n"`, os.Geteuid()))
+			r.want(r.run("one.c", "ls /proc/self/fd"), "exit 0", `stdout "0\n1\n2\n3\n"`) // ls has opened the fourth
 			for _, d := range folders()[:12] {
 				r.sub(d.name, d.check)
 			}

@@ -2,9 +2,12 @@ package local
 
 import (
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -65,6 +68,40 @@ func TestOwnTmpLimits(t *testing.T) {
 	for _, text := range []string{"exec yes > /tmp/f", "mkdir /tmp/x; exec yes > /tmp/x/f"} {
 		r.want(r.run("one.c", text), "output-limit")
 		r.wantClean("next.c")
+	}
+}
+
+// TestOwnTmpMounted: what is mounted in /tmp during a case is taken away, and nothing behind it is touched.
+// What the lane itself shows there stays.
+func TestOwnTmpMounted(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	if _, err := osexec.LookPath("nsenter"); err != nil {
+		needed(t, "no nsenter")
+	}
+	r := newRig(t, usual(t))
+	before := r.run("one.c", "ls -A /tmp")
+	behind, intact := canary(t)
+	seen := shared(t) // beyond /tmp, where the helper sees it
+	must(t, syscall.Mount(behind, seen, "", syscall.MS_BIND, ""))
+	defer func() { must(t, syscall.Unmount(seen, 0)) }()
+	for _, place := range []string{"/tmp/x", "/tmp", "/tmp/muster"} {
+		p := newPipe(t)
+		mounted := filepath.Join(filepath.Dir(p.path), "go")
+		done := r.begin(t.Context(), "one.c", "mkdir /tmp/x; echo up > "+p.path+"; while [ ! -e "+mounted+" ]; do :; done")
+		p.await(t)
+		out, err := osexec.CommandContext(t.Context(), "nsenter", "-t", strconv.Itoa(r.helpers()[0]), "-m", "mount", "--bind", seen, place).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v %s", place, err, out)
+		}
+		must(t, os.WriteFile(mounted, nil, 0o600))
+		got := <-done
+		must(t, got.err)
+		got.result.Release()
+		r.want(r.run("next.c", "ls -A /tmp"), before...)
+		r.wantClean("next.c")
+		intact()
 	}
 }
 

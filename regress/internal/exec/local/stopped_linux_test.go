@@ -98,3 +98,20 @@ func TestParentKilledHelperStopped(t *testing.T) {
 		}
 	})
 }
+
+// TestEverythingStopped: a case that stops its helper in a loop may survive the KILL of
+// muster, and its helper with it. The next start ends both.
+func TestEverythingStopped(t *testing.T) {
+	if !inPrivate(t) {
+		return
+	}
+	t.Setenv(doomedScript, "while kill -STOP $PPID; do :; done")
+	cmd, base, pids := doomed(t, newMark(), "plain")
+	fds := hold(t, pids)
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	wantSwept(t, base)
+	for _, fd := range fds {
+		awaitEnd(t, fd)
+	}
+}
