@@ -118,6 +118,7 @@ func (a *attempt) failedByMachine() bool {
 type chain struct {
 	runs     map[string][]face
 	noisy    map[string]answer // whether runs left the part that the round may ignore
+	sampled  map[string]bool   // cases that ran in several attempts, as in the sample of a resume
 	attempts int
 	lossy    bool     // an interrupt came while several lanes were at work: a run may be lost
 	change   *change  // of the tool, since it began
@@ -127,10 +128,12 @@ type chain struct {
 	last     *attempt // the one that came to the end
 }
 
-// uncertain reports whether a run of some case may not be kept: one that was lost, or one of a resume's sample.
-func (c *chain) uncertain() bool { return c.lossy || c.attempts > 1 }
+// uncertain reports whether some run of a case may not be kept: one that was lost, or one of a resume's sample.
+func (c *chain) uncertain(name string) bool { return c.lossy || c.sampled[name] }
 
-func newChain() *chain { return &chain{runs: map[string][]face{}, noisy: map[string]answer{}} }
+func newChain() *chain {
+	return &chain{runs: map[string][]face{}, noisy: map[string]answer{}, sampled: map[string]bool{}}
+}
 
 func (c *chain) add(a *attempt, how comparing) {
 	c.attempts++
@@ -138,6 +141,7 @@ func (c *chain) add(a *attempt, how comparing) {
 		return // only its sample ran
 	}
 	for name, faces := range a.log {
+		c.sampled[name] = c.sampled[name] || len(c.runs[name]) > 0 && len(faces) > 0
 		for _, f := range faces {
 			c.runs[name] = append(c.runs[name], f.compared(how))
 			c.noisy[name] = max(c.noisy[name], f.noise())

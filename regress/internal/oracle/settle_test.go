@@ -33,7 +33,7 @@ func (r *round) settleRecord(c *chain) {
 		default:
 			r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
 		}
-		g.vague = g.vague || c.uncertain() && varies(g.samples)
+		g.vague = g.vague || c.uncertain(name) && varies(g.samples)
 		r.golden[name] = g
 		if g.vague {
 			continue
@@ -229,7 +229,7 @@ func (r *round) take(c *chain, a decide.AcceptOptions, name string, v regress.Ve
 		return
 	}
 	taken := &truth{samples: runs, noise: c.noise(name), older: old}
-	if c.uncertain() && varies(runs) || c.change != nil || len(runs) == 0 {
+	if c.uncertain(name) && varies(runs) || c.change != nil || len(runs) == 0 {
 		taken.vague = true
 	}
 	if a.All && !a.Failing {
