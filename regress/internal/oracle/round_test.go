@@ -175,6 +175,7 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 	c := newChain()
 	// Where there is nothing to resume, a resume is a run from the beginning.
 	o.Store.Resume = rapid.IntRange(0, 3).Draw(r.T, "resume at once") == 3
+	refusedOnce, forgotten := false, false // a run was left behind; the last one was forgotten, so a resume finds that
 	for calm := 0; ; calm++ {
 		a := r.attempt(do, o, r.drawPlan(calm))
 		for _, f := range a.faults {
@@ -192,11 +193,12 @@ func (r *round) perform(do func(context.Context, regress.Options, host.Host) (re
 		case o.Store.Resume && a.refused():
 			r.tally.refused++
 			r.assert(changeIsSeen, c.change == nil || c.change.unseen || len(a.log) == 0, "%v, and cases ran: %v", c.change, a.err)
-			r.assert(resumeGoesOn, c.change != nil || c.touched || a.turned || r.random(), "%v", a.err)
-			c, o.Store.Resume = newChain(), false
+			r.assert(resumeGoesOn, c.change != nil || c.touched || a.turned || refusedOnce && forgotten || r.random(), "%v", a.err)
+			c, o.Store.Resume, refusedOnce = newChain(), false, true
 		case a.turned:
-			c, o.Store.Resume = newChain(), true // nothing of the tool before is left
+			c, o.Store.Resume, forgotten = newChain(), true, true // nothing of the tool before is left
 		case a.interrupted(), a.failedByMachine():
+			forgotten = false
 			c.add(a, r.how)
 			c.lossy = c.lossy || a.cut && o.Limits.Jobs > 1
 			r.interrupted(c, a)
