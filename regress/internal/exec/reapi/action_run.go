@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
@@ -129,9 +130,13 @@ func (run *actionRun) store(wait time.Duration) contentStore {
 // start.
 const attemptsMax = 3
 
-// exhausted returns the error after the last attempt.
+// exhausted returns the error after the last attempt. It names a remedy if the engine names what is missing.
 func exhausted(err error) error {
-	return fault.Environmentf("%w (%d attempts): the engine does not keep what a case needs for as long as it needs it, or no worker fits: its store wants more room, or the key platform of [engine] names another worker", err, attemptsMax)
+	remedy := ""
+	if m := (*client.MissingError)(nil); errors.As(err, &m) && len(m.Digests) > 0 {
+		remedy = "; its store needs more room, for it does not keep a case's contents for long enough"
+	}
+	return fault.Environmentf("%w (%s)%s", err, readable.Count(attemptsMax, "attempt"), remedy)
 }
 
 // State counts the executions in flight, and those in each stage that the engine reports.

@@ -1,8 +1,10 @@
 package reapi_test
 
 import (
+	"strings"
 	"testing"
 
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -55,7 +57,21 @@ func TestEvicted(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := exec.Run(t.Context(), s.Engine, s.cases[2]); regress.ClassOf(err) != regress.Environment {
+	if _, err := exec.Run(t.Context(), s.Engine, s.cases[2]); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "FailedPrecondition: inputs are missing (3 attempts); its store needs more room") {
 		t.Errorf("an engine that keeps nothing: %v", err)
+	}
+}
+
+// An action on which the engine itself fails is executed three times. The error has the engine's words and no guess.
+func TestInternalError(t *testing.T) {
+	w := newWorker(t, reapitest.Options{})
+	s := w.mustStart(nil)
+	w.tool = func([]string) *repb.ExecuteResponse {
+		return &repb.ExecuteResponse{Status: status.New(codes.Internal, "the worker crashed").Proto()}
+	}
+	before := w.Calls("Execute")
+	_, err := exec.Run(t.Context(), s.Engine, s.cases[0])
+	if n := w.Calls("Execute") - before; n != 3 || regress.ClassOf(err) != regress.Environment || !strings.HasSuffix(err.Error(), "executing: Internal: the worker crashed (3 attempts)") {
+		t.Errorf("executed %d times: %v", n, err)
 	}
 }

@@ -3,7 +3,6 @@ package reapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"path"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -73,11 +71,7 @@ func refusesPath(err error) bool {
 	if !ok {
 		return false // the preflight itself failed, or its result could not be read
 	}
-	switch s.Code() {
-	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return !errors.As(err, new(*client.MissingError))
-	}
-	return false
+	return slices.Contains([]codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown}, s.Code())
 }
 
 // settleWhole records how to ask for the whole folder. If that is impossible, it says so once.

@@ -120,10 +120,11 @@ func Unreachable(err error) bool {
 }
 
 // asMissing makes a MissingError of a status by which engines report missing inputs, and returns nil for any
-// other. FAILED_PRECONDITION may also mean that no worker fits. Sending the inputs again does no harm then.
+// other. buildbox uses INTERNAL. FAILED_PRECONDITION may also mean that no worker fits, and INTERNAL that a worker
+// failed. Sending the inputs again does no harm then.
 func asMissing(err error) error {
 	switch s := status.Convert(err); s.Code() {
-	case codes.FailedPrecondition, codes.NotFound:
+	case codes.FailedPrecondition, codes.NotFound, codes.Internal:
 		return &MissingError{violations(s), err}
 	}
 	return nil
@@ -178,10 +179,17 @@ func retryable(err error) bool {
 	switch s.Code() {
 	case codes.Unavailable:
 		return !refusedByTLS(s.Message())
-	case codes.ResourceExhausted, codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller has checked its own end before
+	case codes.ResourceExhausted:
+		return !tooLarge(s)
+	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller has checked its own end before
 		return true
 	}
 	return false
+}
+
+// tooLarge detects gRPC's own refusal of a message. An engine that has too much to do uses the same code.
+func tooLarge(s *status.Status) bool {
+	return s.Code() == codes.ResourceExhausted && strings.Contains(s.Message(), "larger than max")
 }
 
 // doubtful reports whether err may be temporary although many such errors are not: a broken connection, or an

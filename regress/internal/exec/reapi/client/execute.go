@@ -77,9 +77,6 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	})
 	if err != nil {
 		o.cancel(ctx)
-		if status.Code(err) == codes.Internal { // buildbox reports missing inputs in this way
-			err = &MissingError{nil, err}
-		}
 		return nil, err
 	}
 	c.executed.Add(1)
@@ -169,6 +166,8 @@ func (o *operation) interrupted(err error) error {
 		return transient{err}
 	case code == codes.DataLoss:
 		return transient{err} // it had a result, so it can produce another
+	case code == codes.Internal && o.name != "":
+		return err // the stream broke, and the execution goes on
 	case !retryable(err):
 		if m := asMissing(err); m != nil {
 			return m
@@ -202,11 +201,13 @@ func (o *operation) finish(op *longrunningpb.Operation) (*repb.ExecuteResponse, 
 	if retryable(s.Err()) {
 		return nil, s.Err()
 	}
+	if text := response.GetMessage(); text != "" { // such as the address of a page about the action
+		p := s.Proto()
+		p.Message += "; " + text
+		s = status.FromProto(p)
+	}
 	if m := asMissing(s.Err()); m != nil {
 		return nil, m
-	}
-	if text := response.GetMessage(); text != "" { // such as the address of a page about the action
-		s = status.New(s.Code(), s.Message()+"; "+text)
 	}
 	return nil, s.Err()
 }

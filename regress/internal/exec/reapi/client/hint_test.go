@@ -44,6 +44,7 @@ func TestErrorsOfExecutions(t *testing.T) {
 	for want, err := range map[string]error{
 		"; it stores contents and runs nothing":                                           status.Error(codes.Unimplemented, "unknown service Execution"),
 		"; if no worker fits, the key platform of [engine] names what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
+		"; its answer has all that a case printed: let the command print less":            status.Error(codes.ResourceExhausted, "grpc: received message larger than max (20971709 vs. 16777216)"),
 	} {
 		r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 			if c.Method == "Execute" {
@@ -52,7 +53,7 @@ func TestErrorsOfExecutions(t *testing.T) {
 			return nil
 		}}, client.Options{})
 		_, got := r.Execute(t.Context(), client.Execution{Action: r.action("true")})
-		if got == nil || !strings.Contains(got.Error(), "executing: "+status.Code(err).String()+": "+status.Convert(err).Message()+want) {
+		if got == nil || r.engine.Calls("Execute") != 1 || !strings.Contains(got.Error(), "executing: "+status.Code(err).String()+": "+status.Convert(err).Message()+want) {
 			t.Errorf("%v, want %q", got, want)
 		}
 	}

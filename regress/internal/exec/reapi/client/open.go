@@ -40,10 +40,15 @@ type streamRead struct {
 	d      blob.Digest
 	sum    hash.Hash
 	offset int64
+	gained int64 // bytes since the attempts were last counted anew
 	tries  *retries
 	body   io.ReadCloser
 	end    error
 }
+
+// gainMin is the progress in bytes after which attempts are counted anew. Without a bound, streams that always break
+// after one byte would go on for ever.
+const gainMin = 128 << 10
 
 func (r *streamRead) Read(p []byte) (int, error) {
 	for r.end == nil && len(p) > 0 {
@@ -54,6 +59,10 @@ func (r *streamRead) Read(p []byte) (int, error) {
 		if n > 0 {
 			r.sum.Write(p[:n])
 			r.offset += int64(n)
+			if r.gained += int64(n); r.gained >= gainMin {
+				r.gained = 0
+				r.tries.progressed()
+			}
 		}
 		if err != nil {
 			r.stop(err)

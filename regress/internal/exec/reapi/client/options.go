@@ -172,9 +172,11 @@ func (o Options) hintOf(p purpose, s *status.Status) string {
 		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer wait in [engine] is more patient"
 	case p == learning && code == codes.Unimplemented:
 		return "; the server at that port is not an engine of the Remote Execution API: is it another port?"
+	case (p == executing || p == gettingResult) && tooLarge(s):
+		return "; its answer has all that a case printed: let the command print less"
 	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
-	case p == executing && code == codes.FailedPrecondition:
+	case p == executing && code == codes.FailedPrecondition && len(violations(s)) == 0:
 		return "; if no worker fits, the key platform of [engine] names what a worker must have"
 	}
 	return o.hint(s)

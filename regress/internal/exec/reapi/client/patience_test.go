@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -176,6 +177,38 @@ func TestSilence(t *testing.T) {
 		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
 		if took := time.Since(began); regress.ClassOf(err) != regress.Environment || !strings.Contains(err.Error(), "no result within 1h00m") || took != time.Hour {
 			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+// shortStream ends with ctx.
+type shortStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s shortStream) Context() context.Context { return s.ctx }
+
+// A proxy that resets every stream after some seconds does not end an execution that takes longer than many of them.
+func TestExecutionOverManyStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran atomic.Int32
+		free := make(chan struct{})
+		proxy := grpc.ChainStreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+			ctx, cancel := context.WithTimeout(s.Context(), 6*time.Second)
+			defer cancel()
+			if err := handle(srv, shortStream{s, ctx}); ctx.Err() == nil {
+				return err
+			}
+			return status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR")
+		})
+		r := newRig(t, reapitest.Options{Run: counted(&ran, free), Server: []grpc.ServerOption{proxy}}, client.Options{Sleep: waiting})
+		x := client.Execution{Action: r.action("cc")}
+		time.AfterFunc(65*time.Second, func() { close(free) })
+		response, err := r.Execute(t.Context(), x)
+		r.must(err)
+		if w := r.engine.Calls("WaitExecution"); response.Result.ExitCode != 7 || ran.Load() != 1 || w != 10 {
+			t.Errorf("ran %d times, asked for again %d times: %v", ran.Load(), w, response)
 		}
 	})
 }

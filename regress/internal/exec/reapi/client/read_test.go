@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -49,7 +51,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A stream that breaks goes on where it was.
+// A stream that breaks goes on where it was, as long as something comes each time.
 func TestReadResumes(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		r := newRig(t, reapitest.Options{Zstd: zip, Fault: func(_ context.Context, c reapitest.Call) error {
@@ -57,13 +59,38 @@ func TestReadResumes(t *testing.T) {
 				return errUnavailable
 			}
 			return nil
-		}}, client.Options{Attempts: 6})
+		}}, client.Options{Attempts: 2})
 		b := noise(1<<20 + 1)
 		r.engine.Put(b.Bytes)
 		r.read(b)
 		if r.engine.Calls("Read") < 6 {
 			t.Error("it was not cut")
 		}
+	}
+}
+
+// byteStream sends the first byte of a content, and breaks.
+type byteStream struct{ grpc.ServerStream }
+
+func (s byteStream) SendMsg(m any) error {
+	reply := m.(*bytestream.ReadResponse)
+	reply.Data = reply.Data[:1]
+	return errors.Join(s.ServerStream.SendMsg(m), errUnavailable)
+}
+
+// Streams that always break after one byte do not go on for ever.
+func TestReadCreeps(t *testing.T) {
+	creep := grpc.ChainStreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		return handle(srv, byteStream{s})
+	})
+	r := newRig(t, reapitest.Options{Server: []grpc.ServerOption{creep}}, client.Options{Attempts: 3})
+	b := noise(50)
+	r.engine.Put(b.Bytes)
+	stream, err := r.Open(t.Context(), b.Digest)
+	r.must(err)
+	defer stream.Close()
+	if data, err := io.ReadAll(stream); len(data) != 3 || r.engine.Calls("Read") != 3 || regress.ClassOf(err) != regress.Environment {
+		t.Errorf("%d bytes by %d streams, %v", len(data), r.engine.Calls("Read"), err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *retries) queue(err error) {
 
 // progressed records progress: attempts are counted from here.
 func (r *retries) progressed() {
-	r.n = 0
+	r.n, r.doubts = 0, doubtsMax
 	r.c.succeeded()
 }
 
