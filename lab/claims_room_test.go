@@ -59,6 +59,16 @@ func TestMakeIsItsOwn(t *testing.T) {
 	}
 }
 
+// A variable whose value has MAKE in it is not make's: the shim of a compiler may need it.
+func TestMakeKeepsOtherVariables(t *testing.T) {
+	onlyMake(t, `test "$TOOLS" = /opt/MAKE && `+compilerScript)
+	t.Setenv("TOOLS", "/opt/MAKE")
+	r, err := lab.Claims(t.Context(), corpusOnly(t))
+	if why := whyNoMake(r); err != nil || why != "" {
+		t.Errorf("%v, %q", err, why)
+	}
+}
+
 // A folder may have a name that is not UTF-8.
 func TestClaimsInAnyFolder(t *testing.T) {
 	if runtime.GOOS == "darwin" {

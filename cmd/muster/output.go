@@ -222,6 +222,9 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 		return ctx.Err()
 	case isStatus:
 		restore() // a killed pager did not restore the terminal
+		if status.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT { // the user's Ctrl-C
+			return nil
+		}
 		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: PAGER=cat prints the whole text\n", words[0], status)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("the pager %s: %w", words[0], err)

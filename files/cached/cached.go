@@ -41,8 +41,9 @@ type Store struct {
 	known  map[string]*knownCopy // by the files' names
 	paused time.Time             // no copy is made until then
 
-	// changes counts the changes of files whose name is their digest. Files share the counters.
-	changes [1 << 12]atomic.Int32
+	// changes counts the changes of files whose name is their digest. Files share the counters: they are many, so
+	// that changes of other files seldom end a fetch.
+	changes [1 << 20]atomic.Int32
 
 	closing context.Context // ends all fetches
 	end     context.CancelFunc

@@ -186,7 +186,7 @@ func (r *labeller) Read(p []byte) (int, error) {
 // changesOf returns the counter that a file shares.
 func (s *Store) changesOf(name string) *atomic.Int32 {
 	sum := sha256.Sum256([]byte(name))
-	return &s.changes[binary.BigEndian.Uint16(sum[:])%uint16(len(s.changes))]
+	return &s.changes[binary.BigEndian.Uint32(sum[:])%uint32(len(s.changes))]
 }
 
 // drop removes the copy of a file whose name is its digest. Such a copy would be served without a request to the

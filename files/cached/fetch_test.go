@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"sync"
@@ -123,6 +124,25 @@ func TestChangedMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A thousand changes of other files do not end a fetch, though files share counters.
+func TestOthersChangedMeanwhile(t *testing.T) {
+	s, of := open(t, 1<<20)
+	data := []byte("content")
+	enginetest.Put(t, of.Origin, named(data), data)
+	of.before = func(ctx context.Context, _ int64) error {
+		for i := range 1_000 {
+			if err := s.Delete(ctx, named(fmt.Append(nil, i)), nil); !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	}
+	enginetest.CheckContent(t, s, named(data), data)
+	if n := of.gets.Load(); n != 1 {
+		t.Errorf("%d requests", n)
 	}
 }
 

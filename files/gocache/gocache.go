@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) (Stats, er
 	err = c.respond(response{KnownCommands: []string{cmdGet, cmdPut, cmdClose}})
 	var closing *request
 	if err == nil {
-		closing, err = c.serve(json.NewDecoder(in))
+		closing, err = c.serve(bufio.NewReaderSize(in, 64<<10))
 	}
 	cut := time.AfterFunc(o.Timeout, c.remote.leaveOut)
 	c.gets.Wait() // none is left unless the go command has gone
@@ -117,12 +118,13 @@ func (c *cache) respond(r response) error {
 }
 
 // serve answers requests until the one that closes the cache, which it returns. Without one, nil.
-func (c *cache) serve(in *json.Decoder) (*request, error) {
+func (c *cache) serve(in io.Reader) (*request, error) {
+	requests := json.NewDecoder(in)
 	for {
 		r := new(request)
-		if err := in.Decode(r); err == io.EOF {
+		if err := requests.Decode(r); err == io.EOF {
 			return nil, nil
-		} else if err != nil {
+		} else if err != nil || r.BodySize < 0 {
 			return nil, fmt.Errorf("%w: a request cannot be read", ErrProtocol)
 		}
 		answer := response{ID: r.ID, Err: "muster gocache does not know this command"}
@@ -135,13 +137,11 @@ func (c *cache) serve(in *json.Decoder) (*request, error) {
 			})
 			continue
 		case cmdPut:
-			var body []byte
-			if r.BodySize != 0 {
-				if err := in.Decode(&body); err != nil || int64(len(body)) != r.BodySize {
-					return nil, fmt.Errorf("%w: a body cannot be read", ErrProtocol)
-				}
+			in = io.MultiReader(requests.Buffered(), in)
+			if err := readBody(in, r.BodySize, func(body io.Reader) { answer = c.put(r, body) }); err != nil {
+				return nil, fmt.Errorf("%w: a body cannot be read", ErrProtocol)
 			}
-			answer = c.put(r, body)
+			requests = json.NewDecoder(in)
 		case cmdClose:
 			return r, nil
 		}
@@ -153,6 +153,37 @@ func (c *cache) serve(in *json.Decoder) (*request, error) {
 
 // ErrProtocol is the error of a standard input that no go command has written.
 var ErrProtocol = errors.New("this is not the protocol of the go command's GOCACHEPROG")
+
+// readBody calls use with the body that follows a request. It skips what use leaves of the body.
+func readBody(in io.Reader, size int64, use func(io.Reader)) error {
+	if size == 0 {
+		use(bytes.NewReader(nil))
+		return nil
+	}
+	if err := skipQuote(in); err != nil {
+		return err
+	}
+	text := io.LimitReader(in, (size+2)/3*4)
+	use(base64.NewDecoder(base64.StdEncoding, text))
+	if _, err := io.Copy(io.Discard, text); err != nil {
+		return err
+	}
+	return skipQuote(in)
+}
+
+// skipQuote reads a quotation mark, and line ends before it.
+func skipQuote(in io.Reader) error {
+	b := []byte{'\n'}
+	for b[0] == '\n' {
+		if _, err := io.ReadFull(in, b); err != nil {
+			return err
+		}
+	}
+	if b[0] != '"' {
+		return errors.New("there is no quotation mark")
+	}
+	return nil
+}
 
 // get answers from the local folder, or else from the server.
 func (c *cache) get(r *request) response {
@@ -189,14 +220,14 @@ func (c *cache) fetch(action digest) (found record, ok bool) {
 
 // put stores a new output in the local folder, and queues it for the server. After an error the go command goes on
 // without this output.
-func (c *cache) put(r *request, body []byte) response {
+func (c *cache) put(r *request, body io.Reader) response {
 	action, ok := digestOf(r.ActionID)
 	out, ok2 := digestOf(r.OutputID)
 	if !ok || !ok2 {
 		return response{ID: r.ID, Err: "the digests are not SHA-256"}
 	}
 	one := output{action, record{out, r.BodySize, time.Now()}}
-	err := c.local.store(one.record, bytes.NewReader(body))
+	err := c.local.store(one.record, body)
 	if err == nil {
 		err = c.local.note(action, one.record)
 	}

@@ -32,6 +32,7 @@ type remote struct {
 	report func(error)
 
 	onlyReads atomic.Bool // the server takes nothing with this token
+	wrong     sync.Map    // digests of outputs whose content at the server is not theirs
 }
 
 func newRemote(ctx context.Context, o Options) *remote {
@@ -79,19 +80,36 @@ func (r *remote) output(of record, store func(io.Reader) error) bool {
 	within, cancel := r.limit(of.size)
 	defer cancel()
 	content, err := r.client.Get(within, r.address("o", of.output), "")
-	if err == nil {
-		defer content.Close()
-		err = store(content)
-	}
-	if errors.Is(err, errContent) {
-		r.warn(fmt.Errorf("%s has other content than its name says: delete it", r.address("o", of.output)))
-	} else {
+	if err != nil {
 		r.judge(err)
+		return false
 	}
+	defer content.Close()
+	body := &observedReader{Reader: content}
+	err = store(body)
+	if errors.Is(err, errContent) {
+		r.wrong.Store(of.output, true)
+		r.warn(fmt.Errorf("%s has other content than its name says: it is built and sent again", r.address("o", of.output)))
+	}
+	r.judge(body.err) // other errors are the local disk's
 	return err == nil
 }
 
-// put sends an output, unless the server has it, and then the record of its action. So a record
+// observedReader keeps the error of a reader.
+type observedReader struct {
+	io.Reader
+	err error
+}
+
+func (o *observedReader) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if err != io.EOF {
+		o.err = err
+	}
+	return n, err
+}
+
+// put sends an output, unless the server has the right one, and then the record of its action. So a record
 // at the server follows its output.
 func (r *remote) put(one output, path string) (sent bool) {
 	if r.ctx.Err() != nil || r.onlyReads.Load() {
@@ -104,7 +122,8 @@ func (r *remote) put(one output, path string) (sent bool) {
 		return false // the local disk's own trouble
 	}
 	defer file.Close()
-	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, files.Condition{IfNoneMatchAll: true})
+	_, isWrong := r.wrong.Load(one.record.output)
+	_, err = r.client.Put(within, r.address("o", one.record.output), file, one.record.size, files.Condition{IfNoneMatchAll: !isWrong})
 	if status := (*files.StatusError)(nil); errors.As(err, &status) && status.Status == http.StatusForbidden {
 		r.onlyReads.Store(true)
 		return false

@@ -79,7 +79,10 @@ func (o Make) measure(in Input) (s results.Sample, err error) {
 		"COMPILER="+strings.ReplaceAll(shellescape.QuoteCommand(compiler), "$", "$$"))
 	c.Dir = sources
 	// Under a parent make, its variables would change the number of jobs or disable the work.
-	c.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.Contains(pair, "MAKE") || strings.HasPrefix(pair, "MFLAGS=") })
+	c.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.Contains(name, "MAKE") || name == "MFLAGS"
+	})
 	var stderr FirstBytes
 	c.Stderr = &stderr
 	began := time.Now()

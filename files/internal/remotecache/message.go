@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"slices"
 	"time"
 
 	"connectrpc.com/connect"
@@ -34,6 +36,9 @@ const (
 	largeMemory = 6 * largeCost
 )
 
+// largeTime is how long one request may use the memory of a large message.
+const largeTime = 2 * time.Minute
+
 // retryAfter is the pause that a refused client is asked for.
 const retryAfter = time.Second
 
@@ -41,7 +46,7 @@ const retryAfter = time.Second
 type room struct {
 	large  *fair.Budget
 	client fair.Client
-	held   bool // false = the request has only its place
+	until  time.Time // zero = the request has only its place
 }
 
 type roomKey struct{}
@@ -51,18 +56,28 @@ type roomKey struct{}
 func enlarge(ctx context.Context) error { return ctx.Value(roomKey{}).(*room).enlarge(ctx) }
 
 func (m *room) enlarge(ctx context.Context) error {
-	if m.held {
+	if !m.until.IsZero() {
 		return nil
 	}
-	err := m.large.Take(ctx, m.client)
-	m.held = err == nil
-	return err
+	if err := m.large.Take(ctx, m.client); err != nil {
+		return err
+	}
+	m.until = time.Now().Add(largeTime)
+	return nil
 }
 
 func (m *room) leave() {
-	if m.held {
+	if !m.until.IsZero() {
 		m.large.Give(m.client, 1)
 	}
+}
+
+// check ends a request that has used its memory for too long.
+func (m *room) check() error {
+	if m.until.IsZero() || time.Now().Before(m.until) {
+		return nil
+	}
+	return connect.NewError(connect.CodeDeadlineExceeded, errors.New("the client took more than 2 minutes for a large message"))
 }
 
 // messageBody is the body of a request with one message. It waits for memory before it reads a
@@ -100,6 +115,9 @@ func (b *messageBody) Read(p []byte) (int, error) {
 		b.prefix = b.prefix[n:]
 		return n, nil
 	}
+	if err := b.room.check(); err != nil {
+		return 0, err
+	}
 	if b.left == 0 {
 		return 0, b.end()
 	}
@@ -120,6 +138,34 @@ func (b *messageBody) end() error {
 // prefixSize is the size of what gRPC sends before a message: whether it is compressed, and its
 // size.
 const prefixSize = 5
+
+// timedWriter ends an answer whose client takes too long for a large message.
+type timedWriter struct {
+	http.ResponseWriter
+	room *room
+}
+
+// timedPiece is how many bytes are written between two looks at the clock.
+const timedPiece = 64 << 10
+
+func (w *timedWriter) Write(p []byte) (written int, err error) {
+	for piece := range slices.Chunk(p, timedPiece) {
+		if err := w.room.check(); err != nil {
+			return written, err
+		}
+		n, err := w.ResponseWriter.Write(piece)
+		if written += n; err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// Flush is for streams. The next write reports an error of Flush.
+func (w *timedWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// Unwrap is for http.ResponseController.
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // codec is protobuf that refuses messages which take much more memory when they are decoded.
 type codec struct{}

@@ -157,7 +157,7 @@ func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail := func(err error) error { return c.fail(r.URL.Path, err) }
 		r.Body = &messageBody{ReadCloser: r.Body, ctx: r.Context(), room: m, fail: fail}
 	}
-	method.ServeHTTP(w, r)
+	method.ServeHTTP(&timedWriter{w, m}, r)
 }
 
 // writeError answers a request that has no answer yet.

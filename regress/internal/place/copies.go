@@ -17,14 +17,15 @@ import (
 )
 
 // copies are local copies of the golden at one address, in the folder of the copies of all addresses. Several
-// processes may use the folder. A copy is a file remote-KEY-TAG.copy: KEY is the address's, and TAG is the ETag
-// of the content in hexadecimal digits. A content without an ETag, or with a long one, keeps the name of an
-// unfinished file. Whoever uses a copy has a shared lock of it.
+// processes may use the folder. A copy is a file remote-KEY-TAG.golden: KEY is the address's, and TAG is the ETag
+// of the content in hexadecimal digits. Its modification time is its last use, in whole seconds, so that a write
+// to it shows. A content without an ETag, or with a long one, keeps the name of an unfinished file until it is
+// closed. Whoever uses a copy has a shared lock of it.
 type copies struct{ dir, key string }
 
 const (
 	prefix     = "remote-"
-	whole      = ".copy"
+	whole      = ".golden" // not .copy: that is how versions without tags in the name called them
 	unfinished = ".part"
 
 	copiesMax = 4         // of all addresses together, besides those in use
@@ -40,17 +41,35 @@ type localCopy struct {
 	fresh bool   // it was fetched just now
 }
 
+// Close implements io.Closer. It removes a copy that nobody can find again.
+func (c *localCopy) Close() error {
+	if strings.HasSuffix(c.path, unfinished) {
+		_ = os.Remove(c.path)
+	}
+	return c.File.Close()
+}
+
+// use notes that a copy is used now. It ignores an error: the copy is then fetched again, or removed too early.
+func use(path string) {
+	now := time.Now().Truncate(time.Second)
+	_ = os.Chtimes(path, now, now)
+}
+
 // newest returns the newest copy, or nil.
 func (c copies) newest() *localCopy {
 	for _, path := range c.list(c.key) {
 		if !strings.HasSuffix(path, whole) {
 			continue
 		}
-		if found := openCopy(path); found != nil {
-			now := time.Now()
-			_ = os.Chtimes(path, now, now) // otherwise it counts as unused
+		found := openCopy(path)
+		if found == nil {
+			continue
+		}
+		if info, err := found.Stat(); err == nil && info.ModTime().Nanosecond() == 0 {
+			use(path)
 			return found
 		}
+		found.Close() // it was written to
 	}
 	return nil
 }
@@ -124,6 +143,7 @@ func (c copies) finish(f *os.File, tag string) (*localCopy, error) {
 // the file's path.
 func (c copies) adopt(path, tag string) (string, error) {
 	if tag != "" && len(tag) <= tagMax {
+		use(path)
 		copied := filepath.Join(c.dir, prefix+c.key+"-"+hex.EncodeToString([]byte(tag))+whole)
 		if err := os.Rename(path, copied); err != nil {
 			return path, err
