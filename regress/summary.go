@@ -93,6 +93,8 @@ type Holes struct {
 	AllLines int `json:"all_lines"` // of these parts
 	Free     int `json:"free"`      // of Lines: those with a hole that any text fits
 	Whole    int `json:"whole"`     // parts that were not compared at all
+	// Absent counts the varying parts that some run lacked.
+	Absent int `json:"absent,omitzero"`
 }
 
 // Add adds other counts.
@@ -102,6 +104,7 @@ func (h *Holes) Add(other Holes) {
 	h.AllLines += other.AllLines
 	h.Free += other.Free
 	h.Whole += other.Whole
+	h.Absent += other.Absent
 }
 
 // Verdicts counts cases by verdict.

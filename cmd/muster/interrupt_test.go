@@ -45,8 +45,8 @@ func begin(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) *
 
 func signal(ts *testscript.TestScript, neg bool, args []string) {
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
-	if neg || len(args) < 2 || signals[args[0]] == 0 {
-		ts.Fatalf("usage: signal INT|TERM|HUP|KILL command [args...]")
+	if len(args) < 2 || signals[args[0]] == 0 {
+		ts.Fatalf("usage: [!] signal INT|TERM|HUP|KILL command [args...]")
 	}
 	// A program that nohup starts ignores HUP, and so does what it starts. What these tests start must not.
 	heard := make(chan os.Signal, 1)
@@ -58,8 +58,12 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 	if args[0] == "KILL" {
 		return
 	}
-	if got := b.ProcessState.ExitCode(); got != 130 {
-		ts.Fatalf("%v after SIG%s, not exit status 130", err, args[0])
+	want := 130
+	if neg { // the run failed before
+		want = 3
+	}
+	if got := b.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("%v after SIG%s, not exit status %d", err, args[0], want)
 	}
 }
 

@@ -47,8 +47,12 @@ func Accept(ctx context.Context, o regress.Options, h host.Host, a AcceptOptions
 	if err != nil {
 		return 0, err
 	}
-	t := transaction{past: p, effect: &e, at: at, reason: a.Reason, keepCommand: a.KeepCommand, dryRun: a.DryRun}
-	w, err := t.writeAll(ctx)
+	t := transaction{past: p, effect: &e, at: at, reason: a.Reason, keepCommand: a.KeepCommand}
+	write := t.writeAll
+	if a.DryRun {
+		write = t.preview
+	}
+	w, err := write(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -213,3 +213,20 @@ func (n newlyIgnored) text() string {
 	return readable.Count(n.parts, "part") + " in " + readable.Count(n.cases, "case") +
 		" not compared from now on: --ignore names them, and the golden keeps no content of them"
 }
+
+func previewIgnored(recorded, found *golden.Store, promoted []*state.Result) (n newlyIgnored, err error) {
+	for _, r := range promoted {
+		old, known, err := recorded.Get(string(r.Name))
+		if err != nil {
+			return n, err
+		}
+		now, kept, err := found.Get(string(r.Name))
+		if err != nil {
+			return n, err
+		}
+		if known && kept {
+			n.add(&old.Outcome, &now.Outcome)
+		}
+	}
+	return n, nil
+}

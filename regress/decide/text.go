@@ -46,7 +46,7 @@ func printAccepted(to io.Writer, rep *regress.Report, a *AcceptOptions, s *selec
 		writeLeft(w, s.left)
 		writeFamilies(w, s)
 		if flaky := countFlaky(done.promoted); flaky > 0 {
-			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", readable.Cases(flaky))
+			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared, except files with new names: --ignore leaves these out\n", readable.Cases(flaky))
 		}
 		if text := done.move.ignored.text(); text != "" {
 			fmt.Fprintln(w, text)

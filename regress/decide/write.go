@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ type transaction struct {
 	at          place.Place // of the golden that recallMarks read; nil = find it if a case goes into it
 	reason      string      // of the accept; "" = none
 	keepCommand bool        // do not move the golden's command
-	dryRun      bool        // roll the change of the golden back, and write nothing else
 }
 
 // writeResult is the result of a transaction.
@@ -38,8 +36,8 @@ type writeResult struct {
 // writeAll is like write, but restores the decisions if the golden was not changed.
 func (t *transaction) writeAll(ctx context.Context) (writeResult, error) {
 	w, err := t.write(ctx)
-	if err != nil || w.refused == nil || t.dryRun {
-		return w, cmp.Or(err, w.refused)
+	if err != nil || w.refused == nil {
+		return w, err
 	}
 	return w, t.undo(w)
 }
@@ -62,10 +60,8 @@ func (t *transaction) undo(w writeResult) error {
 // one that waits for others.
 func (t *transaction) write(ctx context.Context) (w writeResult, err error) {
 	w.run = t.past.Run
-	if !t.dryRun {
-		if err := w.run.SaveDecisions(t.effect.decisions); err != nil {
-			return w, err
-		}
+	if err := w.run.SaveDecisions(t.effect.decisions); err != nil {
+		return w, err
 	}
 	if w.run.Command == regress.CheckCommand {
 		w.refused = t.writeGolden(ctx, &w)
@@ -91,17 +87,11 @@ func (t *transaction) writeGolden(ctx context.Context, w *writeResult) error {
 		}
 		w.run = p.Run
 	}
-	if w.promoted = t.effect.promotions(w.run); len(w.promoted) > 0 {
-		return t.promote(ctx, at, w)
+	if w.promoted = t.effect.promotions(w.run); len(w.promoted) == 0 {
+		return w.run.State.SaveResults(w.run.Results) // with the recalled marks
 	}
-	if t.dryRun {
-		return nil
-	}
-	return w.run.State.SaveResults(w.run.Results) // with the recalled marks
+	return t.promote(ctx, at, w)
 }
-
-// errDryRun rolls the change of a golden back.
-var errDryRun = errors.New("nothing is written")
 
 // promote changes the golden in one transaction, and then writes the marks of the results.
 func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResult) error {
@@ -117,20 +107,11 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResul
 		defer found.Close()
 	}
 	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
-	err = at.Update(ctx, func(tx *golden.Tx) error {
-		if err := p.put(tx); err != nil || !t.dryRun {
-			return err
-		}
-		return errDryRun
-	})
-	w.move = p.move
-	if errors.Is(err, errDryRun) {
-		return nil
-	}
+	err = at.Update(ctx, p.put)
 	if err != nil && !errors.Is(err, golden.ErrUnflushed) {
 		return err
 	}
-	w.run, w.isPromoted = p.past.Run, true
+	w.run, w.move, w.isPromoted = p.past.Run, p.move, true
 	return errors.Join(err, w.run.State.SaveResults(w.run.Results))
 }
 
@@ -141,4 +122,31 @@ func (t *transaction) withPromoted(w *writeResult) *pastrun.Past {
 		marks[i] = marks[i] || t.effect.goes[string(w.run.Results[i].Name)]
 	}
 	return t.past.WithRun(w.run.WithMarks(marks))
+}
+
+// preview returns what writeAll would do, and writes nothing.
+func (t *transaction) preview(ctx context.Context) (writeResult, error) {
+	w := writeResult{run: t.past.Run, promoted: t.effect.promotions(t.past.Run)}
+	if len(w.promoted) == 0 {
+		return w, nil
+	}
+	found, err := w.run.OpenOutcomesIfAny()
+	if err != nil || found == nil {
+		return w, err
+	}
+	defer found.Close()
+	recorded, err := t.at.Open(ctx)
+	if err != nil {
+		return w, err
+	}
+	defer recorded.Close()
+	ignored, err := previewIgnored(recorded, found, w.promoted)
+	if err != nil {
+		return w, err
+	}
+	p, m := t.withPromoted(&w), recorded.Meta()
+	m.Accepts = append(slices.Clip(m.Accepts), sign(p, t.reason))
+	w.move, err = moveCommand(p, &m, found.Meta(), recorded.Names(), t.keepCommand)
+	w.move.ignored = ignored
+	return w, err
 }

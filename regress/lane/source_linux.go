@@ -9,6 +9,9 @@ import (
 // errChanged reports a source that is not as it was listed.
 var errChanged = errors.New("the corpus changed while it was in use")
 
+// errUnreadable reports a source that the user may not read. Folders are listed without opening files.
+var errUnreadable = errors.New("permission denied; give yourself the right to read it, or leave it out")
+
 // content is the bytes of an item: in the corpus, or literal.
 type content struct {
 	name    string
@@ -32,6 +35,8 @@ func openSource(it Item) (content, error) {
 	case nil:
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.ENXIO:
 		return content{}, fail("read", it.Path, errChanged)
+	case syscall.EACCES:
+		return content{}, fail("read", it.Path, errUnreadable)
 	default:
 		return content{}, fail("read", it.Path, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"muster/regress"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
@@ -107,8 +106,8 @@ func (v View) WriteVarying(old *content.Side, now *outcome.Outcome) error {
 			return err
 		}
 		v.WriteNames("not compared, the golden varies there", left.Masked)
-		if left.Holes != (regress.Holes{}) {
-			fmt.Fprintf(v.W, "  %s\n", report.HolesText(left.Holes))
+		if text := report.HolesText(left.Holes); text != "" {
+			fmt.Fprintf(v.W, "  %s\n", text)
 		}
 		v.WriteNames("not compared, as --ignore says", left.With(now).Ignored)
 	}

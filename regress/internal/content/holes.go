@@ -111,6 +111,9 @@ func (s Side) count(h *regress.Holes, rules normalize.Rules, flaky outcome.Part)
 	if err != nil {
 		return false, err
 	}
+	if flaky.Seen&outcome.ShapesOf(outcome.Absent) != 0 {
+		h.Absent++
+	}
 	switch {
 	case pattern == nil && flaky.Seen&outcome.ShapesOf(outcome.Filled, outcome.FilledExec, outcome.Link) != 0:
 		h.Whole++ // some run left a text, but none is known

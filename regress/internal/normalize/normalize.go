@@ -65,6 +65,9 @@ func parse(text string) (r Rule, err error) {
 	if err != nil {
 		return r, err
 	}
+	if _, err = regexp.Compile(fields[0]); err != nil { // which names the user's text alone
+		return r, err
+	}
 	if r.re, err = regexp.Compile("(?m)" + fields[0]); err != nil {
 		return r, err
 	}

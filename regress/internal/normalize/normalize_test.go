@@ -118,6 +118,13 @@ func TestParseKnowsTheGroups(t *testing.T) {
 	}
 }
 
+// The error for an expression has the user's text alone.
+func TestParseNamesExpression(t *testing.T) {
+	if _, err := normalize.Parse([]string{"s/(//"}); err == nil || !strings.HasSuffix(err.Error(), "missing closing ): `(`") {
+		t.Error(err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(`stdout:s/[0-9]+/N/`)
 	f.Add(`s|a\|b|\1|`)

@@ -75,10 +75,14 @@ func maskedRemarks(m regress.Masked, command string) (list []remark) {
 	if varying := m.Cases - m.CutOff - m.IgnoredAlone; varying > 0 {
 		texts := HolesText(m.Holes)
 		if others := m.Parts - m.CutOffParts - m.IgnoredParts - m.Holes.Parts - m.Holes.Whole; others > 0 {
-			texts = and(texts, "the kind or name of "+readable.Count(others, "part"))
+			texts = and(texts, "the kind or presence of "+readable.Count(others, "part"))
 		}
 		vary := oneOrMany(varying, " that varies", " that vary")
-		list = append(list, labelled(verb, texts+", in "+readable.Count(varying, "case")+vary+" from run to run"))
+		text := texts + ", in " + readable.Count(varying, "case") + vary + " from run to run"
+		if m.Holes.Absent > 0 {
+			text += "; a file with a new name is compared, unless --ignore names it"
+		}
+		list = append(list, labelled(verb, text))
 	}
 	if m.Ignored > 0 {
 		list = append(list, labelled(verb, readable.Count(m.IgnoredParts, "part")+" in "+readable.Count(m.Ignored, "case")+", which --ignore names"))

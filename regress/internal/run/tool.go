@@ -240,7 +240,7 @@ func (t *Tool) ChangedSince(recorded []golden.ToolFile) (paths []string, same in
 
 // Watch looks at the files at each interval while cases run. The first change ends the returned context. Call the
 // returned function with the run's error when no case runs any more. That function reports whether there was a change,
-// which is the error then, unless ctx ended. The folder of the run gets what later cases add to the tool.
+// which is the error then, even if ctx ended. The folder of the run gets what later cases add to the tool.
 func (t *Tool) Watch(ctx context.Context, every time.Duration, folder *state.Run, warn func(string)) (context.Context, func(error) (changed bool, _ error)) {
 	ticker := time.NewTicker(every)
 	t.folder = folder
@@ -273,8 +273,8 @@ func (t *Tool) watchAt(ctx context.Context, ticks <-chan time.Time, warn func(st
 		for _, path := range t.relisted {
 			warn("the names in " + name.Print(path) + ", which the tool lists, changed while cases ran: run again if they matter to the tool")
 		}
-		if change != nil && ctx.Err() == nil {
-			err = change
+		if change != nil {
+			err = change // whatever else ended the run, nothing of it is kept
 		}
 		return change != nil, err
 	}

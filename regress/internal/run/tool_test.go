@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -35,6 +36,21 @@ func scriptTool(t *testing.T) (s *Tool, file string) {
 }
 
 func ignoreWarning(string) {}
+
+// A change is the error of a run even if the last case ran, or an interrupt came, before anybody looked.
+func TestToolChangesBeforeInterrupt(t *testing.T) {
+	s, file := scriptTool(t)
+	interrupted, interrupt := context.WithCancel(t.Context())
+	_, end := s.watchAt(interrupted, nil, ignoreWarning)
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n:\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	changed, err := end(nil)
+	if _, is := errors.AsType[*closure.Change](err); !changed || !is {
+		t.Errorf("changed is %t, and the error %v", changed, err)
+	}
+}
 
 // A tool that changes while cases run ends their context at the next look.
 func TestToolChangesWhileCasesRun(t *testing.T) {

@@ -260,6 +260,29 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// A merged golden keeps what recorded it if any shard was moved, and when the last one was.
+func TestMergedReference(t *testing.T) {
+	moved := func(hour int) *golden.Recorder {
+		return &golden.Recorder{Moved: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)}
+	}
+	for _, test := range [][]*golden.Recorder{{nil, moved(2)}, {moved(2), nil}, {moved(1), moved(2)}, {moved(2), moved(1)}} {
+		dir, b := t.TempDir(), bag{}
+		var shards []Shard
+		for i, reference := range test {
+			path := filepath.Join(dir, fmt.Sprint(i))
+			build(t, path, golden.Meta{Reference: reference}, nil, b, b.simple("a", "1"))
+			shards = append(shards, Shard{path, open(t, path)})
+		}
+		merged := filepath.Join(dir, "merged")
+		if _, err := Merge(t.Context(), merged, nil, shards); err != nil {
+			t.Fatal(err)
+		}
+		if r := open(t, merged).Meta().Reference; r == nil || r.Moved.Hour() != 2 {
+			t.Errorf("%+v has %+v", test, r)
+		}
+	}
+}
+
 // Overlapping goldens that agree are merged. If all have the same selection, the result has it too.
 func TestMergedSelections(t *testing.T) {
 	globs := func(list ...string) golden.Selection { return golden.Selection{Globs: list} }

@@ -97,9 +97,7 @@ func (m *merger) note(what, details string) {
 	if m.base == nil {
 		what += " " + details
 	}
-	if !slices.Contains(m.conflicts, what) { // the flags have --env too
-		m.conflicts = append(m.conflicts, what)
-	}
+	m.conflicts = append(m.conflicts, what)
 }
 
 // refuse returns the error for the conflicts so far, or nil without any.
@@ -259,7 +257,11 @@ func (m *merger) mergeMetas() error {
 func (m *merger) settleSettings(s Shard) {
 	other, base := s.Meta(), golden.Meta{}
 	settleField(m, s, "the command", func(g *golden.Meta) *[]golden.Command { return &g.Command })
-	settleField(m, s, "--env", func(g *golden.Meta) *[]string { return &g.Env })
+	env := "--env"
+	if m.meta.Flags[env] != other.Flags[env] {
+		env = "" // the flags name it
+	}
+	settleField(m, s, env, func(g *golden.Meta) *[]string { return &g.Env })
 	if m.base != nil {
 		base = m.base.Meta()
 		settleField(m, s, "the selection", func(g *golden.Meta) *golden.Selection { return &g.Selection })
@@ -284,7 +286,11 @@ func (m *merger) settleSettings(s Shard) {
 	settleField(m, s, unlessMerged("the engine's SHA-256"), func(g *golden.Meta) *outcome.Digest { return &g.Preflight })
 	settleField(m, s, "", func(g *golden.Meta) *string { return &g.Executable })
 	settleField(m, s, "", func(g *golden.Meta) *string { return &g.CorpusPath })
-	settleField(m, s, "", func(g *golden.Meta) **golden.Recorder { return &g.Reference })
+	if r := other.Reference; m.base != nil {
+		settleField(m, s, "", func(g *golden.Meta) **golden.Recorder { return &g.Reference })
+	} else if r != nil && (m.meta.Reference == nil || r.Moved.After(m.meta.Reference.Moved)) {
+		m.meta.Reference = r
+	}
 	m.meta.Tool = m.settleTool(s, base.Tool, other.Tool)
 }
 
