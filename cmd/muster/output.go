@@ -221,7 +221,7 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 		restore()
 		return ctx.Err()
 	case isStatus:
-		restore() // a killed pager did not restore the terminal
+		restore()                                                         // a killed pager did not restore the terminal
 		if status.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT { // the user's Ctrl-C
 			return nil
 		}
