@@ -173,3 +173,63 @@ func checkPanics(t *testing.T, s source) {
 		return true
 	})
 }
+
+// With MUSTER_REQUIRE=all nothing may skip, so a test that skips must ask first.
+func TestSkipsAsk(t *testing.T) {
+	reasons := []string{"MUSTER_REQUIRE", "testing.Short()", "runtime.GOOS"}
+	for _, s := range readTree(t).sources {
+		if !s.isTest() && !strings.Contains(s.path, "test/") {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			body := string(s.bytes[s.set.Position(f.Pos()).Offset:s.set.Position(f.End()).Offset])
+			asks := slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(body, r) })
+			for _, skip := range skipsIn(f) {
+				if !asks {
+					t.Errorf("%s:%d skips: with MUSTER_REQUIRE=all a test must fail where it cannot run, so call Skip only in a function that asks os.Getenv(\"MUSTER_REQUIRE\"), testing.Short() or runtime.GOOS", s.path, s.line(skip.Pos()))
+				}
+			}
+		}
+	}
+}
+
+// skipsIn finds calls of Skip, Skipf and SkipNow on a parameter of package testing. On other
+// values, as in a property test, they discard one draw.
+func skipsIn(f *ast.FuncDecl) (found []*ast.CallExpr) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !strings.HasPrefix(sel.Sel.Name, "Skip") {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Obj != nil && isTestingParameter(x.Obj.Decl) {
+			found = append(found, call)
+		}
+		return true
+	})
+	return found
+}
+
+func isTestingParameter(decl any) bool {
+	field, ok := decl.(*ast.Field)
+	if !ok {
+		return false
+	}
+	typ := field.Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	sel, ok := typ.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == "testing"
+}
